@@ -1,0 +1,155 @@
+"""Every error Engramlog raises on purpose, as one tree.
+
+    EngramlogError
+    |- InputError                  the caller sent something that cannot be right (exit 2, HTTP 4xx)
+    |  |- InvalidEvent             an event that does not fit its model: field, value, what is allowed
+    |  |- InvalidBatch             several of them, each named by its index
+    |  |- RequestTooLarge          more than 1,000 events in one request (HTTP 413)
+    |  |- NotFound                 no such owner, memory or event (HTTP 404)
+    |  `- BadSetting               an environment variable or option that cannot be used
+    |- ConcurrencyError            the owner's head is not the expected one (HTTP 409)
+    |- ReadError                   a question that cannot be answered as of that position
+    |  |- NotYetFolded             the position was not folded in time (HTTP 504)
+    |  |- BeyondHead               the position does not exist yet (HTTP 409)
+    |  `- OwnerQuarantined         the position is parked (HTTP 409)
+    |- StoreError                  the store cannot do it now (exit 1, HTTP 503)
+    |  |- StoreFull                too close to maxmemory; try again later
+    |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
+    |  |- StoreMismatch            this is not the store it should be
+    |  `- EmbeddedRedisError       the private Redis did not start or died
+    `- FoldError                   what stops a partition's fold
+       |- UndecodableEvent         stored bytes of an event that this version cannot read
+       |- LostLease                another worker holds the partition now
+       `- LogRolledBack            the log is shorter or other than what was folded
+
+Each says what happened, to which owner, memory or position, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class EngramlogError(Exception):
+    """Something that Engramlog refuses or cannot do, with what to do about it."""
+
+    status = 500
+    """HTTP status of the problem+json answer."""
+    exit_code = 1
+    """Exit code of a command that ends with it: 1 failed, 2 bad input."""
+
+    def __init__(self, message: str, **context: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.context = context
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as JSON-ready fields: `error` (its kind), `message`, and its context."""
+        return {"error": type(self).__name__, "message": self.message, **self.context}
+
+
+class InputError(EngramlogError):
+    """The caller sent something that cannot be right."""
+
+    status = 422
+    exit_code = 2
+
+
+class InvalidEvent(InputError):
+    """An event does not fit its model: `field`, `got`, `allowed`, and `index` or `line` where known."""
+
+    def __init__(self, field: str, got: str, allowed: str, **context: Any) -> None:
+        where = "".join(f"{name} {context[name]}: " for name in ("line", "index") if context.get(name) is not None)
+        super().__init__(f"{where}{field}: got {got}; allowed: {allowed}", field=field, got=got, allowed=allowed, **context)
+        self.field, self.got, self.allowed = field, got, allowed
+
+
+class InvalidBatch(InputError):
+    """Some events of a request do not fit their models; nothing of the request was written."""
+
+    def __init__(self, problems: list[InvalidEvent]) -> None:
+        self.problems = problems
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        super().__init__(f"{problems[0].message}{more}; nothing of the request was written", problems=[p.context | {"message": p.message} for p in problems])
+
+
+class RequestTooLarge(InputError):
+    """A request holds more than 1,000 events; split it."""
+
+    status = 413
+
+
+class NotFound(InputError):
+    """There is no such owner, memory or event in this store."""
+
+    status = 404
+
+
+class BadSetting(InputError):
+    """A setting cannot be used: its name, what was got, what is allowed."""
+
+
+class ConcurrencyError(EngramlogError):
+    """The owner's head is not the expected one: read it again, decide again, append again."""
+
+    status = 409
+
+
+class ReadError(EngramlogError):
+    """The question cannot be answered at that position."""
+
+    status = 409
+
+
+class NotYetFolded(ReadError):
+    """The position is in the log but was not folded within the time allowed; the context tells the lag."""
+
+    status = 504
+
+
+class BeyondHead(ReadError):
+    """The position lies beyond the head of its partition: nothing like it was ever appended."""
+
+
+class OwnerQuarantined(ReadError):
+    """The position is parked behind an event of the owner that cannot be folded; see `engramlog dead`."""
+
+
+class StoreError(EngramlogError):
+    """The store cannot do this now."""
+
+    status = 503
+
+
+class StoreFull(StoreError):
+    """Redis is too close to its maxmemory to append; free memory or raise the limit, then send the same batch again."""
+
+    status = 507
+
+
+class StoreUnavailable(StoreError):
+    """Redis does not answer, refuses connections or is read-only; the same request can be sent again safely."""
+
+
+class StoreMismatch(StoreError):
+    """The store is not the one that the settings or the folder say it is."""
+
+
+class EmbeddedRedisError(StoreError):
+    """The private Redis of a data folder did not start, or died."""
+
+
+class FoldError(EngramlogError):
+    """The fold of a partition cannot go on."""
+
+
+class UndecodableEvent(FoldError):
+    """Stored bytes cannot be read as an event by this version: unknown type, unknown version or damaged bytes."""
+
+
+class LostLease(FoldError):
+    """Another worker holds the partition now; drop everything unanswered and lease anew."""
+
+
+class LogRolledBack(FoldError):
+    """The log is shorter or other than what was folded; nothing is written until an operator has looked."""

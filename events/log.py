@@ -1,0 +1,99 @@
+"""The event log: what every adapter (in memory, Redis) promises. One contract suite tests them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from events.envelope import Prepared, Stored
+from events.partitions import parse_position, position_text
+
+Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+WRITTEN: frozenset[Status] = frozenset({"appended", "already_appended"})
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one event of a request.
+
+    `appended` and `already_appended` are in the log at `position`. `conflict`: the id is taken by an event of other
+    content, at `position`. `head_mismatch`: the owner's head is `position`, not the expected one. `not_written`: another
+    event of the same partition stood in the way. `failed`: the partition could not be written, `error` says why; sending
+    the whole request again is always right.
+    """
+
+    event_id: str
+    status: Status
+    position: str | None = None
+    fsynced: bool | None = None
+    """True: on disk before the answer; False: not yet; None: cannot be known."""
+    replicas: int = 0
+    """How many replicas are known to have it."""
+    error: str | None = None
+
+    @property
+    def written(self) -> bool:
+        """Whether the event is in the log."""
+        return self.status in WRITTEN
+
+    def as_dict(self) -> dict[str, object]:
+        """JSON-ready."""
+        fields: dict[str, object] = {
+            "event_id": self.event_id,
+            "status": self.status,
+            "position": self.position,
+            "fsynced": self.fsynced,
+            "replicas": self.replicas,
+        }
+        return fields | ({"error": self.error} if self.error else {})
+
+
+class EventLog(Protocol):
+    """Partitioned, gapless, idempotent, append-only."""
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions, fixed when the store is created."""
+        ...
+
+    def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """Append a request; one receipt per event, in input order.
+
+        All or nothing per partition: an id reused with other content, or an owner whose head is not the expected one
+        when anything of it is new, leaves the partition's part unwritten. Redelivery gives the first position again.
+        """
+        ...
+
+    def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
+        """The next entries of a partition with seq > `after`, in order."""
+        ...
+
+    def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
+        """The entries at these seqs, those that exist, in the order asked for."""
+        ...
+
+    def head(self, partition: int) -> int:
+        """Seq of the newest event of a partition; 0 when empty."""
+        ...
+
+    def owner_head(self, owner: str) -> int:
+        """Seq of the owner's last event that moves its head; 0 for none. What `expected_heads` is compared with."""
+        ...
+
+    def now(self) -> int:
+        """The store's clock, microseconds since 1970."""
+        ...
+
+
+def positions_by_partition(texts: Iterable[str]) -> dict[int, int]:
+    """The newest seq named for each partition; raises ValueError for what is no position."""
+    newest: dict[int, int] = {}
+    for partition, seq in map(parse_position, texts):
+        newest[partition] = max(seq, newest.get(partition, 0))
+    return newest
+
+
+def receipt_position(partition: int, seq: int) -> str | None:
+    """`p:seq`, or None for seq 0."""
+    return position_text(partition, seq) if seq else None

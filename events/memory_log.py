@@ -1,0 +1,103 @@
+"""The event log in memory: the contract in its plainest form, for tests, replays and readers of this code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+
+from events.envelope import Prepared, Stored
+from events.log import Receipt, Status
+from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
+
+
+class InMemoryEventLog:
+    """An `EventLog` of plain lists. `clock` gives microseconds since 1970."""
+
+    def __init__(self, clock: Callable[[], int], partitions: int = DEFAULT_PARTITIONS) -> None:
+        self._clock = clock
+        self._entries: list[list[Stored]] = [[] for _ in range(partitions)]
+        self._by_id: list[dict[bytes, tuple[int, bytes]]] = [{} for _ in range(partitions)]
+        self._heads: dict[str, int] = {}
+        self._lock = Lock()
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions there are."""
+        return len(self._entries)
+
+    def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """See `EventLog.append`."""
+        receipts: list[Receipt | None] = [None] * len(events)
+        with self._lock:
+            for partition in range(self.partitions):
+                part = [i for i, event in enumerate(events) if partition_of(event.owner, self.partitions) == partition]
+                for i, receipt in zip(part, self._append_part(partition, [events[i] for i in part], expected_heads or {}), strict=True):
+                    receipts[i] = receipt
+        return [receipt for receipt in receipts if receipt]
+
+    def _append_part(self, partition: int, events: list[Prepared], expected_heads: Mapping[str, int]) -> list[Receipt]:
+        known = self._by_id[partition]
+        head = len(self._entries[partition])
+        found: list[tuple[Status, int]] = []
+        fresh: dict[bytes, tuple[int, bytes]] = {}
+        for event in events:
+            seq, fingerprint = known.get(event.raw_id) or fresh.get(event.raw_id) or (0, b"")
+            if not seq:
+                seq = head + len(fresh) + 1
+                fresh[event.raw_id] = (seq, event.fingerprint)
+                found.append(("appended", seq))
+            else:
+                found.append(("already_appended" if fingerprint == event.fingerprint else "conflict", seq))
+        refused = self._refusals(events, found, expected_heads)
+        if refused:
+            return [Receipt(e.event_id, *refused[i]) if i in refused else self._unwritten(partition, e, found[i], head) for i, e in enumerate(events)]
+        for event, (status, seq) in zip(events, found, strict=True):
+            if status == "appended":
+                self._entries[partition].append(Stored(seq, event.kind, event.raw_id, event.body))
+                known[event.raw_id] = (seq, event.fingerprint)
+                if event.moves_head:
+                    self._heads[event.owner] = seq
+        return [Receipt(e.event_id, status, position_text(partition, seq)) for e, (status, seq) in zip(events, found, strict=True)]
+
+    def _refusals(self, events: list[Prepared], found: list[tuple[Status, int]], expected: Mapping[str, int]) -> dict[int, tuple[Status, str | None]]:
+        partition = partition_of(events[0].owner, self.partitions) if events else 0
+        head = len(self._entries[partition])
+        conflicts: dict[int, tuple[Status, str | None]] = {
+            i: ("conflict", position_text(partition, seq) if seq <= head else None) for i, (status, seq) in enumerate(found) if status == "conflict"
+        }
+        if conflicts:
+            return conflicts
+        wrong = {e.owner for e, (status, _) in zip(events, found, strict=True) if status == "appended" and expected.get(e.owner, self.owner_head(e.owner)) != self.owner_head(e.owner)}
+        return {
+            i: ("head_mismatch", position_text(partition, self.owner_head(e.owner)) if self.owner_head(e.owner) else None)
+            for i, e in enumerate(events)
+            if e.owner in wrong and found[i][0] == "appended"
+        }
+
+    @staticmethod
+    def _unwritten(partition: int, event: Prepared, found: tuple[Status, int], head: int) -> Receipt:
+        status, seq = found
+        if status == "already_appended" and seq <= head:
+            return Receipt(event.event_id, status, position_text(partition, seq))
+        return Receipt(event.event_id, "not_written")
+
+    def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
+        """See `EventLog.read`."""
+        return self._entries[partition][after : after + limit]
+
+    def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
+        """See `EventLog.read_at`."""
+        entries = self._entries[partition]
+        return [entries[seq - 1] for seq in seqs if 1 <= seq <= len(entries)]
+
+    def head(self, partition: int) -> int:
+        """See `EventLog.head`."""
+        return len(self._entries[partition])
+
+    def owner_head(self, owner: str) -> int:
+        """See `EventLog.owner_head`."""
+        return self._heads.get(owner, 0)
+
+    def now(self) -> int:
+        """See `EventLog.now`."""
+        return self._clock()

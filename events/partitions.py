@@ -1,0 +1,86 @@
+"""How owners are spread over partitions, and what every key of a store is called.
+
+The partition of an owner is CRC16(owner) mod P. Each partition has a hash tag chosen so that the tags' cluster slots lie
+evenly spread, and every key of a partition carries its tag: one slot, one script, Redis Cluster unchanged.
+"""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from dataclasses import dataclass
+from itertools import count
+
+SLOTS = 16_384
+DEFAULT_PARTITIONS = 16
+MAX_PARTITIONS = 1_024
+DEDUPE_BUCKETS = 512
+"""Dedupe hashes a partition. A bucket stays a compact listpack up to 512 ids: 4.2 million events at 16 partitions."""
+
+STORE_KEY = "engramlog:store"
+WORKERS_KEY = "engramlog:workers"
+
+
+def crc16(text: str) -> int:
+    """CRC16 (XMODEM) of the UTF-8 bytes: what Redis Cluster hashes keys with."""
+    return crc_hqx(text.encode(), 0)
+
+
+def partition_of(owner: str, partitions: int) -> int:
+    """The partition, 0 to partitions - 1, that holds all events of an owner."""
+    return crc16(owner) % partitions
+
+
+def spread_tags(partitions: int) -> tuple[str, ...]:
+    """One hash tag a partition, the i-th in the i-th equal share of the cluster's slots."""
+    tags: dict[int, str] = {}
+    for number in count():
+        tag = f"e{number}"
+        share = crc16(tag) % SLOTS * partitions // SLOTS
+        tags.setdefault(share, tag)
+        if len(tags) == partitions:
+            return tuple(tags[i] for i in range(partitions))
+    raise AssertionError("count() never ends")
+
+
+@dataclass(frozen=True, slots=True)
+class LogKeys:
+    """Keys of one partition's log."""
+
+    tag: str
+
+    @property
+    def meta(self) -> str:
+        """Hash: `seq` (the head), `live` (name of the live build), `old:<build>` (when it was replaced, ms)."""
+        return f"{{{self.tag}}}:meta"
+
+    @property
+    def stream(self) -> str:
+        """The stream; entry ids are `<seq>-0` without a gap."""
+        return f"{{{self.tag}}}:ev"
+
+    @property
+    def heads(self) -> str:
+        """Hash: owner -> seq of its last event that moves its head."""
+        return f"{{{self.tag}}}:heads"
+
+    @property
+    def control(self) -> str:
+        """Hash of operators' requests to whoever holds the lease."""
+        return f"{{{self.tag}}}:ctl"
+
+    def dedupe(self, raw_id: bytes) -> str:
+        """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq. The last bytes of any UUID are spread evenly."""
+        return f"{{{self.tag}}}:dd:{int.from_bytes(raw_id[-2:], 'big') % DEDUPE_BUCKETS}"
+
+
+def position_text(partition: int, seq: int) -> str:
+    """A position as people and JSON see it: `p:seq`."""
+    return f"{partition}:{seq}"
+
+
+def parse_position(text: str) -> tuple[int, int]:
+    """(partition, seq) of `p:seq`; raises ValueError for anything else."""
+    partition, colon, seq = text.partition(":")
+    if not (colon and partition.isascii() and seq.isascii() and partition.isdigit() and seq.isdigit()):
+        raise ValueError(f"a position is written partition:seq, e.g. 3:128; got {text!r}")
+    return int(partition), int(seq)

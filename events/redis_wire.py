@@ -1,0 +1,180 @@
+"""One connection to Redis, without retries and without reply handling.
+
+redis-py retries a command ten times, writes included, which is wrong for all that is not idempotent; and its reply
+handling costs more than Redis's own work on long replies. A `Wire` sends and receives in RESP2 lists of bytes, tells a
+broken connection apart from a refusal, and counts its connections: after a reconnect nothing remembered may be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha1
+from queue import Empty, LifoQueue
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.connection import Connection
+from redis.retry import Retry
+
+from events.errors import EngramlogError, StoreFull, StoreUnavailable
+
+Argument = bytes | str | int | float
+AGAIN = "the same request can be sent again safely"
+
+
+def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
+    """A client for `url` (redis://, rediss://, unix://) whose connections never retry by themselves."""
+    return redis.Redis.from_url(
+        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0), protocol=2, decode_responses=False
+    )
+
+
+class Script:
+    """A Lua script, known by its SHA1."""
+
+    def __init__(self, name: str, body: str) -> None:
+        self.name = name
+        self.body = body
+        self.sha = sha1(body.encode(), usedforsecurity=False).hexdigest()
+
+
+def as_store_error(error: Exception) -> EngramlogError:
+    """A redis-py error as one of ours, saying what to do."""
+    text = str(error)
+    if "OOM" in text[:40]:
+        return StoreFull(f"Redis is at its maxmemory ({text}); free memory or raise maxmemory, then {AGAIN}", retry_after=5)
+    if text.startswith(("READONLY", "You can't write against a read only")):
+        return StoreUnavailable(f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1)
+    if text.startswith(("MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "Redis is loading", "max number of clients")):
+        return StoreUnavailable(f"Redis cannot serve now ({text}); {AGAIN}", retry_after=1)
+    if isinstance(error, redis.TimeoutError):
+        return StoreUnavailable(f"Redis did not answer in time ({text}); whether it was written is not known, {AGAIN}", retry_after=1)
+    if isinstance(error, redis.ConnectionError | OSError):
+        return StoreUnavailable(f"no connection to Redis ({text}); whether it was written is not known, {AGAIN}", retry_after=1)
+    return StoreUnavailable(f"Redis refused: {text}")
+
+
+class Wire:
+    """One connection. `generation` grows with each new connection made under it; not for two threads at once."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._pool = client.connection_pool
+        self._connection: Connection | None = None
+        self._loaded: set[str] = set()
+        self._outstanding = 0
+        self.generation = 0
+
+    def _open(self) -> Connection:
+        if self._connection is None:
+            self._loaded.clear()
+            self._outstanding = 0
+            connection = self._pool.make_connection()
+            connection.connect()
+            self._connection = connection
+            self.generation += 1
+        return self._connection
+
+    def close(self) -> None:
+        """Drop the connection; the next call makes a new one."""
+        connection, self._connection = self._connection, None
+        self._outstanding = 0
+        if connection is not None:
+            connection.disconnect()
+
+    def send(self, *arguments: Argument) -> None:
+        """Send one command; its answer is had by `receive`, in order."""
+        try:
+            self._open().send_command(*arguments)
+            self._outstanding += 1
+        except (redis.RedisError, OSError) as error:
+            self.close()
+            raise as_store_error(error) from error
+
+    def receive(self, *, timeout: float | None = None) -> Any:
+        """The next answer. Raises StoreUnavailable on a broken connection, `redis.ResponseError` on a refusal."""
+        connection = self._connection
+        if connection is None:
+            raise StoreUnavailable(f"the connection to Redis was lost before it answered; {AGAIN}", retry_after=1)
+        try:
+            answer = connection.read_response() if timeout is None else connection.read_response(timeout=timeout)
+        except redis.ResponseError:
+            self._outstanding -= 1
+            raise
+        except (redis.RedisError, OSError) as error:
+            self.close()
+            raise as_store_error(error) from error
+        self._outstanding -= 1
+        return answer
+
+    def call(self, *arguments: Argument) -> Any:
+        """One command and its answer; a refusal becomes a StoreError."""
+        self.send(*arguments)
+        try:
+            return self.receive()
+        except redis.ResponseError as error:
+            raise as_store_error(error) from error
+
+    def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
+        try:
+            connection = self._open()
+            connection.send_packed_command(connection.pack_commands(commands))
+            self._outstanding += len(commands)
+        except (redis.RedisError, OSError) as error:
+            self.close()
+            raise as_store_error(error) from error
+        answers = []
+        for _ in commands:
+            try:
+                answers.append(self.receive())
+            except redis.ResponseError as error:
+                answers.append(error)
+        return answers
+
+    def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
+        """The command that runs a script, which is loaded first where this connection has not seen it."""
+        if script.sha not in self._loaded or self._connection is None:
+            self.call("SCRIPT", "LOAD", script.body)
+            self._loaded.add(script.sha)
+        return ["EVALSHA", script.sha, len(keys), *keys, *arguments]
+
+    def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
+        """Run a script and give its answer; a refusal becomes a StoreError."""
+        for _ in range(2):
+            self.send(*self.evalsha(script, keys, arguments))
+            try:
+                return self.receive()
+            except redis.ResponseError as error:
+                if "NOSCRIPT" not in str(error) and "No matching script" not in str(error):
+                    raise as_store_error(error) from error
+                self._loaded.discard(script.sha)
+        raise StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
+
+
+class WirePool:
+    """Wires for threads that each need one for the length of a call."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._idle: LifoQueue[Wire] = LifoQueue()
+
+    @contextmanager
+    def wire(self) -> Iterator[Wire]:
+        """A wire of one's own; dropped from the pool after an error that leaves its state unknown."""
+        try:
+            wire = self._idle.get_nowait()
+        except Empty:
+            wire = Wire(self._client)
+        try:
+            yield wire
+        except BaseException:
+            wire.close()
+            raise
+        self._idle.put(wire)
+
+    def close(self) -> None:
+        """Close every idle connection."""
+        while not self._idle.empty():
+            self._idle.get_nowait().close()

@@ -1,0 +1,115 @@
+"""Text analysis for search: what a text is found by, for documents and queries alike.
+
+- Folding: NFKC, then casefold.
+- Words: runs of letters and digits with their combining marks, in any script; ASCII words are stemmed (Snowball English).
+- Han, and the other scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams; a run of one is
+  itself. Hiragana and katakana are one word a run each.
+- Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts.
+- Emoji: one token each, without skin tone and presentation marks; a flag is one token.
+- English stop words are left out, unless nothing else is left.
+
+A text of nothing but punctuation or white space has no tokens.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from operator import add
+
+import Stemmer
+
+MAX_TOKEN = 128
+"""Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
+
+STOP_WORDS = frozenset(
+    "a about after am an and are as at be been before being but by can could d did do does doing for from had has have "
+    "having he her hers him his how i if in into is it its ll m me my no not of on or our over re s shall she should so "
+    "t than that the their them then there these they this those to us ve was we were what when where which who whom "
+    "whose why will with would you your".split()
+)
+
+_UNSPACED = (
+    "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+)
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+# Python's \w leaves combining marks out, which would cut Devanagari, Arabic and Hebrew words at every vowel sign.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957"
+    "\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd"
+    "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6"
+    "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d81-\u0d83\u0dca-\u0ddf\u0df2\u0df3\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff"
+    "\u20d0-\u20dc\ufe20-\ufe2f"
+)
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}|"
+    "[\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_LETTERS = rf"[^\W_{_UNSPACED}{_HIRAGANA}{_KATAKANA}]+"
+_WORD = rf"{_LETTERS}(?:[{_MARKS}]+(?:{_LETTERS})?)*"
+# What may stand inside an identifier: one of . @ : + - (with underscores about it), or underscores.
+_JOINT = r"(?:_*[.@:+-]_*|_+)"
+_SUFFIX = r"(?:\+\+|#)(?!\w)"
+
+
+def _chunks(word: str) -> str:
+    return rf"{word}(?:{_JOINT}{word})*(?:{_SUFFIX})?"
+
+
+_ASCII_CHUNK = re.compile(_chunks("[a-z0-9]+"))
+_CHUNK = re.compile(rf"[{_UNSPACED}]+|{_chunks(_WORD)}|[{_HIRAGANA}]+|[{_KATAKANA}]+|{_EMOJI}")
+_PART = re.compile(_WORD)
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_IDENTIFIER = re.compile(r"[\d_@.#]|\+\+")
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text in reading order, with repetitions; never raises, whatever the text."""
+    if text.isascii():
+        chunks = _ASCII_CHUNK.findall(text.lower())
+        kept = [piece for chunk in chunks for piece in _without_stops(chunk)]
+    else:
+        chunks = _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold())
+        kept = []
+        for chunk in chunks:
+            kept += _bigrams(chunk) if _UNSPACED_START.match(chunk) else _without_stops(chunk)
+    # A query such as "who are you?" has stop words only, and is better answered with them than not at all.
+    return kept or [piece for chunk in chunks for piece in _pieces(chunk)]
+
+
+def _bigrams(run: str) -> list[str]:
+    return list(map(add, run, run[1:])) if len(run) > 1 else [run]
+
+
+def _without_stops(chunk: str) -> tuple[str, ...]:
+    # Long chunks are rare and would only make the cache heavy.
+    return _cached(chunk) if len(chunk) <= MAX_TOKEN else tuple(_pieces(chunk, leave_out=STOP_WORDS))
+
+
+@lru_cache(maxsize=1 << 16)
+def _cached(chunk: str) -> tuple[str, ...]:
+    return tuple(_pieces(chunk, leave_out=STOP_WORDS))
+
+
+def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
+    """An identifier whole, then its parts as words; any other chunk as its words."""
+    if chunk.isalnum():
+        return [] if chunk in leave_out else [_stem(chunk)]
+    whole = [chunk] if len(chunk) <= MAX_TOKEN and _IDENTIFIER.search(chunk) else []
+    words = _PART.findall(chunk)
+    if not words:
+        return [chunk[:MAX_TOKEN]]
+    return whole + [_stem(word) for word in words if word not in leave_out]
+
+
+def _stem(word: str) -> str:
+    return _stemmer().stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]  # type: ignore[no-any-return]
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english", 0)  # no cache of its own: chunks are cached above
