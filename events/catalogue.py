@@ -168,7 +168,9 @@ class MemoriesAccessed:
     via: Via
     query: Annotated[str, Field(max_length=2_000)] | None = None
     turn_id: Id | None = None
-    together: Annotated[tuple[Annotated[tuple[Id, ...], Field(min_length=2, max_length=3)], ...], Field(max_length=500)] = ()
+    together: Annotated[
+        tuple[Annotated[tuple[Id, ...], Field(min_length=2, max_length=3)], ...], Field(max_length=500)
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

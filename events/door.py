@@ -57,7 +57,9 @@ def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
     except ValidationError as error:
         raise _explain(error, where) from None
     if not isinstance(document["occurred_at"], str) or document["occurred_at"][4:5] != "-":
-        raise InvalidEvent("occurred_at", _show(document["occurred_at"]), "an RFC 3339 date-time with a time zone", **where)
+        raise InvalidEvent(
+            "occurred_at", _show(document["occurred_at"]), "an RFC 3339 date-time with a time zone", **where
+        )
     _check_rest(event, now, where)
     document["event_id"] = event.event_id
     document["occurred_at"] = utc_text(event.occurred_at)
@@ -69,7 +71,9 @@ def read_events(raws: Sequence[bytes | str], *, now: int) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
     if len(raws) > MAX_REQUEST_EVENTS:
         raise RequestTooLarge(
-            f"a request of {len(raws)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it", got=len(raws), allowed=MAX_REQUEST_EVENTS
+            f"a request of {len(raws)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it",
+            got=len(raws),
+            allowed=MAX_REQUEST_EVENTS,
         )
     return _collect(lambda pair: read_event(pair[1], now=now, index=pair[0]), enumerate(raws))
 
@@ -162,17 +166,29 @@ def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
     if not isinstance(event_type, str) or event_type not in EVENT_TYPES:
         raise InvalidEvent("type", _show(event_type), "one of " + ", ".join(EVENT_TYPES), **where)
     if event_type in SEALED_ONLY:
-        raise InvalidEvent("type", event_type, "any other type: contents are not sealed yet, so nothing can be erased for good; use MemoryDeleted", **where)
+        raise InvalidEvent(
+            "type",
+            event_type,
+            "any other type: contents are not sealed yet, so nothing can be erased for good; use MemoryDeleted",
+            **where,
+        )
     version = document.get("schema_version", 1)
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= LATEST_VERSION[event_type]:
-        raise InvalidEvent("schema_version", _show(version), f"a whole number from 1 to {LATEST_VERSION[event_type]}", **where)
+        raise InvalidEvent(
+            "schema_version", _show(version), f"a whole number from 1 to {LATEST_VERSION[event_type]}", **where
+        )
     return event_type
 
 
 def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
     latest = from_micros(now) + FUTURE_TOLERANCE
     if not EARLIEST <= event.occurred_at <= latest:
-        raise InvalidEvent("occurred_at", utc_text(event.occurred_at), f"from {utc_text(EARLIEST)} to {utc_text(latest)} (five minutes ahead of the store's clock)", **where)
+        raise InvalidEvent(
+            "occurred_at",
+            utc_text(event.occurred_at),
+            f"from {utc_text(EARLIEST)} to {utc_text(latest)} (five minutes ahead of the store's clock)",
+            **where,
+        )
     data = event.data
     if isinstance(data, MemoryMerged) and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
@@ -184,7 +200,9 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
 
 def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
     first = error.errors(include_url=False)[0]
-    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".") or "event"
+    field = (
+        "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".") or "event"
+    )
     if first["type"] == "missing":
         return InvalidEvent(field, "nothing", "a value: the field is required", **where)
     if first["type"] == "unexpected_keyword_argument":
@@ -195,5 +213,15 @@ def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
 
 def _show(value: object) -> str:
     """What was got, short enough for a line."""
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else repr(value)
-    return (json.dumps(text, ensure_ascii=False)[:_SHOWN] + "…") if len(text) > _SHOWN else (json.dumps(text, ensure_ascii=False) if isinstance(value, str) else text)
+    text = (
+        value.decode("utf-8", "replace")
+        if isinstance(value, bytes)
+        else value
+        if isinstance(value, str)
+        else repr(value)
+    )
+    return (
+        (json.dumps(text, ensure_ascii=False)[:_SHOWN] + "…")
+        if len(text) > _SHOWN
+        else (json.dumps(text, ensure_ascii=False) if isinstance(value, str) else text)
+    )

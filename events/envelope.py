@@ -75,6 +75,8 @@ class Stored(NamedTuple):
     seq: int
     kind: str
     raw_id: bytes
+    owner: str
+    """Told beside the body, so that an event that cannot be read still stops nobody but its owner."""
     body: bytes
 
 
@@ -187,7 +189,9 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
 def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
     event_type, _, version = kind.rpartition(".")
     if event_type not in EVENT_TYPES or not version.isdigit() or not 1 <= int(version) <= LATEST_VERSION[event_type]:
-        raise UndecodableEvent(f"stored event of kind {kind!r} is of no type or version that this release knows", kind=kind)
+        raise UndecodableEvent(
+            f"stored event of kind {kind!r} is of no type or version that this release knows", kind=kind
+        )
     document = upcast(event_type, int(version), orjson.loads(body))
     if "from" in document["data"]:
         document["data"]["from_"] = document["data"].pop("from")

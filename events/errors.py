@@ -60,7 +60,9 @@ class InvalidEvent(InputError):
 
     def __init__(self, field: str, got: str, allowed: str, **context: Any) -> None:
         where = "".join(f"{name} {context[name]}: " for name in ("line", "index") if context.get(name) is not None)
-        super().__init__(f"{where}{field}: got {got}; allowed: {allowed}", field=field, got=got, allowed=allowed, **context)
+        super().__init__(
+            f"{where}{field}: got {got}; allowed: {allowed}", field=field, got=got, allowed=allowed, **context
+        )
         self.field, self.got, self.allowed = field, got, allowed
 
 
@@ -70,7 +72,10 @@ class InvalidBatch(InputError):
     def __init__(self, problems: list[InvalidEvent]) -> None:
         self.problems = problems
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        super().__init__(f"{problems[0].message}{more}; nothing of the request was written", problems=[p.context | {"message": p.message} for p in problems])
+        super().__init__(
+            f"{problems[0].message}{more}; nothing of the request was written",
+            problems=[p.context | {"message": p.message} for p in problems],
+        )
 
 
 class RequestTooLarge(InputError):

@@ -31,7 +31,9 @@ class InMemoryEventLog:
         with self._lock:
             for partition in range(self.partitions):
                 part = [i for i, event in enumerate(events) if partition_of(event.owner, self.partitions) == partition]
-                for i, receipt in zip(part, self._append_part(partition, [events[i] for i in part], expected_heads or {}), strict=True):
+                for i, receipt in zip(
+                    part, self._append_part(partition, [events[i] for i in part], expected_heads or {}), strict=True
+                ):
                     receipts[i] = receipt
         return [receipt for receipt in receipts if receipt]
 
@@ -50,26 +52,43 @@ class InMemoryEventLog:
                 found.append(("already_appended" if fingerprint == event.fingerprint else "conflict", seq))
         refused = self._refusals(events, found, expected_heads)
         if refused:
-            return [Receipt(e.event_id, *refused[i]) if i in refused else self._unwritten(partition, e, found[i], head) for i, e in enumerate(events)]
+            return [
+                Receipt(e.event_id, *refused[i]) if i in refused else self._unwritten(partition, e, found[i], head)
+                for i, e in enumerate(events)
+            ]
         for event, (status, seq) in zip(events, found, strict=True):
             if status == "appended":
-                self._entries[partition].append(Stored(seq, event.kind, event.raw_id, event.body))
+                self._entries[partition].append(Stored(seq, event.kind, event.raw_id, event.owner, event.body))
                 known[event.raw_id] = (seq, event.fingerprint)
                 if event.moves_head:
                     self._heads[event.owner] = seq
-        return [Receipt(e.event_id, status, position_text(partition, seq)) for e, (status, seq) in zip(events, found, strict=True)]
+        return [
+            Receipt(e.event_id, status, position_text(partition, seq))
+            for e, (status, seq) in zip(events, found, strict=True)
+        ]
 
-    def _refusals(self, events: list[Prepared], found: list[tuple[Status, int]], expected: Mapping[str, int]) -> dict[int, tuple[Status, str | None]]:
+    def _refusals(
+        self, events: list[Prepared], found: list[tuple[Status, int]], expected: Mapping[str, int]
+    ) -> dict[int, tuple[Status, str | None]]:
         partition = partition_of(events[0].owner, self.partitions) if events else 0
         head = len(self._entries[partition])
         conflicts: dict[int, tuple[Status, str | None]] = {
-            i: ("conflict", position_text(partition, seq) if seq <= head else None) for i, (status, seq) in enumerate(found) if status == "conflict"
+            i: ("conflict", position_text(partition, seq) if seq <= head else None)
+            for i, (status, seq) in enumerate(found)
+            if status == "conflict"
         }
         if conflicts:
             return conflicts
-        wrong = {e.owner for e, (status, _) in zip(events, found, strict=True) if status == "appended" and expected.get(e.owner, self.owner_head(e.owner)) != self.owner_head(e.owner)}
+        wrong = {
+            e.owner
+            for e, (status, _) in zip(events, found, strict=True)
+            if status == "appended" and expected.get(e.owner, self.owner_head(e.owner)) != self.owner_head(e.owner)
+        }
         return {
-            i: ("head_mismatch", position_text(partition, self.owner_head(e.owner)) if self.owner_head(e.owner) else None)
+            i: (
+                "head_mismatch",
+                position_text(partition, self.owner_head(e.owner)) if self.owner_head(e.owner) else None,
+            )
             for i, e in enumerate(events)
             if e.owner in wrong and found[i][0] == "appended"
         }

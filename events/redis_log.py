@@ -59,7 +59,7 @@ for i = 1, n do
   local at = first + (i - 1) * 7
   if string.sub(answer[i], 1, 1) == '+' then
     seq = seq + 1
-    redis.call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 1], 'e', ARGV[at + 7])
+    redis.call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 1], 'o', ARGV[at + 4], 'e', ARGV[at + 7])
     redis.call('HSET', KEYS[tonumber(ARGV[at + 3])], ARGV[at + 1], ARGV[at + 2] .. seq)
     if ARGV[at + 5] == '1' then redis.call('HSET', KEYS[3], ARGV[at + 4], seq) end
   end
@@ -81,7 +81,9 @@ class _Durability(NamedTuple):
 class RedisEventLog:
     """An `EventLog` in Redis. Safe for threads: each call borrows a connection of its own."""
 
-    def __init__(self, client: redis.Redis, tags: Sequence[str], *, replicas: int = 0, replica_timeout_ms: int = 1_000) -> None:
+    def __init__(
+        self, client: redis.Redis, tags: Sequence[str], *, replicas: int = 0, replica_timeout_ms: int = 1_000
+    ) -> None:
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
         self._replicas = replicas
@@ -102,7 +104,9 @@ class RedisEventLog:
     def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """See `EventLog.append`. Raises StoreFull or StoreUnavailable where nothing can be said of any partition."""
         if len(events) > MAX_REQUEST_EVENTS:
-            raise RequestTooLarge(f"a request of {len(events)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it")
+            raise RequestTooLarge(
+                f"a request of {len(events)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it"
+            )
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
@@ -110,13 +114,17 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             self._refuse_when_full(wire, all(event.is_access for event in events))
             calls = [
-                wire.evalsha(_APPEND, *_arguments(self._keys[partition], [events[i] for i in indexes], expected_heads or {}))
+                wire.evalsha(
+                    _APPEND, *_arguments(self._keys[partition], [events[i] for i in indexes], expected_heads or {})
+                )
                 for partition, indexes in parts.items()
             ]
             answers, replicas = self._send(wire, calls)
             fsynced = self._fsynced(wire)
         for (partition, indexes), answer in zip(parts.items(), answers, strict=True):
-            for i, receipt in zip(indexes, _receipts(partition, [events[i] for i in indexes], answer, fsynced, replicas), strict=True):
+            for i, receipt in zip(
+                indexes, _receipts(partition, [events[i] for i in indexes], answer, fsynced, replicas), strict=True
+            ):
                 receipts[i] = receipt
         return [receipt for receipt in receipts if receipt]
 
@@ -190,7 +198,9 @@ class RedisEventLog:
         return value + int((monotonic() - read_at) * 1_000_000)
 
 
-def _arguments(keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int]) -> tuple[list[Argument], list[Argument]]:
+def _arguments(
+    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int]
+) -> tuple[list[Argument], list[Argument]]:
     names: list[Argument] = [keys.meta, keys.stream, keys.heads]
     numbers: dict[str, int] = {}
     owners = {event.owner for event in events}
@@ -202,11 +212,21 @@ def _arguments(keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str,
         if number is None:
             names.append(bucket)
             number = numbers[bucket] = len(names)
-        arguments += (event.raw_id, event.fingerprint, number, event.owner, int(event.moves_head), event.kind, event.body)
+        arguments += (
+            event.raw_id,
+            event.fingerprint,
+            number,
+            event.owner,
+            int(event.moves_head),
+            event.kind,
+            event.body,
+        )
     return names, arguments
 
 
-def _receipts(partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int) -> list[Receipt]:
+def _receipts(
+    partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
+) -> list[Receipt]:
     if isinstance(answer, redis.ResponseError):
         failure = as_store_error(answer).message
         return [Receipt(event.event_id, "failed", error=failure) for event in events]
@@ -232,7 +252,10 @@ def _receipts(partition: int, events: Sequence[Prepared], answer: Any, fsynced: 
 
 def entries(answer: list[Any] | None) -> list[Stored]:
     """Stream entries as Redis sends them, decoded."""
-    return [Stored(int(entry[0][:-2]), entry[1][1].decode(), entry[1][3], entry[1][5]) for entry in answer or ()]
+    return [
+        Stored(int(entry[0][:-2]), entry[1][1].decode(), entry[1][3], entry[1][5].decode(), entry[1][7])
+        for entry in answer or ()
+    ]
 
 
 def runs(seqs: Sequence[int]) -> list[tuple[int, int]]:

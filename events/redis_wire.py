@@ -27,7 +27,12 @@ AGAIN = "the same request can be sent again safely"
 def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
     """A client for `url` (redis://, rediss://, unix://) whose connections never retry by themselves."""
     return redis.Redis.from_url(
-        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0), protocol=2, decode_responses=False
+        url,
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        retry=Retry(NoBackoff(), 0),
+        protocol=2,
+        decode_responses=False,
     )
 
 
@@ -44,15 +49,34 @@ def as_store_error(error: Exception) -> EngramlogError:
     """A redis-py error as one of ours, saying what to do."""
     text = str(error)
     if "OOM" in text[:40]:
-        return StoreFull(f"Redis is at its maxmemory ({text}); free memory or raise maxmemory, then {AGAIN}", retry_after=5)
+        return StoreFull(
+            f"Redis is at its maxmemory ({text}); free memory or raise maxmemory, then {AGAIN}", retry_after=5
+        )
     if text.startswith(("READONLY", "You can't write against a read only")):
-        return StoreUnavailable(f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1)
-    if text.startswith(("MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "Redis is loading", "max number of clients")):
+        return StoreUnavailable(
+            f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1
+        )
+    if text.startswith(
+        (
+            "MISCONF",
+            "LOADING",
+            "MASTERDOWN",
+            "BUSY",
+            "CLUSTERDOWN",
+            "NOREPLICAS",
+            "Redis is loading",
+            "max number of clients",
+        )
+    ):
         return StoreUnavailable(f"Redis cannot serve now ({text}); {AGAIN}", retry_after=1)
     if isinstance(error, redis.TimeoutError):
-        return StoreUnavailable(f"Redis did not answer in time ({text}); whether it was written is not known, {AGAIN}", retry_after=1)
+        return StoreUnavailable(
+            f"Redis did not answer in time ({text}); whether it was written is not known, {AGAIN}", retry_after=1
+        )
     if isinstance(error, redis.ConnectionError | OSError):
-        return StoreUnavailable(f"no connection to Redis ({text}); whether it was written is not known, {AGAIN}", retry_after=1)
+        return StoreUnavailable(
+            f"no connection to Redis ({text}); whether it was written is not known, {AGAIN}", retry_after=1
+        )
     return StoreUnavailable(f"Redis refused: {text}")
 
 

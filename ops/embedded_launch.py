@@ -1,4 +1,4 @@
-"""Become redis-server, tied to the life of the thread that started us: `embedded_launch.py <parent pid> <server> <arguments>`.
+"""Become redis-server, tied to the life of the thread that started us: arguments are our parent's pid and the command.
 
 Run by path with `python -I -S`, so it imports nothing but the standard library. A step of its own because Linux ties a
 process to its parent only from the inside (prctl), and running Python between fork and exec of a process with threads

@@ -1,8 +1,9 @@
 """One server per data folder, by two locks that the kernel gives back when their holders die.
 
-`engramlog.owner` is held by the process that runs the server and by nobody else. `engramlog.lock` is taken after it and handed
-to redis-server (and so to its rewrite children): it is held as long as anything writes to the folder. Whoever holds the first
-and cannot get the second therefore knows, without trusting any pid, that an orphaned server is still there.
+`engramlog.owner` is held by the process that runs the server and by nobody else. `engramlog.lock` is taken after it and
+handed to redis-server (and so to its rewrite children): it is held as long as anything writes to the folder. Whoever
+holds the first and cannot get the second therefore knows, without trusting any pid, that an orphaned server is still
+there.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ import fcntl
 import os
 from pathlib import Path
 
-import redis
-
 from events.errors import EmbeddedRedisError
 from ops.embedded_folder import read_server_file, unusable
-from ops.embedded_process import Patience, connect
+from ops.embedded_process import Patience
+from ops.embedded_socket import shut_down
 
 
 class FolderLock:
@@ -28,15 +28,16 @@ class FolderLock:
 
     @classmethod
     def try_own(cls, folder: Path) -> FolderLock | None:
-        """The owner's lock, or None while another process holds it. Raises EmbeddedRedisError when the folder is not writable."""
+        """The owner's lock, or None while it is another's. Raises EmbeddedRedisError for a folder not writable."""
         descriptor = _try_lock(folder, "engramlog.owner")
         return None if descriptor is None else cls(folder, descriptor)
 
     def take_server(self, patience: Patience) -> None:
         """Take the server's lock too, ending an orphaned server first.
 
-        On Linux an orphan is already being killed by the kernel and this waits for its last breath; elsewhere it is shut down
-        through its own socket. A rewrite child that outlives its server holds the lock until it notices: also waited for.
+        On Linux an orphan is already being killed by the kernel and this waits for its last breath; elsewhere it is
+        shut down through its own socket. A rewrite child that outlives its server holds the lock until it notices: also
+        waited for.
         Raises EmbeddedRedisError when it does not end in time.
         """
         while True:
@@ -59,16 +60,6 @@ class FolderLock:
             if descriptor >= 0:
                 os.close(descriptor)
         self.server_fd = self._owner_fd = -1
-
-
-def shut_down(socket: Path, pid: int) -> None:
-    """Ask the server behind `socket` to end if it is the one with `pid`; a server that does not answer is left alone."""
-    try:
-        with connect(socket) as client:
-            if client.info("server")["process_id"] == pid:
-                client.shutdown(nosave=True)
-    except redis.RedisError:
-        return
 
 
 def _try_lock(folder: Path, name: str) -> int | None:

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from events.errors import EmbeddedRedisError
 from ops.embedded_binary import RedisBinary
+from ops.embedded_socket import connect
 
 _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""
@@ -36,25 +35,14 @@ class Patience:
         """Something moved: the bound counts anew from here."""
         self._deadline = self._now() + self._seconds
 
-    def wait(self, waiting_for: str, given_up: str) -> None:
-        """Sleep a moment. Raises EmbeddedRedisError with `given_up` when the bound has passed."""
+    def wait(self, waiting_for: str | None, given_up: str) -> None:
+        """Sleep a moment; None is not told. Raises EmbeddedRedisError with `given_up` when the bound has passed."""
         if self._now() >= self._deadline:
             raise EmbeddedRedisError(f"{given_up} (waited {self._seconds:g} s)")
-        if waiting_for != self._told and self._on_wait is not None:
+        if waiting_for not in {None, self._told} and self._on_wait is not None:
             self._on_wait(waiting_for)
         self._told = waiting_for
         time.sleep(0.03)
-
-
-def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
-    """A client of the server behind `socket` that never sends anything twice; replies are text, `timeout` is in seconds."""
-    return redis.Redis(
-        unix_socket_path=str(socket),
-        retry=Retry(NoBackoff(), 0),
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        decode_responses=True,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +54,7 @@ class ServerPlan:
     socket: Path
     maxmemory: int
     lock_fd: int
-    cut_torn_tail: bool
+    cut_torn_tail: bool = False
 
     @property
     def log(self) -> Path:
@@ -90,8 +78,8 @@ class ServerPlan:
 class ServerProcess:
     """One started redis-server.
 
-    The kernel kills it when the *thread* that started it ends, so a thread of its own starts it and then waits for it: whoever
-    opens the folder may end its own thread before. The server has its own session, so Ctrl-C reaches only us.
+    The kernel kills it when the *thread* that started it ends, so a thread of its own starts it and then waits for it:
+    whoever opens the folder may end its own thread before. The server has its own session, so Ctrl-C reaches only us.
     """
 
     def __init__(self, plan: ServerPlan) -> None:
@@ -140,14 +128,13 @@ class ServerProcess:
 
     def log_text(self) -> str:
         """What this server wrote to its log, from its start on."""
-        with self.plan.log.open("rb") as log:
-            log.seek(self._log_start)
-            return log.read().decode("utf-8", "replace")
+        return read_log(self.plan.log, self._log_start)
 
     def wait_until_ready(self, size: int, patience: Patience) -> bool:
         """Wait until it answers PING and has loaded its log of `size` bytes; False when it ended instead.
 
-        The bound of `patience` counts from the last byte loaded: a long log is waited for as long as the server gets on.
+        The bound of `patience` counts from the last byte loaded: a long log is waited for as long as the server gets
+        on.
         Raises EmbeddedRedisError when it does not get on.
         """
         loaded = -1
@@ -161,9 +148,9 @@ class ServerProcess:
                         patience.renew()
                 else:
                     return True
-                percent = min(99, 100 * max(loaded, 0) // max(size, 1))
+                percent = min(99, 100 * loaded // max(size, 1))
                 patience.wait(
-                    f"redis-server (pid {self.pid}) is loading {_amount(size)} of {self.plan.folder} ({percent} %)",
+                    f"loading {_amount(size)} of {self.plan.folder} ({percent} %)" if loaded >= 0 else None,
                     f"redis-server (pid {self.pid}) on {self.plan.folder} does not get on; see {self.plan.log}",
                 )
         return False
@@ -181,6 +168,16 @@ class ServerProcess:
         if not self._ended.wait(timeout):
             self.popen.kill()
             self._ended.wait()
+
+
+def read_log(path: Path, start: int = 0) -> str:
+    """A log from byte `start` on; "" when it is gone."""
+    try:
+        with path.open("rb") as log:
+            log.seek(start)
+            return log.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _loaded_bytes(client: redis.Redis) -> int:

@@ -6,10 +6,10 @@
 `n_q` is how often the query has the term, `n` how many texts hold it, `N` how many texts there are, `length` in tokens.
 
 A **row** is the caller's number for a key: it stays the same while the key is in the index, replaced or not, and is
-given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes a
-fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as tombstones
-until they are more than half of all. Nothing about them shows: the same texts give the same scores to the last bit,
-whatever was put, replaced or dropped before.
+given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes
+a fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as
+tombstones until they are more than half of all. Nothing about them shows: the same texts give the same scores to the
+last bit, whatever was put, replaced or dropped before.
 
 Not for use by two threads at once: whoever shares an index guards it with a lock.
 """
@@ -19,6 +19,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from math import log
 from typing import NamedTuple, Protocol
 
@@ -31,16 +32,16 @@ _TF_BITS = 20
 _TF_MAX = (1 << _TF_BITS) - 1
 _DEAD = -1
 _SMALLEST_COMPACTION = 64
-# Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry; a key's dict and list entries.
-_BYTES_A_TERM = 260
-_BYTES_A_KEY = 190
+# Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry; a key's entries.
+_BYTES_A_TERM = 160
+_BYTES_A_KEY = 130
 
 Rows = npt.NDArray[np.int64]
 Values = npt.NDArray[np.float64]
 
 
 class Scores(NamedTuple):
-    """What a query matches: `scores[i]` > 0 belongs to `rows[i]`, in no promised order: ties are the caller's to order."""
+    """What a query matches: `scores[i]` > 0 belongs to `rows[i]`, in no promised order: the caller orders ties."""
 
     rows: Rows
     scores: Values
@@ -213,7 +214,7 @@ class Bm25Index:
         counts = Counter(terms)
         postings, base = self._postings, document << _TF_BITS
         for term, count in counts.items():
-            packed = base | (count if count < _TF_MAX else _TF_MAX)
+            packed = base | min(count, _TF_MAX)
             held = postings.get(term)
             if held is None:
                 postings[term] = array("q", (packed,))
@@ -238,17 +239,16 @@ class Bm25Index:
         """Renumber the living documents from 0, in their order, and rewrite every term's postings in one pass."""
         living = self._rows[: self._documents] != _DEAD
         renumbered = np.cumsum(living) - 1
-        terms = list(self._postings)
-        ends = np.cumsum([len(self._postings[term]) for term in terms], dtype=np.int64)
+        ends = np.cumsum([len(held) for held in self._postings.values()], dtype=np.int64)
         packed = np.frombuffer(b"".join([held.tobytes() for held in self._postings.values()]), dtype=np.int64)
         documents = packed >> _TF_BITS
         kept = living[documents]
+        bounds = [0, *np.concatenate([[0], np.cumsum(kept)])[ends].tolist()]
         packed = (renumbered[documents[kept]] << _TF_BITS) | (packed[kept] & _TF_MAX)
-        ends = np.concatenate([[0], np.cumsum(kept)])[ends].tolist()
-        raw, starts = packed.tobytes(), [0, *ends]
+        raw, size = packed.tobytes(), packed.itemsize
         self._postings = {
-            term: array("q", raw[start * 8 : end * 8])
-            for term, start, end in zip(terms, starts, ends, strict=False)
+            term: array("q", raw[start * size : end * size])
+            for term, (start, end) in zip(self._postings, pairwise(bounds), strict=True)
             if end > start
         }
         self._postings_held = packed.size

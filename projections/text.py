@@ -1,12 +1,14 @@
 """Text analysis for search: what a text is found by, for documents and queries alike.
 
 - Folding: NFKC, then casefold.
-- Words: runs of letters and digits with their combining marks, in any script; ASCII words are stemmed (Snowball English).
-- Han, and the other scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams; a run of one is
-  itself. Hiragana and katakana are one word a run each.
+- Words: runs of letters and digits with their combining marks, in any script; ASCII words are stemmed (Snowball's
+  English stemmer).
+- Han: overlapping bigrams, then the single characters but for function characters; a run of one is itself.
+- Scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams. Hiragana, katakana: a run is a word.
 - Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts.
 - Emoji: one token each, without skin tone and presentation marks; a flag is one token.
-- English stop words are left out, unless nothing else is left.
+- English stop words are left out, unless nothing else is left. I, you, we and 我, 你 and the like are no stop words: in
+  conversations they tell the speaker's own statements from advice and quotation.
 
 A text of nothing but punctuation or white space has no tokens.
 """
@@ -23,17 +25,21 @@ import Stemmer
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
 
-STOP_WORDS = frozenset(
-    "a about after am an and are as at be been before being but by can could d did do does doing for from had has have "
-    "having he her hers him his how i if in into is it its ll m me my no not of on or our over re s shall she should so "
-    "t than that the their them then there these they this those to us ve was we were what when where which who whom "
-    "whose why will with would you your".split()
-)
+_STOP_TEXT = """
+a about after am an and are as at be been before being but by can could d did do does doing for from had has have having
+he her hers him his how if in into is it its ll m no not of on or over re s shall she should so t than that the their
+them then there these they this those to ve was were what when where which who whom whose why will with would
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
 
-_UNSPACED = (
-    "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+FUNCTION_CHARACTERS = frozenset(
+    "的了是在它们有和与就都也不很这那个一上下到说要会吗呢吧啊着过得地为什么怎样对把被让给从跟还可以能去来"
 )
+"""Han characters that carry grammar: no tokens by themselves, but parts of bigrams."""
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_OTHER_UNSPACED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+_UNSPACED = _HAN + _OTHER_UNSPACED
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 # Python's \w leaves combining marks out, which would cut Devanagari, Arabic and Hebrew words at every vowel sign.
@@ -61,9 +67,9 @@ def _chunks(word: str) -> str:
 
 
 _ASCII_CHUNK = re.compile(_chunks("[a-z0-9]+"))
-_CHUNK = re.compile(rf"[{_UNSPACED}]+|{_chunks(_WORD)}|[{_HIRAGANA}]+|[{_KATAKANA}]+|{_EMOJI}")
+_CHUNK = re.compile(rf"[{_HAN}]+|[{_OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{_HIRAGANA}]+|[{_KATAKANA}]+|{_EMOJI}")
 _PART = re.compile(_WORD)
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_START = re.compile(f"([{_HAN}])|[{_OTHER_UNSPACED}]")
 _IDENTIFIER = re.compile(r"[\d_@.#]|\+\+")
 
 
@@ -76,13 +82,19 @@ def tokens(text: str) -> list[str]:
         chunks = _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold())
         kept = []
         for chunk in chunks:
-            kept += _bigrams(chunk) if _UNSPACED_START.match(chunk) else _without_stops(chunk)
+            unspaced = _UNSPACED_START.match(chunk)
+            kept += _bigrams(chunk, with_characters=unspaced[1] is not None) if unspaced else _without_stops(chunk)
     # A query such as "who are you?" has stop words only, and is better answered with them than not at all.
     return kept or [piece for chunk in chunks for piece in _pieces(chunk)]
 
 
-def _bigrams(run: str) -> list[str]:
-    return list(map(add, run, run[1:])) if len(run) > 1 else [run]
+def _bigrams(run: str, with_characters: bool) -> list[str]:
+    if len(run) == 1:
+        return [run]
+    bigrams = list(map(add, run, run[1:]))
+    if with_characters:
+        bigrams += [character for character in run if character not in FUNCTION_CHARACTERS]
+    return bigrams
 
 
 def _without_stops(chunk: str) -> tuple[str, ...]:
@@ -107,7 +119,7 @@ def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    return _stemmer().stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]  # type: ignore[no-any-return]
+    return _stemmer().stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]
 
 
 @cache

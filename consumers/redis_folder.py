@@ -1,0 +1,184 @@
+"""Folding one leased partition: working set and speculation, one commit in flight.
+
+What is folded but not yet committed lives only here. On any refusal or reconnect the folder is dropped whole, and its
+successor starts again from the checkpoint: no state outlives the lease under which it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from events.catalogue import EventDiscarded
+from events.envelope import Stored
+from events.errors import UndecodableEvent
+from events.parameters import DEFAULTS, Parameters
+from events.redis_wire import Script, Wire
+from projections.partition import Decoded, Outcome, WorkingOwner, decode_all, fold_batch, named_memories, release, seal
+from projections.redis_scripts import COMMIT
+from projections.redis_store import (
+    Lease,
+    commit_command,
+    load_owners,
+    read_checkpoint,
+    read_entries,
+    read_parked,
+    receive_commit,
+    send_commit,
+)
+
+Tell = Callable[..., None]
+Probe = Callable[[str], None]
+CACHED_MEMORIES = 200_000
+"""Records a folder keeps at most; the least recently folded owners leave first."""
+
+
+def silent(_fact: str, **_context: Any) -> None:
+    """Tells nobody."""
+
+
+def unprobed(_point: str) -> None:
+    """The fault tests' named points, where no fault is tested."""
+
+
+class CommitLane:
+    """One wire on which at most one commit is in flight, so that folding goes on while Redis writes."""
+
+    def __init__(self, wire: Wire, script: Script = COMMIT, probe: Probe = unprobed) -> None:
+        self.wire = wire
+        self._script = script
+        self._probe = probe
+        self._pending: tuple[Lease, Outcome] | None = None
+        self.events = 0
+        """Events committed so far."""
+
+    def send(self, lease: Lease, outcome: Outcome, keys: Sequence[Any], arguments: Sequence[Any]) -> None:
+        """Send a commit once the one before it is answered."""
+        self.settle()
+        self._probe("before a commit")
+        send_commit(self.wire, keys, arguments, self._script)
+        self._pending = (lease, outcome)
+        self._probe("commit sent")
+
+    def settle(self) -> None:
+        """Wait for the commit in flight, if there is one. Raises FoldError or StoreError where it was refused."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            receive_commit(self.wire, *pending)
+            self.events += pending[1].events
+            self._probe("after a commit")
+
+    def drop(self) -> None:
+        """Forget what is in flight: whether it was written is asked of the checkpoint."""
+        self._pending = None
+        self.wire.close()
+
+
+class PartitionFolder:
+    """Folds one partition under one lease. `load` and `lane` are the worker's, shared by its folders."""
+
+    def __init__(
+        self,
+        lease: Lease,
+        load: Wire,
+        lane: CommitLane,
+        *,
+        base: Parameters = DEFAULTS,
+        tell: Tell = silent,
+        probe: Probe = unprobed,
+        cached_memories: int = CACHED_MEMORIES,
+    ) -> None:
+        self.lease = lease
+        self._load = load
+        self._lane = lane
+        self._base = base
+        self._tell = tell
+        self._probe = probe
+        self._most = cached_memories
+        self._owners: dict[str, WorkingOwner] = {}
+        self.checkpoint = read_checkpoint(load, lease.keys)
+        """Where the next batch starts; ahead of Redis while a commit is in flight."""
+
+    def feed(self, stored: Sequence[Stored]) -> None:
+        """Fold and commit what follows on the checkpoint; entries before it (a stale prefetch) are passed over.
+
+        Raises FoldError or StoreError: then the folder must be dropped.
+        """
+        stored = [one for one in stored if one.seq > self.checkpoint.seq]
+        if not stored or stored[0].seq != self.checkpoint.seq + 1:
+            return
+        decoded: Sequence[Decoded] = decode_all(stored)
+        load_owners(self._load, self.lease.keys, named_memories(decoded), self._owners)
+        self._probe("between prefetch and commit")
+        while decoded:
+            outcome = fold_batch(self.checkpoint, self._owners, decoded, base=self._base, on_failure=self._told)
+            if outcome.events == 0:
+                outcome = self._discard(decoded)
+            decoded = decoded[outcome.events :]
+            self._commit(outcome)
+        self._trim({one.owner for one in stored})
+
+    def _discard(self, decoded: Sequence[Decoded]) -> Outcome:
+        """The first event discards a parked one: the owner's parked events fold now."""
+        stored, event = decoded[0]
+        assert not isinstance(event, UndecodableEvent)
+        assert isinstance(event.data, EventDiscarded)
+        self._lane.settle()
+        released = {stored.owner: self._parked(stored.owner)}
+        outcome = fold_batch(
+            self.checkpoint, self._owners, decoded[:1], base=self._base, released=released, on_failure=self._told
+        )
+        self._tell(
+            "event discarded",
+            owner=stored.owner,
+            position=event.data.position,
+            still_parked=outcome.owners[stored.owner].parked_now,
+        )
+        return outcome
+
+    def _parked(self, owner: str) -> list[Decoded]:
+        keys = self.lease.keys
+        parked = decode_all(read_entries(self._load, keys, read_parked(self._load, keys, owner)))
+        load_owners(self._load, keys, {owner: set()} | named_memories(parked), self._owners)
+        return parked
+
+    def retry(self, owner: str, request: str) -> bool:
+        """Carry out an operator's request to fold an owner's parked events again; whether none stays parked."""
+        self._lane.settle()
+        load_owners(self._load, self.lease.keys, {owner: ()}, self._owners)
+        working = self._owners[owner]
+        outcome = Outcome(self.checkpoint.seq, self.checkpoint.seq, b"", self.checkpoint.head)
+        if working.quarantine is not None:
+            release(outcome, owner, working, self._parked(owner), base=self._base, on_failure=self._told)
+        self._probe("during a retry")
+        self._commit(outcome, control=[request])
+        self._lane.settle()
+        return working.quarantine is None
+
+    def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
+        sealed = seal(self.checkpoint, outcome, self._owners)
+        self._lane.send(
+            self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control)
+        )
+        self.checkpoint = sealed.checkpoint
+
+    def _told(self, stored: Stored, error: Exception) -> None:
+        self._tell(
+            "owner quarantined",
+            owner=stored.owner,
+            seq=stored.seq,
+            kind=stored.kind,
+            reason=f"{type(error).__name__}: {error}",
+        )
+
+    def _trim(self, fresh: set[str]) -> None:
+        """Owners of this batch go to the end; while too much is cached, those at the front leave."""
+        for name in fresh:
+            self._owners[name] = self._owners.pop(name)
+        if len(self._owners) == len(fresh):
+            return
+        total = sum(len(owner.memories) for owner in self._owners.values())
+        for name in list(self._owners)[: len(self._owners) - len(fresh)]:
+            if total <= self._most:
+                break
+            total -= len(self._owners.pop(name).memories)

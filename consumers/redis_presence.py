@@ -1,0 +1,58 @@
+"""Which workers there are, and how many partitions are each one's share. `engramlog:workers` is touched by no partition script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from events.partitions import WORKERS_KEY
+from events.redis_wire import Wire
+
+FORGET_AFTER = 20
+"""Presence entries older than this many lease times are removed by whoever sees them."""
+
+
+def fair_share(workers: Sequence[str], me: str, partitions: int) -> int:
+    """How many of `partitions` are mine when they are spread as evenly as can be over the workers, by rank."""
+    ranked = sorted({*workers, me})
+    share, rest = divmod(partitions, len(ranked))
+    return share + (ranked.index(me) < rest)
+
+
+class Presence:
+    """This worker's entry among the workers of a store."""
+
+    def __init__(self, wire: Wire, worker_id: str, lease_ms: int, facts: Mapping[str, Any]) -> None:
+        self._wire = wire
+        self._worker_id = worker_id
+        self._lease_ms = lease_ms
+        self._facts = dict(facts)
+
+    def beat(self, now_ms: int, partitions: Sequence[int], folded: int) -> list[str]:
+        """Say that this worker lives and what it holds; gives the ids of all that live."""
+        mine = {**self._facts, "beat_ms": now_ms, "partitions": list(partitions), "folded": folded}
+        _, answer = self._wire.pipeline(
+            [["HSET", WORKERS_KEY, self._worker_id, msgspec.json.encode(mine)], ["HGETALL", WORKERS_KEY]]
+        )
+        known = parse_workers(answer)
+        gone = [name for name, facts in known.items() if now_ms - facts["beat_ms"] > FORGET_AFTER * self._lease_ms]
+        if gone:
+            self._wire.call("HDEL", WORKERS_KEY, *gone)
+        return [name for name, facts in known.items() if now_ms - facts["beat_ms"] <= self._lease_ms]
+
+    def leave(self) -> None:
+        """Remove this worker's entry."""
+        self._wire.call("HDEL", WORKERS_KEY, self._worker_id)
+
+
+def parse_workers(answer: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+    """The workers' entries by id, from HGETALL's flat reply."""
+    return {name.decode(): msgspec.json.decode(raw) for name, raw in zip(answer[::2], answer[1::2], strict=True)}
+
+
+def live_workers(wire: Wire, now_ms: int, lease_ms: int) -> dict[str, dict[str, Any]]:
+    """The workers that beat within the last lease time."""
+    known = parse_workers(wire.call("HGETALL", WORKERS_KEY))
+    return {name: facts for name, facts in known.items() if now_ms - facts["beat_ms"] <= lease_ms}

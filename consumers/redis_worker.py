@@ -1,0 +1,267 @@
+"""The fold worker: keeps memories level with the log, for as many partitions as are its share.
+
+Order is the contract: an error that is not understood stops a partition's fold, it never skips ahead. A wire that breaks or
+a commit that is refused drops everything that was not committed; partitions are leased anew and reloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Event as Flag
+from time import monotonic
+from typing import Any
+
+import redis
+
+from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from consumers.redis_presence import Presence, fair_share
+from events.envelope import Stored
+from events.errors import FoldError, LogRolledBack, StoreError
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import LogKeys
+from events.redis_log import entries
+from events.redis_wire import Script, Wire, as_store_error
+from projections.builds import BuildKeys, version_of
+from projections.fold import PROJECTION_VERSION
+from projections.redis_retire import drop_retired_builds
+from projections.redis_scripts import COMMIT
+from projections.redis_store import release_lease, renew_lease, take_lease
+
+LEASE_MS = 3_000
+TICK_SECONDS = 0.25
+BLOCK_MS = 200
+READ_COUNT = 500
+BACK_OFF_SECONDS = 0.5
+RETIRE_SECONDS = 30.0
+
+
+class FoldWorker:
+    """One worker of a store. `run` folds until told to stop; `drain` until given positions are folded."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        tags: Sequence[str],
+        worker_id: str,
+        *,
+        base: Parameters = DEFAULTS,
+        tell: Tell = silent,
+        probe: Probe = unprobed,
+        script: Script = COMMIT,
+        lease_ms: int = LEASE_MS,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.worker_id = worker_id
+        self._tags = list(tags)
+        self._base = base
+        self._tell = tell
+        self._probe = probe
+        self._lease_ms = lease_ms
+        self._read, self._load, self._tend = Wire(client), Wire(client), Wire(client)
+        self._lane = CommitLane(Wire(client), script, probe)
+        self._presence = Presence(self._tend, worker_id, lease_ms, facts or {})
+        self._folders: dict[int, PartitionFolder] = {}
+        self._asked: dict[int, int] = {}
+        """Partition -> seq after which the read in flight asks; empty when none is."""
+        self._generations: tuple[int, ...] | None = None
+        self._next_tick = self._next_renewal = 0.0
+        self._next_retirement = monotonic() + RETIRE_SECONDS
+        self._not_before: dict[int, float] = {}
+
+    @property
+    def folded(self) -> int:
+        """Events this worker has committed."""
+        return self._lane.events
+
+    @property
+    def held(self) -> list[int]:
+        """Partitions it holds."""
+        return sorted(self._folders)
+
+    def run(self, stop: Flag) -> None:
+        """Fold until `stop` is set, then hand every partition over at once."""
+        try:
+            while not stop.is_set():
+                self._guarded(stop)
+        finally:
+            self.hand_over()
+
+    def drain(self, until: Mapping[int, int], give_up_after: float) -> bool:
+        """Fold until every partition named has reached its seq; False after `give_up_after` seconds without that."""
+        end = monotonic() + give_up_after
+        while monotonic() < end:
+            if all(p in self._folders and self._folders[p].checkpoint.seq >= seq for p, seq in until.items()):
+                return True
+            self._guarded(Flag())
+        return not until
+
+    def _guarded(self, stop: Flag) -> None:
+        """One round. Whatever is refused ends in a clean start, after a pause."""
+        try:
+            self._tick()
+            self._round()
+            self._watch_reconnects()
+        except FoldError as error:
+            self._tell("fold stopped", reason=error.message, alarm=isinstance(error, LogRolledBack), **error.context)
+            self._drop_everything()
+            if isinstance(error, LogRolledBack):
+                self._not_before[self._tags.index(error.context["partition"])] = monotonic() + 5.0
+        except StoreError as error:
+            self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
+            self._drop_everything()
+            stop.wait(BACK_OFF_SECONDS)
+
+    def _round(self) -> None:
+        """Take what was prefetched, ask for what follows, fold."""
+        if not self._asked and not self._ask(BLOCK_MS):
+            Flag().wait(TICK_SECONDS / 5)
+            return
+        found = self._receive()
+        if found:
+            self._ask(BLOCK_MS, found)
+        for partition, batch in found.items():
+            if partition in self._folders:
+                self._folders[partition].feed(batch)
+        self._lane.settle()
+
+    def _ask(self, block_ms: int, following: Mapping[int, Sequence[Stored]] | None = None) -> bool:
+        """Ask for the entries after each checkpoint, or after those in hand; False where no partition is held."""
+        after = {p: (following or {}).get(p, [None])[-1] for p in self._folders}
+        self._asked = {p: last.seq if last else self._folders[p].checkpoint.seq for p, last in after.items()}
+        if not self._asked:
+            return False
+        streams = [LogKeys(self._tags[p]).stream for p in self._asked]
+        self._read.send(
+            "XREAD",
+            "COUNT",
+            READ_COUNT,
+            "BLOCK",
+            block_ms,
+            "STREAMS",
+            *streams,
+            *(f"{seq}-0" for seq in self._asked.values()),
+        )
+        return True
+
+    def _receive(self) -> dict[int, list[Stored]]:
+        by_stream = {LogKeys(self._tags[p]).stream.encode(): p for p in self._asked}
+        self._asked = {}
+        try:
+            answer = self._read.receive()
+        except redis.ResponseError as error:
+            raise as_store_error(error) from error
+        return {by_stream[stream]: entries(found) for stream, found in answer or ()}
+
+    def _tick(self) -> None:
+        """Leases, presence, operators' requests: four times a second, or when asked for."""
+        if monotonic() < self._next_tick:
+            return
+        self._next_tick = monotonic() + TICK_SECONDS
+        self._lane.settle()
+        seconds, micros = self._tend.call("TIME")
+        now_ms = int(seconds) * 1_000 + int(micros) // 1_000
+        self._renew(now_ms)
+        workers = self._presence.beat(now_ms, self.held, self.folded)
+        self._balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
+        self._carry_out_requests()
+        if monotonic() >= self._next_retirement:
+            self._next_retirement = monotonic() + RETIRE_SECONDS
+            for folder in self._folders.values():
+                drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
+
+    def _renew(self, now_ms: int) -> None:
+        if monotonic() < self._next_renewal:
+            return
+        self._next_renewal = monotonic() + self._lease_ms / 3_000
+        for partition, folder in list(self._folders.items()):
+            if not renew_lease(self._tend, folder.lease, now_ms=now_ms, ttl_ms=self._lease_ms):
+                self._tell("lease lost", partition=partition, epoch=folder.lease.epoch)
+                self._folders.pop(partition)
+
+    def _balance(self, share: int, now_ms: int) -> None:
+        """Give up what is above the share, take what is free below it."""
+        for partition in sorted(self._folders)[share:]:
+            folder = self._folders.pop(partition)
+            release_lease(self._tend, folder.lease)
+            self._tell("partition released", partition=partition, epoch=folder.lease.epoch)
+        if len(self._folders) >= share:
+            return
+        offset = sum(self.worker_id.encode()) % len(self._tags)
+        for partition in [*range(offset, len(self._tags)), *range(offset)]:
+            if len(self._folders) >= share:
+                return
+            if partition not in self._folders and monotonic() >= self._not_before.get(partition, 0.0):
+                self._take(partition, now_ms)
+
+    def _take(self, partition: int, now_ms: int) -> None:
+        tag = self._tags[partition]
+        build = (self._tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        if not build or version_of(build) != PROJECTION_VERSION:
+            self._tell(
+                "build of another version",
+                partition=partition,
+                build=build,
+                mine=PROJECTION_VERSION,
+                cure="engramlog rebuild",
+            )
+            self._not_before[partition] = monotonic() + 5.0
+            return
+        lease = take_lease(self._tend, BuildKeys(tag, build), self.worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
+        if lease is None:
+            return
+        self._folders[partition] = PartitionFolder(
+            lease, self._load, self._lane, base=self._base, tell=self._tell, probe=self._probe
+        )
+        self._stop_reading()
+        self._tell(
+            "partition taken",
+            partition=partition,
+            epoch=lease.epoch,
+            checkpoint=self._folders[partition].checkpoint.seq,
+        )
+
+    def _stop_reading(self) -> None:
+        """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""
+        if self._asked:
+            self._asked = {}
+            self._read.close()
+            self._generations = None
+
+    def _carry_out_requests(self) -> None:
+        for partition, folder in list(self._folders.items()):
+            answer = self._tend.call("HGETALL", folder.lease.keys.log.control)
+            for request, owner in zip(answer[::2], answer[1::2], strict=True):
+                freed = folder.retry(owner.decode(), request.decode())
+                self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)
+
+    def _watch_reconnects(self) -> None:
+        """A wire that was connected anew may speak to another history: drop what is remembered of the old one."""
+        now = (self._read.generation, self._load.generation, self._lane.wire.generation, self._tend.generation)
+        if self._generations is not None and any(
+            old and new != old for old, new in zip(self._generations, now, strict=True)
+        ):
+            self._tell("reconnected", dropped=self.held)
+            self._drop_everything()
+            return
+        self._generations = now
+
+    def _drop_everything(self) -> None:
+        self._folders.clear()
+        self._asked = {}
+        self._lane.drop()
+        for wire in (self._read, self._load, self._tend):
+            wire.close()
+        self._generations = None
+        self._next_tick = 0.0
+
+    def hand_over(self) -> None:
+        """Finish the commit in flight, release every lease, leave the list of workers; at once, as far as Redis lets."""
+        try:
+            self._lane.settle()
+            for folder in self._folders.values():
+                release_lease(self._tend, folder.lease)
+            self._presence.leave()
+        except (FoldError, StoreError) as error:
+            self._tell("hand-over incomplete", reason=error.message)
+        self._tell("worker stopped", folded=self.folded, released=self.held)
+        self._drop_everything()

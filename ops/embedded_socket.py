@@ -1,0 +1,103 @@
+"""The unix socket of a private Redis: where it lies, and how to talk to whoever listens there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket as sockets
+import stat
+import tempfile
+from pathlib import Path
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from events.errors import EmbeddedRedisError
+
+LONGEST_SOCKET = 100
+"""Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
+
+
+def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
+    """A client of the server behind `socket` that never sends anything twice; replies are text, seconds to wait."""
+    return redis.Redis(
+        unix_socket_path=str(socket),
+        retry=Retry(NoBackoff(), 0),
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        decode_responses=True,
+    )
+
+
+def answers(socket: Path, pid: int) -> bool:
+    """Whether the server with `pid` is really behind `socket`: server.json may be left over from a killed owner."""
+    try:
+        with connect(socket) as client:
+            return bool(client.info("server")["process_id"] == pid)
+    except redis.RedisError:
+        return False
+
+
+def listens(socket: Path) -> bool:
+    """Whether anybody listens on `socket`. Never blocks."""
+    with sockets.socket(sockets.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(socket))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def shut_down(socket: Path, pid: int) -> None:
+    """Ask the server behind `socket` to end if it is the one with `pid`; one that does not answer is left alone."""
+    try:
+        with connect(socket) as client:
+            if client.info("server")["process_id"] == pid:
+                client.shutdown(nosave=True)
+    except redis.RedisError:
+        return
+
+
+def socket_path(folder: Path) -> Path:
+    """Where the server of `folder` listens: in the folder, or in a short private run-time folder when that path is too
+    long.
+
+    The run-time folder lies in XDG_RUNTIME_DIR or the system's temporary folder and is named after the user and a hash
+    of the data folder's path, so no two folders share one. Raises EmbeddedRedisError when it exists and belongs to
+    somebody else.
+    """
+    inside = folder / "redis.sock"
+    if len(os.fsencode(inside)) <= LONGEST_SOCKET:
+        return inside
+    name = f"engramlog-{os.geteuid()}-{hashlib.blake2b(os.fsencode(folder), digest_size=8).hexdigest()}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    bases = [*([runtime] if runtime else []), tempfile.gettempdir(), "/tmp"]  # noqa: S108 - the folder below is private
+    for base in map(Path, bases):
+        socket = base / name / "redis.sock"
+        if len(os.fsencode(socket)) <= LONGEST_SOCKET and base.is_dir() and os.access(base, os.W_OK | os.X_OK):
+            _make_private(socket.parent)
+            return socket
+    raise EmbeddedRedisError(
+        f"no short folder for the socket of {folder}: set XDG_RUNTIME_DIR or TMPDIR to a folder of at most 50 bytes",
+        folder=str(folder),
+    )
+
+
+def remove_socket(folder: Path, socket: Path) -> None:
+    """Take away the socket, and the run-time folder made for it."""
+    socket.unlink(missing_ok=True)
+    if socket.parent != folder and socket.parent.is_dir():
+        socket.parent.rmdir()
+
+
+def _make_private(path: Path) -> None:
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise EmbeddedRedisError(
+            f"{path} is not a private folder of this user, so a socket there would not be safe; remove it and try again"
+        )

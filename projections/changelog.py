@@ -1,0 +1,179 @@
+"""The change log: one entry for every (event, memory), and the owner's hash chain over them (memory.md, section 8).
+
+Entries hold field names, versions and content hashes, never content, so a purge touches no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b, sha256
+from typing import Any
+
+import msgspec
+
+from events.catalogue import EVENT_TYPES
+from events.envelope import from_micros, utc_text
+from events.parameters import Parameters
+from events.partitions import position_text
+from projections.laws.weighted import Factors, factors
+from projections.memory import Memory
+from projections.scene import Note
+
+FIRST_LINK = bytes(32)
+"""What the first link of every chain follows."""
+DECISIONS = (
+    "ignored", "create", "reinforce", "merge", "negate", "reaffirm", "revise", "compress", "promote", "keep", "delete",
+    "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
+)  # fmt: skip
+_DECISION = {name: number for number, name in enumerate(DECISIONS)}
+_TYPES = tuple(EVENT_TYPES)
+_TYPE = {name: number for number, name in enumerate(_TYPES)}
+_FIELDS = Memory.__struct_fields__
+_FIELD = {name: number for number, name in enumerate(_FIELDS)}
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """One change-log entry as it is kept; numbers stand for words of closed lists."""
+
+    seq: int
+    raw_id: bytes
+    at: int
+    type: int
+    memory_id: str
+    """Empty where the entry is about the owner."""
+    decision: int
+    reason: str
+    fields: tuple[int | str, ...]
+    version: int
+    content_hash: bytes
+    """8 bytes of blake2b over content and summary where they are new, else empty."""
+    old_weight: float | None
+    new_weight: float | None
+    factors: tuple[float, ...]
+
+
+_PACK = msgspec.msgpack.Encoder()
+_LINK = msgspec.msgpack.Encoder()
+
+
+def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
+    """The entry of a note; both weights are the weighted law at one instant, on the record before and after."""
+    before, after = note.before, note.after
+    old = new = None
+    found: tuple[float, ...] = ()
+    if after is not None:
+        instant = at if before is None or before.stamp <= at else before.stamp
+        now = factors(after, instant, parameters)
+        new = round(now.product, 6)
+        found = tuple(round(value, 6) for value in now)
+        if before is not None:
+            old = new if before is after else round(factors(before, instant, parameters).product, 6)
+    return Entry(
+        seq,
+        raw_id,
+        at,
+        _TYPE[event_type],
+        note.memory_id,
+        _DECISION[note.decision],
+        note.reason,
+        tuple(_FIELD.get(name, name) for name in note.fields),
+        after.version if after is not None else 0,
+        content_hash(after) if after is not None and (before is None or "content" in note.fields) else b"",
+        old,
+        new,
+        found,
+    )
+
+
+def content_hash(memory: Memory) -> bytes:
+    """8 bytes that tell contents apart without telling them."""
+    return blake2b(f"{memory.content}\x00{memory.summary or ''}".encode(), digest_size=8).digest()
+
+
+def link(previous: bytes, entry: Entry) -> bytes:
+    """The next link of an owner's chain. Numbers from laws are left out, so a law's change breaks no chain."""
+    told = (
+        entry.seq,
+        entry.raw_id,
+        entry.at,
+        entry.type,
+        entry.memory_id,
+        entry.decision,
+        entry.reason,
+        entry.fields,
+        entry.version,
+        entry.content_hash,
+    )
+    return sha256(previous + _LINK.encode(told)).digest()
+
+
+def event_link(previous: bytes, seq: int, body: bytes) -> bytes:
+    """The next link of a partition's chain over its stored events: sha256(previous | seq | sha256(body))."""
+    return sha256(previous + seq.to_bytes(8, "big") + sha256(body).digest()).digest()
+
+
+class Chunk(msgspec.Struct, frozen=True, array_like=True):
+    """What one commit adds to an owner's log: the seqs of its events (delta-coded) and their entries."""
+
+    steps: tuple[int, ...]
+    entries: tuple[Entry, ...]
+
+
+def pack(seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:
+    """One chunk as bytes; chunks can be laid end to end."""
+    steps, last = [], 0
+    for seq in seqs:
+        steps.append(seq - last)
+        last = seq
+    raw = _PACK.encode(Chunk(tuple(steps), tuple(entries)))
+    return len(raw).to_bytes(3, "big") + raw
+
+
+_UNPACK = msgspec.msgpack.Decoder(Chunk)
+
+
+def unpack(raw: bytes) -> tuple[list[int], list[Entry]]:
+    """Seqs and entries of chunks laid end to end, in the order in which they were folded."""
+    seqs: list[int] = []
+    entries: list[Entry] = []
+    at = 0
+    while at < len(raw):
+        size = int.from_bytes(raw[at : at + 3], "big")
+        chunk = _UNPACK.decode(raw[at + 3 : at + 3 + size])
+        last = 0
+        for step in chunk.steps:
+            last += step
+            seqs.append(last)
+        entries.extend(chunk.entries)
+        at += 3 + size
+    return seqs, entries
+
+
+def describe(entry: Entry, partition: int) -> dict[str, Any]:
+    """The entry as people and JSON read it."""
+    delta = (
+        None if entry.old_weight is None or entry.new_weight is None else round(entry.new_weight - entry.old_weight, 6)
+    )
+    return {
+        "position": position_text(partition, entry.seq),
+        "event_id": id_text(entry.raw_id),
+        "time": utc_text(from_micros(entry.at)),
+        "event": _TYPES[entry.type],
+        "memory": entry.memory_id or None,
+        "decision": DECISIONS[entry.decision],
+        "reason": entry.reason,
+        "law": "weighted",
+        "old_weight": entry.old_weight,
+        "new_weight": entry.new_weight,
+        "delta": delta,
+        "factors": dict(zip(Factors._fields, entry.factors, strict=True)) if entry.factors else None,
+        "fields": [_FIELDS[name] if isinstance(name, int) else name for name in entry.fields],
+        "version": entry.version or None,
+        "content_hash": entry.content_hash.hex() or None,
+    }
+
+
+def id_text(raw: bytes) -> str:
+    """16 bytes as a UUID is written."""
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -1,0 +1,165 @@
+"""`evolve`: what each event does to the memories it is about (memory.md, sections 2 to 6). Pure and total.
+
+Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as ignored.
+Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_conflict (negate, reaffirm, flag) and
+evolve_merge (merge, un-merge).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from events.catalogue import (
+    EventData,
+    EventDiscarded,
+    FactAsserted,
+    FactRetracted,
+    MemoriesAccessed,
+    MemoriesLinked,
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryErased,
+    MemoryKept,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryPurged,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryUnmerged,
+    ParametersChanged,
+    ProfileChosen,
+    ReviewGraded,
+)
+from events.envelope import Event, micros
+from events.parameters import DEFAULTS, Parameters, changed
+from projections import evolve_conflict, evolve_life, evolve_merge
+from projections.memory import Memory
+from projections.scene import OWNER, Note, Scene, Settings, trouble_with
+
+Handler = Callable[[Scene, Any, Event[Any]], None]
+
+
+class Change(NamedTuple):
+    """What an event changed: memories by id, the owner's settings, and the notes for the change log."""
+
+    memories: dict[str, Memory]
+    settings: Settings
+    notes: list[Note]
+
+
+def _choose_profile(scene: Scene, data: ProfileChosen, _event: Event[Any]) -> None:
+    scene.settings = scene.settings._replace(profile=data.profile)
+    scene.notes.append(Note(OWNER, "profile", "the owner's profile from here on", None, None, ("profile",)))
+
+
+def _change_parameters(scene: Scene, data: ParametersChanged, _event: Event[Any]) -> None:
+    values = dict(scene.settings.parameters) | data.parameters
+    scene.settings = scene.settings._replace(parameters=tuple(sorted(values.items())))
+    scene.notes.append(
+        Note(OWNER, "parameters", "the owner's parameters from here on", None, None, tuple(sorted(data.parameters)))
+    )
+
+
+def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
+    scene.notes.append(Note(OWNER, "discard", "an operator dropped one parked event", None, None, ()))
+
+
+HANDLERS: Mapping[type, Handler] = {
+    MemoryCreated: evolve_life.create,
+    MemoryMentioned: evolve_life.mention,
+    MemoriesAccessed: evolve_life.access,
+    MemoryReinforced: evolve_life.reinforce,
+    MemoryRevised: evolve_life.revise,
+    MemoryCompressed: evolve_life.compress,
+    MemoryPromoted: evolve_life.promote,
+    MemoryKept: evolve_life.keep,
+    MemoryDeleted: evolve_life.delete,
+    MemoryRestored: evolve_life.restore,
+    MemoryPurged: evolve_life.purge,
+    MemoryErased: evolve_life.erase,
+    ReviewGraded: evolve_life.grade,
+    MemoryNegated: evolve_conflict.negate,
+    MemoriesLinked: evolve_conflict.link,
+    MemoryMerged: evolve_merge.merge,
+    MemoryUnmerged: evolve_merge.unmerge,
+    ProfileChosen: _choose_profile,
+    ParametersChanged: _change_parameters,
+    EventDiscarded: _discard,
+}
+"""Turns, tool results, facts and synonyms change no memory in this version and have no handler."""
+
+
+@lru_cache(maxsize=4096)
+def parameters_of(settings: Settings, base: Parameters = DEFAULTS) -> Parameters:
+    """The parameters in force under an owner's settings."""
+    return changed(base, dict(settings.parameters)) if settings.parameters else base
+
+
+def evolve(
+    settings: Settings, memories: Mapping[str, Memory], event: Event[EventData], seq: int, base: Parameters = DEFAULTS
+) -> Change:
+    """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists."""
+    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor)
+    data = event.data
+    handler = HANDLERS.get(type(data))
+    if handler is not None:
+        handler(scene, data, event)
+    if type(data) is not MemoriesAccessed:
+        _note_the_named(scene, data)
+    return Change(scene.changed, scene.settings, scene.notes)
+
+
+def _note_the_named(scene: Scene, data: EventData) -> None:
+    """One note for every memory the event names, also where it changes nothing."""
+    named = names(data)
+    if len(named) == len(scene.notes) == 1:
+        return
+    noted = {note.memory_id for note in scene.notes}
+    for memory_id in named:
+        if memory_id not in noted:
+            noted.add(memory_id)
+            problem = trouble_with(scene.get(memory_id))
+            if problem:
+                scene.ignore(memory_id, problem)
+            else:
+                scene.mark(memory_id, "named", f"named by {type(data).__name__}")
+
+
+def names(data: EventData) -> tuple[str, ...]:
+    """Ids of the memories that the event is about or names in its data, in order."""
+    match data:
+        case MemoryCreated():
+            corrected = (data.corrects,) if data.corrects else ()
+            brought = tuple(edge.memory_id for edge in data.imported.associations) if data.imported else ()
+            return (data.memory_id, *corrected, *data.summarises, *brought)
+        case MemoryNegated():
+            return (data.memory_id, data.replaced_by) if data.replaced_by else (data.memory_id,)
+        case MemoriesAccessed():
+            return tuple(hit.memory_id for hit in data.hits)
+        case MemoryReinforced():
+            return (data.memory_id, data.from_memory) if data.from_memory else (data.memory_id,)
+        case MemoryMerged():
+            return (data.into, *data.sources)
+        case MemoryUnmerged():
+            return (data.into,)
+        case MemoriesLinked():
+            return (data.a, data.b)
+        case FactAsserted() | FactRetracted():
+            return data.evidence
+    memory_id = getattr(data, "memory_id", None)
+    return (memory_id,) if memory_id else ()
+
+
+def neighbours(memory: Memory) -> tuple[str, ...]:
+    """Ids of other memories that an event about this one may change or follow."""
+    if not (memory.merged_into or memory.superseded_by or memory.conflicts or memory.merged_from):
+        return ()
+    found = [*memory.conflicts, *memory.merged_from]
+    found += [i for i in (memory.merged_into, memory.superseded_by) if i]
+    return tuple(found)

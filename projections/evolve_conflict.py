@@ -1,0 +1,113 @@
+"""Contradiction: negation, reaffirmation, possible conflicts and links (memory.md, section 4).
+
+A memory is negated iff, among its negations and the mentions by actor `user`, the newest by `occurred_at` is a negation;
+ties and mentions of the same turn go to the negation ("I don't like coffee any more" also mentions coffee).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import MemoriesLinked, MemoryNegated
+from events.envelope import Event
+from projections.memory import MAX_CONFLICTS, MAX_EDGES, MAX_NEGATIONS, Edge, Memory, Negation, UserMention
+from projections.scene import Scene, trouble_with
+
+DEFAULT_RESOLUTION = {
+    "identity": "latest_wins",
+    "fact": "latest_wins",
+    "temporary": "latest_wins",
+    "stable_preference": "version_keep",
+    "short_term_preference": "version_keep",
+    "skill": "version_keep",
+}
+
+
+def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
+    """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    replaced_by = data.replaced_by if data.replaced_by != memory.id else None
+    entry = Negation(
+        scene.at,
+        data.resolution or DEFAULT_RESOLUTION[memory.category],
+        data.reason,
+        data.correction,
+        replaced_by,
+        data.turn_id,
+        scene.seq,
+    )
+    negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
+    state = negation_state(negations, memory.user_mentions)
+    settle_conflicts(scene, memory)
+    reason = (
+        f"negated, {entry.resolution}"
+        if state["negated_at"] is not None
+        else "negated earlier than the user last said it"
+    )
+    scene.change(scene.get(memory.id) or memory, "negate", reason, negations=negations, **state)
+
+
+def _by_time(entry: Negation) -> tuple[int, int]:
+    return entry.at, entry.position
+
+
+def negation_state(negations: tuple[Negation, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
+    """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them."""
+    newest = negations[-1]
+    turns = {n.turn_id for n in negations if n.turn_id}
+    since = max((m.at for m in said if m.turn_id not in turns), default=None)
+    if since is not None and since > newest.at:
+        return {"negated_at": None, "resolution": None, "superseded_by": None}
+    return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": newest.replaced_by}
+
+
+def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
+    """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
+    if data.a == data.b:
+        scene.ignore(data.a, "a link to itself")
+        return
+    a, b = scene.get(data.a), scene.get(data.b)
+    troubles = [(memory_id, trouble_with(memory)) for memory_id, memory in ((data.a, a), (data.b, b))]
+    if a is None or b is None or any(trouble for _, trouble in troubles):
+        for memory_id, trouble in troubles:
+            scene.ignore(memory_id, trouble or "the other memory of the link cannot be linked")
+        return
+    for one, other in ((a, b), (b, a)):
+        if data.link == "possible_conflict":
+            scene.change(one, "link", "possible conflict", conflicts=_flagged(one.conflicts, other.id))
+        else:
+            scene.change(
+                one, "link", f"link {data.link}", edges=_linked(one.edges, other.id, float(data.weight), data.link)
+            )
+
+
+def _linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[Edge, ...]:
+    old = next((edge for edge in edges if edge.to == to), None)
+    edge = Edge(to, weight, old.boost if old else 0.0, kind)
+    if old is not None and old.base >= weight:
+        edge = old
+    kept = [e for e in edges if e.to != to] + [edge]
+    kept.sort(key=lambda e: (-min(1.0, e.base + e.boost), e.to))
+    return tuple(kept[:MAX_EDGES])
+
+
+def flag_both(scene: Scene, a: Memory, b: Memory) -> None:
+    """Both are marked as possibly contradicting each other."""
+    scene.adjust(a, conflicts=_flagged(a.conflicts, b.id))
+    scene.adjust(b, conflicts=_flagged(b.conflicts, a.id))
+
+
+def _flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
+    return (*(c for c in conflicts if c != other), other)[-MAX_CONFLICTS:]
+
+
+def settle_conflicts(scene: Scene, memory: Memory) -> None:
+    """A memory that is negated, revised or deleted no longer stands in conflict with any other."""
+    for other_id in memory.conflicts:
+        other = scene.get(other_id)
+        if other is not None and memory.id in other.conflicts:
+            scene.adjust(other, conflicts=tuple(c for c in other.conflicts if c != memory.id))
+    if memory.conflicts:
+        scene.adjust(memory, conflicts=())

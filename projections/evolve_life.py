@@ -1,0 +1,337 @@
+"""A memory's life: created, mentioned, accessed, revised, compressed, deleted, restored, purged (memory.md, sections 2, 3, 6)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from typing import Any
+
+from events.catalogue import (
+    Imported,
+    MemoriesAccessed,
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryErased,
+    MemoryKept,
+    MemoryMentioned,
+    MemoryPromoted,
+    MemoryPurged,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    ReviewGraded,
+)
+from events.envelope import Event, micros
+from projections.evolve_conflict import flag_both, negation_state, settle_conflicts
+from projections.memory import (
+    DAY,
+    FULL,
+    HOUR,
+    LEVELS,
+    MAX_EDGES,
+    MAX_MENTIONS,
+    MAX_USER_MENTIONS,
+    MAX_VERSIONS,
+    UNCOMPRESSED,
+    Edge,
+    Memory,
+    UserMention,
+    Version,
+    with_changes,
+)
+from projections.scene import MERGED_AWAY, UNKNOWN, Scene
+from projections.sensitivity import detect_sensitivity
+
+TIERS = frozenset({"system", "core", "fact", "episode"})
+
+
+def create(scene: Scene, data: MemoryCreated, _event: Event[Any]) -> None:
+    """A new record; a second creation with one id changes nothing, also when the first was purged."""
+    if scene.get(data.memory_id) is not None:
+        scene.ignore(data.memory_id, "this id exists already")
+        return
+    at, brought = scene.at, data.imported
+    memory = Memory(
+        id=data.memory_id,
+        content=data.content,
+        summary=data.summary,
+        category=data.category,
+        kind=data.kind,
+        tier=data.tier or (data.kind if data.kind in TIERS else "fact"),
+        source=data.source,
+        created_at=at,
+        updated_at=at,
+        last_activated_at=at,
+        stamp=at,
+        created_seq=scene.seq,
+        confidence=float(data.confidence),
+        importance=1.0 if data.importance is None else float(data.importance),
+        speaker=data.speaker,
+        keywords=_words(data.keywords),
+        tags=data.tags,
+        emotion=None if data.emotion is None else float(data.emotion),
+        project=data.project,
+        task=data.task,
+        modalities=(data.modality,),
+        sensitivity=_sensitivity(data.content, data.summary) if data.sensitivity is None else data.sensitivity,
+        verified=data.verified,
+        source_turns=data.source_turns,
+        corrects=data.corrects,
+        summarises=data.summarises,
+    )
+    scene.create(_with_counters(memory, brought) if brought else memory, "create", "a new memory")
+
+
+def _with_counters(memory: Memory, brought: Imported) -> Memory:
+    """An older record's counters, for what this version reads of them."""
+    updated = micros(brought.updated_at) if brought.updated_at else memory.updated_at
+    return with_changes(
+        memory,
+        imported=True,
+        access_count=brought.access_count or 0,
+        last_accessed_at=micros(brought.last_accessed_at) if brought.last_accessed_at else None,
+        updated_at=max(updated, memory.updated_at),
+        mention_count=brought.mention_count or 1,
+        reinforce_count=brought.reinforce_count or brought.access_count or 0,
+        edges=tuple(
+            Edge(e.memory_id, float(e.weight), 0.0, e.link) for e in brought.associations if e.memory_id != memory.id
+        )[:MAX_EDGES],
+    )
+
+
+def _words(keywords: tuple[str, ...]) -> tuple[str, ...]:
+    """Keywords lower-cased and unique, in their order."""
+    return tuple(dict.fromkeys(word.casefold() for word in keywords))
+
+
+def _sensitivity(content: str, summary: str | None) -> int:
+    found = detect_sensitivity(content)
+    return found if summary is None else max(found, detect_sensitivity(summary))
+
+
+def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
+    """Activates. A mention of a merged source goes to the memory that it was merged into."""
+    memory = scene.get(data.memory_id)
+    while memory is not None and memory.merged_into is not None:
+        if memory.id == data.memory_id:
+            scene.ignore(memory.id, f"{MERGED_AWAY}; the mention goes to {final_merge(scene, memory)}")
+        memory = scene.get(memory.merged_into)
+    if memory is None:
+        scene.ignore(data.memory_id, UNKNOWN)
+        return
+    if scene.live(memory.id) is None:
+        return
+    at = scene.at
+    newest = memory.mentions[-1] if memory.mentions else None
+    mentions = _with_mention(memory.mentions, at)
+    start = at - int(scene.parameters.frequent_window_hours * HOUR)
+    frequent = bisect_right(mentions, at) - bisect_right(mentions, start) >= scene.parameters.frequent_threshold
+    fields: dict[str, Any] = {
+        "mention_count": memory.mention_count + 1,
+        "mentions": mentions,
+        "last_activated_at": max(memory.last_activated_at, at),
+        "level": FULL,
+        "compressed": None,
+    }
+    if newest is None or at >= newest:
+        fields["mention_boost"] = scene.parameters.frequent_boost if frequent else scene.parameters.semantic_boost
+    if data.modality and data.modality not in memory.modalities:
+        fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
+    decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
+    if scene.actor == "user":
+        said = sorted([*memory.user_mentions, UserMention(at, data.turn_id)], key=_by_time)[-MAX_USER_MENTIONS:]
+        fields["user_mentions"] = tuple(said)
+        if memory.negations:
+            fields |= negation_state(memory.negations, tuple(said))
+            if memory.is_negated and fields["negated_at"] is None:
+                decision, reason = "reaffirm", "the user said it again"
+    after = scene.change(memory, decision, reason, **fields)
+    if decision == "reaffirm":
+        flag_successor(scene, after, memory.superseded_by)
+
+
+def final_merge(scene: Scene, memory: Memory) -> str:
+    """Id of the memory that stands for a merged one at the end of its merges."""
+    while memory.merged_into is not None:
+        following = scene.get(memory.merged_into)
+        if following is None:
+            return memory.merged_into
+        memory = following
+    return memory.id
+
+
+def flag_successor(scene: Scene, memory: Memory, successor: str | None) -> None:
+    """A reaffirmed memory and what had replaced it may contradict each other now."""
+    other = scene.get(successor) if successor else None
+    if other is not None:
+        flag_both(scene, memory, other)
+
+
+def _by_time(said: UserMention) -> tuple[int, str]:
+    return said.at, said.turn_id or ""
+
+
+def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
+    """The newest 64 mention times, ascending."""
+    if not mentions or at >= mentions[-1]:
+        return (*mentions, at)[-MAX_MENTIONS:]
+    times = list(mentions)
+    insort(times, at)
+    return tuple(times[-MAX_MENTIONS:])
+
+
+def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
+    """Counts what was shown. Moves no time stamp of activity and writes no change-log entry."""
+    for hit in data.hits:
+        memory = scene.get(hit.memory_id)
+        if memory is None or memory.purged_at is not None or memory.merged_into is not None:
+            continue
+        last = micros(hit.last_at)
+        scene.adjust(
+            memory,
+            access_count=memory.access_count + hit.count,
+            last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
+        )
+
+
+def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
+    """Counts a use and its outcome."""
+    if memory := scene.live(data.memory_id):
+        scene.change(
+            memory,
+            "reinforce",
+            f"outcome {data.outcome}",
+            reinforce_count=memory.reinforce_count + (data.outcome != "task_failure"),
+        )
+
+
+def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
+    """A review counts as an access."""
+    if memory := scene.live(data.memory_id):
+        last = scene.at if memory.last_accessed_at is None else max(memory.last_accessed_at, scene.at)
+        scene.change(
+            memory, "review", f"graded {data.grade}", access_count=memory.access_count + 1, last_accessed_at=last
+        )
+
+
+def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
+    """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    until = max(memory.updated_at, scene.at)
+    old = Version(memory.version, memory.content, memory.summary, until)
+    fields: dict[str, Any] = {
+        "content": data.content,
+        "summary": data.summary,
+        "version": memory.version + 1,
+        "versions": (*memory.versions, old)[-MAX_VERSIONS:],
+        "updated_at": until,
+        "compressed": None,
+        "sensitivity": max(memory.sensitivity, _sensitivity(data.content, data.summary)),
+    }
+    if data.keywords is not None:
+        fields["keywords"] = _words(data.keywords)
+    if data.tags is not None:
+        fields["tags"] = data.tags
+    settle_conflicts(scene, memory)
+    scene.change(scene.get(memory.id) or memory, "revise", "a new version of the content", **fields)
+
+
+def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
+    """Records a level. Identity, core and sensitive memories are never compressed."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if data.level != "full" and never_compressed(memory):
+        scene.ignore(memory.id, "never compressed: identity, core or sensitive")
+        return
+    scene.change(memory, "compress", f"level {data.level}", level=LEVELS.index(data.level), compressed=data.content)
+
+
+def never_compressed(memory: Memory) -> bool:
+    """Whether no idle time makes its level deeper (memory.md, section 6)."""
+    return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
+
+
+def promote(scene: Scene, data: MemoryPromoted, _event: Event[Any]) -> None:
+    """A reviewer's decision: another tier."""
+    if memory := scene.live(data.memory_id):
+        scene.change(memory, "promote", f"tier {data.to}", tier=data.to)
+
+
+def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
+    """A reviewer's decision: it stays as it is."""
+    if memory := scene.live(data.memory_id):
+        scene.change(memory, "keep", "a reviewer kept it")
+
+
+def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
+    """Soft delete, also of what was merged into it: those are hidden with it."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is not None:
+        scene.ignore(memory.id, "deleted already")
+        return
+    settle_conflicts(scene, memory)
+    scene.change(scene.get(memory.id) or memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy)
+
+
+def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
+    """Undoes a soft delete; the level is full again, no time stamp of activity moves."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is None:
+        scene.ignore(memory.id, "not deleted")
+        return
+    scene.change(
+        memory, "restore", "a deletion was undone", deleted_at=None, deletion=None, level=FULL, compressed=None
+    )
+
+
+def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
+    """Content, summary, keywords and edges go; id, dates and lineage stay. Also of everything merged into it."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is None:
+        scene.ignore(memory.id, "not deleted")
+        return
+    if micros(data.due_at) < memory.deleted_at + int(scene.parameters.deleted_kept_days * DAY):
+        scene.ignore(memory.id, "not due: it was deleted later than this purge supposes")
+        return
+    waiting = [memory]
+    while waiting:
+        one = waiting.pop(0)
+        scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **_nothing_left(one))
+        for source_id in one.merged_from:
+            source = scene.get(source_id)
+            if source is not None and source.merged_into == one.id and source.purged_at is None:
+                waiting.append(source)
+
+
+def _nothing_left(memory: Memory) -> dict[str, Any]:
+    bare = tuple(
+        n.__class__(n.at, n.resolution, "", None, n.replaced_by, n.turn_id, n.position) for n in memory.negations
+    )
+    return {
+        "content": "",
+        "summary": None,
+        "compressed": None,
+        "keywords": (),
+        "tags": (),
+        "speaker": None,
+        "project": None,
+        "task": None,
+        "versions": (),
+        "edges": (),
+        "conflicts": (),
+        "negations": bare,
+    }
+
+
+def erase(scene: Scene, data: MemoryErased, _event: Event[Any]) -> None:
+    """The door refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
+    scene.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

@@ -1,0 +1,103 @@
+"""Merge and un-merge (memory.md, section 5): a new memory stands for several; un-merged, they come back as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from events.catalogue import MemoryMerged, MemoryUnmerged
+from events.envelope import Event
+from projections.memory import MAX_CONFLICTS, MAX_MENTIONS, MAX_TURNS, MAX_USER_MENTIONS, SUMMARY, Memory
+from projections.scene import Scene, trouble_with
+
+
+def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
+    """Creates `into` from its sources and marks them; all or nothing."""
+    problem = _merge_problem(scene, data)
+    if problem is not None:
+        for memory_id in (data.into, *data.sources):
+            scene.ignore(memory_id, trouble_with(scene.get(memory_id)) or problem)
+        return
+    sources = [memory for memory in map(scene.get, data.sources) if memory is not None]
+    scene.create(_merged(scene, data, sources), "merge", f"merged from {len(sources)} memories")
+    for source in sources:
+        scene.change(source, "merge", f"merged into {data.into}", merged_into=data.into, merged_at=scene.at)
+
+
+def _merge_problem(scene: Scene, data: MemoryMerged) -> str | None:
+    if scene.get(data.into) is not None or data.into in data.sources:
+        return f"{data.into} exists already: a merge needs a new id"
+    for memory_id in data.sources:
+        memory = scene.get(memory_id)
+        if trouble := trouble_with(memory):
+            return f"source {memory_id}: {trouble}"
+        if memory is not None and memory.deleted_at is not None:
+            return f"source {memory_id} is deleted: restore it first"
+    return None if len(set(data.sources)) >= 2 else "a merge needs two sources"
+
+
+def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
+    base = max(sources, key=lambda m: (m.last_activated_at, m.created_seq))
+    mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
+    return Memory(
+        id=data.into,
+        content=data.summary,
+        category=base.category,
+        kind=base.kind,
+        tier=base.tier,
+        source=base.source,
+        speaker=base.speaker if all(m.speaker == base.speaker for m in sources) else None,
+        project=base.project,
+        task=base.task,
+        emotion=base.emotion,
+        created_at=max(m.created_at for m in sources),
+        updated_at=max(m.updated_at for m in sources),
+        last_activated_at=base.last_activated_at,
+        last_accessed_at=max((m.last_accessed_at for m in sources if m.last_accessed_at is not None), default=None),
+        stamp=max(scene.at, *(m.stamp for m in sources)),
+        created_seq=scene.seq,
+        level=SUMMARY,
+        confidence=max(m.confidence for m in sources),
+        importance=max(m.importance for m in sources),
+        sensitivity=max(m.sensitivity for m in sources),
+        verified=all(m.verified for m in sources),
+        keywords=_united(sources, lambda m: m.keywords),
+        tags=_united(sources, lambda m: m.tags),
+        modalities=tuple(sorted(_united(sources, lambda m: m.modalities))),
+        source_turns=_united(sources, lambda m: m.source_turns)[:MAX_TURNS],
+        mention_count=sum(m.mention_count for m in sources),
+        mentions=tuple(sorted(time for m in sources for time in m.mentions)[-MAX_MENTIONS:]),
+        mention_boost=mentioned.mention_boost,
+        user_mentions=tuple(
+            sorted((u for m in sources for u in m.user_mentions), key=lambda u: (u.at, u.turn_id or ""))[
+                -MAX_USER_MENTIONS:
+            ]
+        ),
+        access_count=sum(m.access_count for m in sources),
+        reinforce_count=sum(m.reinforce_count for m in sources),
+        conflicts=tuple(c for c in _united(sources, lambda m: m.conflicts) if c not in data.sources)[-MAX_CONFLICTS:],
+        merged_from=data.sources,
+    )
+
+
+def _united(sources: Iterable[Memory], part: Callable[[Memory], tuple[str, ...]]) -> tuple[str, ...]:
+    """All different values of the sources, in their order."""
+    return tuple(dict.fromkeys(value for memory in sources for value in part(memory)))
+
+
+def unmerge(scene: Scene, data: MemoryUnmerged, _event: Event[Any]) -> None:
+    """The sources come back as they were; `into` retires and keeps what happened to it meanwhile."""
+    into = scene.live(data.into)
+    if into is None:
+        return
+    if not into.merged_from or into.retired_at is not None:
+        scene.ignore(into.id, "not merged" if not into.merged_from else "un-merged already")
+        return
+    if into.deleted_at is not None:
+        scene.ignore(into.id, "deleted: restore it first")
+        return
+    scene.change(into, "unmerge", "its sources came back", retired_at=scene.at)
+    for source_id in into.merged_from:
+        source = scene.get(source_id)
+        if source is not None and source.merged_into == into.id:
+            scene.change(source, "unmerge", f"back from {into.id}", merged_into=None, merged_at=None)

@@ -1,0 +1,144 @@
+"""The weighted law (seed 002): W(t) = w_time(t) * S(t) * C(t) * I * U * M(t).
+
+Windows are half-open: the start is outside, the end inside. An elapsed time below zero counts as zero.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from events.parameters import Parameters
+from projections.columns import Columns
+from projections.laws.law import Floats, Reading
+from projections.memory import CATEGORIES, DAY, Memory
+
+
+class Factors(NamedTuple):
+    """The six factors of a weight, in the order of the change log."""
+
+    time_weight: float
+    semantic_boost: float
+    conflict_penalty: float
+    importance: float
+    user_factor: float
+    momentum: float
+
+    @property
+    def product(self) -> float:
+        """The unclipped weight."""
+        return (
+            self.time_weight
+            * self.semantic_boost
+            * self.conflict_penalty
+            * self.importance
+            * self.user_factor
+            * self.momentum
+        )
+
+
+def time_weight(days: float, importance: float, parameters: Parameters) -> float:
+    """w_time in (0, 1], `days` since the last activation; category_factor = 1 / I (seed 002, section 1)."""
+    return 1.0 / (1.0 + parameters.alpha_base * parameters.user_factor * max(days, 0.0) / importance)
+
+
+def semantic_boost(days: float, boost: float, parameters: Parameters) -> float:
+    """S in [1, 1 + s], `days` since the newest mention (seed 002, section 2)."""
+    return 1.0 + boost * exp(-parameters.lambda_s * max(days, 0.0))
+
+
+def drop_curve(days: float, parameters: Parameters) -> float:
+    """C of `latest_wins` and `version_keep`: c_min at once, recovering towards 1 (seed 002, section 3, its prose)."""
+    return 1.0 - (1.0 - parameters.c_min) * exp(-parameters.lambda_c * max(days, 0.0))
+
+
+def fade_curve(days: float, parameters: Parameters) -> float:
+    """C of `weight_balance`: from 1 towards c_min (seed 002, section 3, its table)."""
+    return parameters.c_min + (1.0 - parameters.c_min) * exp(-parameters.lambda_c * max(days, 0.0))
+
+
+def momentum(mentions: int, parameters: Parameters) -> float:
+    """M in [1, 1 + m) for the mentions within the window (seed 002, section 4)."""
+    return 1.0 + parameters.momentum * (1.0 - exp(-parameters.lambda_m * mentions))
+
+
+def importance_of(category: str, parameters: Parameters) -> float:
+    """I of a category."""
+    value: float = getattr(parameters, f"importance_{category}")
+    return value
+
+
+def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
+    """The six factors at `now` (microseconds since 1970)."""
+    importance = importance_of(memory.category, parameters)
+    boost = penalty = drive = 1.0
+    if memory.mentions:
+        boost = semantic_boost((now - memory.mentions[-1]) / DAY, memory.mention_boost, parameters)
+        start = now - int(parameters.momentum_window_days * DAY)
+        recent = bisect_right(memory.mentions, now) - bisect_right(memory.mentions, start)
+        drive = momentum(recent, parameters)
+    if memory.negated_at is not None:
+        curve = fade_curve if memory.resolution == "weight_balance" else drop_curve
+        penalty = curve((now - memory.negated_at) / DAY, parameters)
+    user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
+    return Factors(
+        time_weight((now - memory.last_activated_at) / DAY, importance, parameters),
+        boost,
+        penalty,
+        importance,
+        user,
+        drive,
+    )
+
+
+def clip(weight: float, parameters: Parameters) -> float:
+    """The weight as reported, within [weight_min, weight_max]."""
+    return min(max(weight, parameters.weight_min), parameters.weight_max)
+
+
+class WeightedLaw:
+    """The default profile."""
+
+    name = "weighted"
+
+    def read(self, memory: Memory, now: int, parameters: Parameters) -> Reading:
+        """See `Law.read`."""
+        found = factors(memory, now, parameters)
+        return Reading(clip(found.product, parameters), found.product, found._asdict())
+
+    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
+        """See `Law.weights`."""
+        importance = np.array([importance_of(category, parameters) for category in CATEGORIES])[columns.category]
+        idle = np.maximum(now - columns.last_activated_at, 0) / DAY
+        weights = importance / (1.0 + parameters.alpha_base * parameters.user_factor * idle / importance)
+        mentioned = np.flatnonzero(columns.mention_boost)
+        if mentioned.size:
+            since = np.maximum(now - columns.last_mentioned_at[mentioned], 0) / DAY
+            weights[mentioned] *= 1.0 + columns.mention_boost[mentioned] * np.exp(-parameters.lambda_s * since)
+        negated = np.flatnonzero(columns.conflict)
+        if negated.size:
+            fall = (1.0 - parameters.c_min) * np.exp(
+                -parameters.lambda_c * np.maximum(now - columns.negated_at[negated], 0) / DAY
+            )
+            weights[negated] *= np.where(columns.conflict[negated] == Columns.FADE, parameters.c_min + fall, 1.0 - fall)
+        start = now - int(parameters.momentum_window_days * DAY)
+        for row in np.flatnonzero(columns.last_mentioned_at > start):
+            mentions = columns.mentions(int(row))
+            weights[row] *= momentum(bisect_right(mentions, now) - bisect_right(mentions, start), parameters)
+        if parameters.user_factor_scope == "both":
+            weights *= parameters.user_factor
+        return weights
+
+    def normal_threshold(self, parameters: Parameters) -> float:
+        """0.3 by default (seed 002, query modes)."""
+        return parameters.weighted_normal_threshold
+
+    def review_threshold(self, parameters: Parameters) -> float:
+        """0.01 by default (seed 002, query modes)."""
+        return parameters.weighted_review_threshold
+
+
+WEIGHTED = WeightedLaw()

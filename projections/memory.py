@@ -1,0 +1,177 @@
+"""The memory record: what the events about one `memory_id` fold into.
+
+Times are integer microseconds since 1970 UTC; state is made with + - * / and comparisons only, so a replay gives the same
+bytes on any machine. Every list is bounded, and its comment says by what. Laws read the record; they own no state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+LEVELS = ("full", "summary", "tag", "trace", "archive")
+FULL, SUMMARY, TAG, TRACE, ARCHIVE = range(5)
+CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
+SECRET = 3
+"""Sensitivity from which a content is withheld from every output."""
+UNCOMPRESSED = 2
+"""Sensitivity from which a memory is never compressed."""
+
+MAX_MENTIONS = 64
+MAX_USER_MENTIONS = 8
+MAX_NEGATIONS = 32
+MAX_VERSIONS = 16
+MAX_EDGES = 32
+MAX_CONFLICTS = 16
+MAX_TURNS = 100
+DAY = 86_400_000_000
+"""Microseconds in a day."""
+HOUR = 3_600_000_000
+
+
+class UserMention(msgspec.Struct, frozen=True, array_like=True):
+    """A mention by the user: what may undo a negation."""
+
+    at: int
+    turn_id: str | None
+
+
+class Negation(msgspec.Struct, frozen=True, array_like=True):
+    """One entry of the correction history."""
+
+    at: int
+    resolution: str
+    reason: str
+    new_preference: str | None
+    replaced_by: str | None
+    turn_id: str | None
+    position: int
+
+
+class Version(msgspec.Struct, frozen=True, array_like=True):
+    """A content that was revised, and when it stopped holding."""
+
+    number: int
+    content: str
+    summary: str | None
+    until: int
+
+
+class Edge(msgspec.Struct, frozen=True, array_like=True):
+    """An association to another memory of the owner; weight = min(1, base + boost)."""
+
+    to: str
+    base: float
+    boost: float
+    link: str
+
+
+class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """One memory of one owner. New fields go to the end, with a default, and raise the projection's version."""
+
+    id: str
+    content: str
+    category: str
+    kind: str
+    tier: str
+    source: str
+    created_at: int
+    """`occurred_at` of its creation: how old it is. Never moves."""
+    updated_at: int
+    """Newest of creation and revisions."""
+    last_activated_at: int
+    """Newest of creation and mentions: what w_time decays from."""
+    stamp: int
+    """Newest `occurred_at` of any event folded into it."""
+    created_seq: int
+    summary: str | None = None
+    confidence: float = 0.6
+    importance: float = 1.0
+    speaker: str | None = None
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    emotion: float | None = None
+    project: str | None = None
+    task: str | None = None
+    modalities: tuple[str, ...] = ("text",)
+    sensitivity: int = 0
+    verified: bool = False
+    source_turns: tuple[str, ...] = ()
+    corrects: str | None = None
+    summarises: tuple[str, ...] = ()
+    version: int = 1
+    versions: tuple[Version, ...] = ()
+    """The last 16 replaced contents, oldest first."""
+    mention_count: int = 1
+    """Statements behind it: the one that made it and every mention, summed when memories merge."""
+    mentions: tuple[int, ...] = ()
+    """Times of the newest 64 mentions by `occurred_at`, ascending."""
+    mention_boost: float = 0.0
+    """s of the newest mention, as decided when it was folded."""
+    user_mentions: tuple[UserMention, ...] = ()
+    """The newest 8 mentions by the user, ascending."""
+    access_count: int = 0
+    last_accessed_at: int | None = None
+    level: int = FULL
+    """Recorded level; the effective one at an instant is in `projections.modes`."""
+    compressed: str | None = None
+    """The shortened text that a sweep recorded with the level."""
+    negations: tuple[Negation, ...] = ()
+    """The newest 32 negations by `occurred_at`, ascending: the correction history."""
+    negated_at: int | None = None
+    """Time of the newest negation while the memory is negated, else None."""
+    resolution: str | None = None
+    superseded_by: str | None = None
+    conflicts: tuple[str, ...] = ()
+    """Memories it may contradict, at most the 16 newest."""
+    merged_into: str | None = None
+    merged_at: int | None = None
+    merged_from: tuple[str, ...] = ()
+    retired_at: int | None = None
+    deleted_at: int | None = None
+    deletion: str | None = None
+    purged_at: int | None = None
+    edges: tuple[Edge, ...] = ()
+    """The strongest 32."""
+    reinforce_count: int = 0
+    imported: bool = False
+
+    @property
+    def last_mentioned_at(self) -> int | None:
+        """Time of the newest mention, or None before any."""
+        return self.mentions[-1] if self.mentions else None
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether the newest of its negations and of the user's mentions is a negation."""
+        return self.negated_at is not None
+
+    @property
+    def is_superseded(self) -> bool:
+        """Negated for good by something newer (`latest_wins`): out of normal mode at once."""
+        return self.negated_at is not None and self.resolution == "latest_wins"
+
+    @property
+    def valid_to(self) -> int | None:
+        """When it stopped being what the owner says: its negation or merge; None while it holds."""
+        return self.negated_at if self.negated_at is not None else self.merged_at
+
+
+_ENCODE = msgspec.msgpack.Encoder()
+_DECODE = msgspec.msgpack.Decoder(Memory)
+
+
+def encode_memory(memory: Memory) -> bytes:
+    """Canonical bytes of a record: MessagePack, floats as their eight IEEE bytes."""
+    return _ENCODE.encode(memory)
+
+
+def decode_memory(raw: bytes) -> Memory:
+    """The record in its canonical bytes."""
+    return _DECODE.decode(raw)
+
+
+def with_changes(memory: Memory, **fields: Any) -> Memory:
+    """The record with some fields replaced."""
+    return msgspec.structs.replace(memory, **fields)

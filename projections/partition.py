@@ -1,0 +1,246 @@
+"""Folding one partition: from stored events to what one commit writes. No store, no clock.
+
+`fold_batch` works on a working set of owners that its caller has loaded. It stops early at the limits of a commit, and
+before a discard whose parked events have to be read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+
+from events.catalogue import EventDiscarded
+from events.envelope import Stored, decode
+from events.errors import UndecodableEvent
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import parse_position
+from projections.changelog import FIRST_LINK, Entry, event_link
+from projections.evolve import names
+from projections.fold import AnyEvent, OwnerState, fold_event
+from projections.memory import Memory, encode_memory
+
+COMMIT_EVENTS = 500
+COMMIT_BYTES = 256 * 1024
+COMMIT_RECORDS = 1_000
+DIGEST_MODULUS = 1 << 128
+
+
+class Checkpoint(NamedTuple):
+    """How far a partition is folded, and what proves it."""
+
+    seq: int = 0
+    head: bytes = FIRST_LINK
+    """Chain over the stored events up to `seq`: what an auditor writes down."""
+    digest: int = 0
+    """Sum mod 2^128 of the hashes of all records: independent of order and batches."""
+    memories: int = 0
+
+
+class Quarantine(msgspec.Struct, frozen=True, array_like=True):
+    """Why an owner's fold stands still: the first event that could not be folded."""
+
+    seq: int
+    kind: str
+    reason: str
+
+
+@dataclass(slots=True)
+class WorkingOwner:
+    """One owner in a worker's memory. `memories` may hold a part; `complete` says that it holds all."""
+
+    state: OwnerState = field(default_factory=OwnerState)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    hashes: dict[str, int] = field(default_factory=dict)
+    quarantine: Quarantine | None = None
+    pack: bytes = b""
+    """The newest packed log field's bytes, while it may still be appended to."""
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class OwnerWrites:
+    """What one commit writes for one owner."""
+
+    seqs: list[int] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    touched: dict[str, int] = field(default_factory=dict)
+    """Memory id -> seq of its last change in this commit."""
+    park: list[int] = field(default_factory=list)
+    parked_now: list[int] | None = None
+    """After a discard or a retry: all that stays parked; None leaves the list but for `park`."""
+    quarantine_changed: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A commit in the making: everything up to `seq` was applied or parked."""
+
+    start: int
+    seq: int
+    raw_id: bytes
+    head: bytes
+    owners: dict[str, OwnerWrites] = field(default_factory=dict)
+    events: int = 0
+    ignored: int = 0
+    waits_for_discard: bool = False
+
+    def writes(self, owner: str) -> OwnerWrites:
+        """The owner's part, made at first use."""
+        part = self.owners.get(owner)
+        if part is None:
+            part = self.owners[owner] = OwnerWrites()
+        return part
+
+
+Decoded = tuple[Stored, AnyEvent | UndecodableEvent]
+
+
+def decode_all(stored: Iterable[Stored]) -> list[Decoded]:
+    """Each entry with its event, or with why it cannot be read."""
+    decoded: list[Decoded] = []
+    for one in stored:
+        try:
+            decoded.append((one, decode(one.kind, one.body)))
+        except UndecodableEvent as error:
+            decoded.append((one, error))
+    return decoded
+
+
+def named_memories(decoded: Iterable[Decoded]) -> dict[str, set[str]]:
+    """Owner -> ids of the memories its events name."""
+    wanted: dict[str, set[str]] = {}
+    for stored, event in decoded:
+        ids = wanted.setdefault(stored.owner, set())
+        if not isinstance(event, UndecodableEvent):
+            ids.update(names(event.data))
+    return wanted
+
+
+def fold_batch(
+    checkpoint: Checkpoint,
+    owners: Mapping[str, WorkingOwner],
+    decoded: Sequence[Decoded],
+    *,
+    base: Parameters = DEFAULTS,
+    released: Mapping[str, Sequence[Decoded]] | None = None,
+    on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
+) -> Outcome:
+    """Fold the next entries of a partition into `owners`, as far as one commit goes.
+
+    `released`: parked events of an owner whose discard stands first in `decoded`.
+    """
+    outcome = Outcome(checkpoint.seq, checkpoint.seq, b"", checkpoint.head)
+    size = 0
+    for stored, event in decoded:
+        owner = owners[stored.owner]
+        is_discard = not isinstance(event, UndecodableEvent) and isinstance(event.data, EventDiscarded)
+        if is_discard and owner.quarantine is not None:
+            if released is None or stored.owner not in released or outcome.events:
+                outcome.waits_for_discard = True
+                break
+            assert not isinstance(event, UndecodableEvent)
+            _, named = parse_position(event.data.position)
+            kept = [one for one in released[stored.owner] if one[0].seq != named]
+            release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
+            _apply(outcome.writes(stored.owner), owner, stored, event, base)
+        else:
+            _apply_or_park(outcome, owner, stored, event, base, on_failure)
+        outcome.seq, outcome.raw_id = stored.seq, stored.raw_id
+        outcome.head = event_link(outcome.head, stored.seq, stored.body)
+        outcome.events += 1
+        size += len(stored.body)
+        if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or _records(outcome) >= COMMIT_RECORDS:
+            break
+    return outcome
+
+
+def _records(outcome: Outcome) -> int:
+    if len(outcome.owners) == 1:
+        return len(next(iter(outcome.owners.values())).touched)
+    return sum(len(part.touched) for part in outcome.owners.values()) if outcome.events % 16 == 0 else 0
+
+
+def release(
+    outcome: Outcome,
+    name: str,
+    owner: WorkingOwner,
+    parked: Sequence[Decoded],
+    *,
+    base: Parameters = DEFAULTS,
+    on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
+) -> None:
+    """Fold an owner's parked events in order; the first that fails again keeps it and the rest parked."""
+    part = outcome.writes(name)
+    part.parked_now = []
+    part.quarantine_changed = True
+    owner.quarantine = None
+    for stored, event in parked:
+        _apply_or_park(outcome, owner, stored, event, base, on_failure)
+
+
+def _apply_or_park(
+    outcome: Outcome,
+    owner: WorkingOwner,
+    stored: Stored,
+    event: AnyEvent | UndecodableEvent,
+    base: Parameters,
+    on_failure: Callable[[Stored, Exception], None],
+) -> None:
+    part = outcome.writes(stored.owner)
+    if owner.quarantine is None:
+        try:
+            if isinstance(event, UndecodableEvent):
+                raise event
+            _apply(part, owner, stored, event, base)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
+            on_failure(stored, error)
+            owner.quarantine = Quarantine(stored.seq, stored.kind, f"{type(error).__name__}: {error}"[:500])
+            part.quarantine_changed = True
+    (part.park if part.parked_now is None else part.parked_now).append(stored.seq)
+
+
+def _apply(part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEvent, base: Parameters) -> None:
+    step = fold_event(owner.state, owner.memories, event, stored, base)
+    owner.state = step.owner
+    part.seqs.append(stored.seq)
+    if step.changed:
+        owner.memories.update(step.changed)
+        for memory_id in step.changed:
+            part.touched[memory_id] = stored.seq
+    part.entries += step.entries
+
+
+def record_hash(owner: str, memory_id: str, record: bytes) -> int:
+    """A record's share of the digest."""
+    return int.from_bytes(blake2b(f"{owner}\x00{memory_id}\x00".encode() + record, digest_size=16).digest(), "big")
+
+
+class Sealed(NamedTuple):
+    """The records of an outcome, encoded, and the checkpoint that they lead to."""
+
+    checkpoint: Checkpoint
+    records: dict[str, dict[str, bytes]]
+    """Owner -> memory id -> canonical record."""
+
+
+def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> Sealed:
+    """Encode what changed and bring digest and count forward."""
+    digest, count = checkpoint.digest, checkpoint.memories
+    records: dict[str, dict[str, bytes]] = {}
+    for name, part in outcome.owners.items():
+        owner, mine = owners[name], {}
+        for memory_id in part.touched:
+            record = encode_memory(owner.memories[memory_id])
+            value = record_hash(name, memory_id, record)
+            known = owner.hashes.get(memory_id)
+            digest += value - (known or 0)
+            count += known is None
+            owner.hashes[memory_id] = value
+            mine[memory_id] = record
+        records[name] = mine
+    return Sealed(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)

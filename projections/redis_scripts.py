@@ -1,0 +1,107 @@
+"""The Lua scripts of the projections. Dumb: every value arrives encoded, they compare and then write."""
+
+from __future__ import annotations
+
+from events.redis_wire import Script
+
+EPOCH_CHECK = """
+local epoch = redis.call('HGET', KEYS[1], 'epoch') or '0'
+if epoch ~= ARGV[1] then return {'fenced', epoch} end
+"""
+START_CHECK = """
+local at = redis.call('HGET', KEYS[1], 'seq') or '0'
+if at ~= ARGV[2] then return {'elsewhere', at} end
+"""
+ENTRY_CHECK = """
+if ARGV[4] ~= '' then
+  local entry = redis.call('XRANGE', KEYS[2], ARGV[3] .. '-0', ARGV[3] .. '-0')[1]
+  if not entry or entry[2][4] ~= ARGV[4] then return {'rolled', ARGV[3]} end
+end
+"""
+WRITES = """
+local i = 5
+while i <= #ARGV do
+  local n = tonumber(ARGV[i + 2])
+  redis.call(ARGV[i], KEYS[tonumber(ARGV[i + 1])], unpack(ARGV, i + 3, i + 2 + n))
+  i = i + 3 + n
+end
+return {'ok'}
+"""
+
+
+def commit_script(*checks: str) -> Script:
+    """The commit with the checks given. KEYS: checkpoint, stream, ...; ARGV: epoch, start, seq, event id, then writes."""
+    return Script("commit", "".join(checks) + WRITES)
+
+
+COMMIT = commit_script(EPOCH_CHECK, START_CHECK, ENTRY_CHECK)
+
+LEASE = Script(
+    "lease",
+    """
+-- KEYS: checkpoint, meta. ARGV: mode, holder, now ms, ttl ms, epoch held, build that must be live or ''
+local holder = redis.call('HGET', KEYS[1], 'holder')
+local ends = tonumber(redis.call('HGET', KEYS[1], 'until') or '0')
+local epoch = redis.call('HGET', KEYS[1], 'epoch') or '0'
+if ARGV[1] == 'take' then
+  if ARGV[6] ~= '' and redis.call('HGET', KEYS[2], 'live') ~= ARGV[6] then return {0, epoch, 'not live'} end
+  if holder and holder ~= ARGV[2] and ends > tonumber(ARGV[3]) then return {0, epoch, holder} end
+  epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+  redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', tonumber(ARGV[3]) + tonumber(ARGV[4]))
+  return {1, tostring(epoch), ARGV[2]}
+end
+if holder ~= ARGV[2] or epoch ~= ARGV[5] then return {0, epoch, holder or ''} end
+if ARGV[1] == 'renew' then
+  redis.call('HSET', KEYS[1], 'until', tonumber(ARGV[3]) + tonumber(ARGV[4]))
+else
+  redis.call('HDEL', KEYS[1], 'holder', 'until')
+end
+return {1, epoch, holder}
+""",
+)
+
+DELTA = Script(
+    "delta",
+    """
+-- KEYS: meta, checkpoint, owners, quarantine, changes, records. ARGV: owner, build, token, since seq
+local live = redis.call('HGET', KEYS[1], 'live') or ''
+local head = redis.call('HGET', KEYS[1], 'seq') or '0'
+if live ~= ARGV[2] then return {'build', live, '0', '', head} end
+local token = redis.call('HGET', KEYS[3], ARGV[1]) or ''
+local stuck = redis.call('HGET', KEYS[4], ARGV[1]) or ''
+local at = redis.call('HGET', KEYS[2], 'seq') or '0'
+if token == ARGV[3] then return {'same', token, at, stuck, head} end
+if ARGV[3] == '' then return {'reload', token, at, stuck, head} end
+local ids = redis.call('ZRANGEBYSCORE', KEYS[5], '(' .. ARGV[4], '+inf', 'LIMIT', '0', '1000')
+if #ids >= 999 then return {'reload', token, at, stuck, head} end
+local records = {}
+if #ids > 0 then records = redis.call('HMGET', KEYS[6], unpack(ids)) end
+return {'delta', token, at, stuck, head, ids, records}
+""",
+)
+
+SWITCH = Script(
+    "switch",
+    """
+-- KEYS: meta, live checkpoint, new checkpoint. ARGV: live build, new build, now ms
+if redis.call('HGET', KEYS[1], 'live') ~= ARGV[1] then return {'other', redis.call('HGET', KEYS[1], 'live')} end
+local old, new = redis.call('HGET', KEYS[2], 'seq') or '0', redis.call('HGET', KEYS[3], 'seq') or '0'
+if old ~= new then return {'behind', old, new} end
+redis.call('HSET', KEYS[1], 'live', ARGV[2], 'old:' .. ARGV[1], ARGV[3])
+redis.call('HINCRBY', KEYS[2], 'epoch', 1)
+redis.call('HDEL', KEYS[2], 'holder', 'until')
+redis.call('HINCRBY', KEYS[3], 'epoch', 1)
+redis.call('HDEL', KEYS[3], 'holder', 'until')
+return {'ok', new}
+""",
+)
+
+CREATE_STORE = Script(
+    "create store",
+    """
+-- KEYS: engramlog:store. ARGV: field, value, ...
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV))
+return 1
+""",
+)

@@ -1,0 +1,168 @@
+"""Level 3: a password or passphrase itself, said in prose or assigned, in English and Chinese.
+
+The word alone never counts; what follows it (or stands before "is my password") must look like a value. What looks like
+one depends on the words around: after "my password is" a plain word that ends the clause is enough, in code a literal
+must not be a placeholder.
+"""
+
+from __future__ import annotations
+
+import re
+
+from projections.sensitivity_rule import Rule, Sign
+
+_WORD = r"(?:password|passwd|passphrase|passcode|(?<![a-z0-9])pwd)"
+_OWN = r"(?:my|our|his|her|their|your|\w{1,20}['’]s)\s+(?:[\w.'-]{1,20}\s+){0,3}?"
+_VALUE = r"""(?:["'“‘`](?P<quoted>[^"'”’`\n]{3,64})["'”’`]|(?P<bare>[^\s"'“”‘’`，。；、！？（）]{3,64}))"""
+_ABOUT = r"(?:\s+(?:for|to|on|of|at|in)\b[^\n.:=!?;,\"]{0,40}?)?"
+
+_PROSE = re.compile(
+    rf"(?P<own>(?<!\w){_OWN})?{_WORD}{_ABOUT}(?:\s+(?P<link>is|was|are|to|as)|['’]s)\s+"
+    rf"(?:(?:now|still|just|simply|literally|currently|actually)\s+)?{_VALUE}(?P<after>.{{0,12}})",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(
+    rf"(?P<own>(?<!\w){_OWN})?{_WORD}(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}(?P<after>.{{0,12}})",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(
+    rf"\b(?:my|our|the|use|using|with|try|enter|wi-?fi)\s+(?:[\w-]{{1,20}}\s+){{0,2}}{_WORD}\s+{_VALUE}(?P<after>.{{0,12}})",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(rf"\s(?:is|was)\s+(?:my|our|the)\s+(?:[\w.'-]{{1,20}}\s+){{0,3}}{_WORD}", re.IGNORECASE)
+
+_ZH_WORD = "(?:密码|口令|通行码)"
+_ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
+_ZH_VALUE = r"[\"'“「‘]?(?P<value>[!-~]{4,64}|[零〇一二三四五六七八九幺]{4,16})(?P<after>.{0,3})"
+_ZH_SAID = re.compile(rf"{_ZH_WORD}[^，。；：:！？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
+_ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[\u4e00-\u9fff]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
+_ZH_BESIDE = re.compile(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
+_ZH_BEFORE = re.compile(
+    r"(?<![!-~])(?P<value>[!-~]{4,64})[”」]?(?P<after>)\s?(?:就?是|为)[我你他她咱]?们?[的家]?[^，。；！？\n]{0,8}密码"
+)
+_ZH_UNIT = re.compile("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
+
+_SEED_PHRASE = re.compile(
+    r"(?:(?:seed|recovery|secret|mnemonic|backup) phrase|助记词)[^a-z\n]{0,6}(?:(?:is|was|are|是|为)[^a-z\n]{0,4})?"
+    r"(?:[a-z]{3,8}[ ,，、]{1,2}){11}[a-z]{3,8}\b",
+    re.IGNORECASE,
+)
+
+# Names of methods and formats, counts, ordinals: they hold digits and are said of passwords.
+_TECHNICAL = re.compile(
+    r"(?:sha|md|aes|rsa|des|3des|utf|base|wpa|wep|argon|pbkdf|blake|rfc|iso|oauth|http|v|ed|totp|fido|web)[-_]?\d[\w./-]*"
+    r"|\d+(?:st|nd|rd|th|x|s|k|am|pm|%|fa|\+)?|\d+-?(?:chars?|characters?|digits?|letters?|bits?|bytes?|days?|months?|times?)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]|[*•x._-]+$")
+_PLACEHOLDER = re.compile(
+    r"your|pass|pwd|secret|example|test|user|admin|change|here|xxx|\*\*|hash|field|input|type|string|require|enter|valid"
+    r"|confirm|new|old|demo|sample|dummy|root|key|token|login|null|none|true|false|undefined|self|request|hidden|redact"
+    r"|encrypt|env|abc",
+    re.IGNORECASE,
+)
+_NO_VALUE_TEXT = """
+safe secure strong weak long short good bad great wrong right correct incorrect invalid valid old new gone lost dead same
+different unique simple easy hard tough complex random secret private public personal common default unknown known mine
+yours fine okay ok ready required optional empty blank missing here there nothing something anything everything stupid
+silly obvious terrible awful horrible perfect funny weird case-sensitive sensitive important useless temporary permanent
+insecure unsafe working broken garbage rubbish outdated changed expired false true null none string plaintext somewhere
+enough today tomorrow yesterday forever again anymore either too perhaps maybe not now never always also in on at up out
+off of the a an to by for from with my your his her this that what which it one two three four five six seven eight nine
+ten kind type sort like and or stuck stolen weaker stronger longer shorter safer better worse nonsense history english
+"""
+_NO_VALUE = frozenset(_NO_VALUE_TEXT.split())
+_ADJECTIVE = re.compile(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary|ten|ish-?)", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
+
+
+def says_password(text: str) -> bool:
+    """Whether the text holds a password itself, not only the word."""
+    for match in _PROSE.finditer(text):
+        if _value_in_prose(match):
+            return True
+    for match in _ASSIGNED.finditer(text):
+        if _value_in_prose(match) if match["own"] else _value_in_code(match):
+            return True
+    if any(_mixed(_cleaned(match)) for match in _BESIDE.finditer(text)):
+        return True
+    for match in _BEFORE.finditer(text):
+        words = text[max(0, match.start() - 80) : match.start()].split()
+        if words and _mixed(words[-1].strip("\"'“”‘’`,")):
+            return True
+    return False
+
+
+def says_password_in_chinese(text: str) -> bool:
+    """Whether the text holds a password itself after or before a Chinese word for it."""
+    if any(_zh_value(match, letters=True) for match in _ZH_SAID.finditer(text)):
+        return True
+    beside = (*_ZH_BESIDE.finditer(text), *_ZH_DATE.finditer(text), *_ZH_BEFORE.finditer(text))
+    return any(_zh_value(match, letters=False) for match in beside)
+
+
+def _cleaned(match: re.Match[str]) -> str:
+    return match["quoted"] or match["bare"].rstrip(".,;:!?)")
+
+
+def _mixed(value: str) -> bool:
+    """Letters with digits, at least five characters, and neither code nor the name of a method."""
+    return (
+        len(value) >= 5
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and not _CODE.match(value)
+        and not _TECHNICAL.fullmatch(value)
+    )
+
+
+def _value_in_prose(match: re.Match[str]) -> bool:
+    value, own = _cleaned(match), match["own"] is not None
+    if _CODE.match(value) or len(value) < 4 or "your" in value.lower():
+        return False
+    digits = sum(c.isdigit() for c in value)
+    if digits:
+        return digits >= 4 if not any(c.isalpha() for c in value) else not _TECHNICAL.fullmatch(value)
+    if match.groupdict().get("link") in ("to", "as"):
+        return False
+    words = re.split(r"[\s-]+", value.lower())
+    if any(word in _NO_VALUE or _ADJECTIVE.fullmatch(word) for word in words):
+        return False
+    if match["quoted"] or len(words) >= 4:
+        return own or len(words) >= 4
+    if re.search(r"\w[@!#$%^&*+=?~]+\w", value):
+        return True
+    return own and len(value) >= 5 and len(words) == 1 and _CLAUSE_END.match(_rest(match)) is not None
+
+
+def _rest(match: re.Match[str]) -> str:
+    """What follows the value, with the punctuation that was stripped from it."""
+    bare = match["bare"]
+    return bare[len(bare.rstrip(".,;:!?)")) :] + match["after"]
+
+
+def _value_in_code(match: re.Match[str]) -> bool:
+    value = _cleaned(match)
+    if _CODE.match(value) or _TECHNICAL.fullmatch(value) or _PLACEHOLDER.search(value) or " " in value:
+        return sum(c.isdigit() for c in value) >= 4 and value.isdigit()
+    if match["quoted"]:
+        return len(value) >= 6
+    return len(value) >= 5 and _mixed(value)
+
+
+def _zh_value(match: re.Match[str], letters: bool) -> bool:
+    value, after = match["value"].rstrip("\"'.,;:!?)"), match["after"]
+    if _ZH_UNIT.match(after) or _CODE.match(value) or len(value) < 4 or "your" in value.lower():
+        return False
+    if not value.isascii() or sum(c.isdigit() for c in value) >= 4:
+        return True
+    if any(c.isdigit() for c in value):
+        return _mixed(value)
+    return letters and len(value) >= 6 and value.lower() not in _NO_VALUE and not _PLACEHOLDER.search(value)
+
+
+RULES = (
+    Rule("password", 3, Sign.PASSWORD, says_password),
+    Rule("password-zh", 3, Sign.PASSWORD, says_password_in_chinese),
+    Rule("recovery-phrase", 3, Sign.PASSWORD, lambda text: _SEED_PHRASE.search(text) is not None),
+)
