@@ -6,7 +6,9 @@ Every refusal names the field, what was got and what is allowed (`InvalidEvent`)
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -32,9 +34,10 @@ from events.envelope import (
     prepare_body,
     utc_text,
 )
-from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
+from events.errors import InvalidBatch, InvalidEvent
+from events.log import check_request_size
 from events.parameters import problem_with
-from events.vocabulary import EARLIEST, FUTURE_TOLERANCE, MAX_REQUEST_EVENTS
+from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
 
@@ -56,12 +59,10 @@ def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
         event = adapter(event_type).validate_json(raw)
     except ValidationError as error:
         raise _explain(error, where) from None
-    if not isinstance(document["occurred_at"], str) or document["occurred_at"][4:5] != "-":
-        raise InvalidEvent(
-            "occurred_at", _show(document["occurred_at"]), "an RFC 3339 date-time with a time zone", **where
-        )
     _check_rest(event, now, where)
     document["event_id"] = event.event_id
+    if event.causation_id is not None:
+        document["causation_id"] = event.causation_id
     document["occurred_at"] = utc_text(event.occurred_at)
     document.setdefault("schema_version", 1)
     return prepare_body(event.event_id, event_type, event.schema_version, event.owner, canonical(document))
@@ -69,12 +70,7 @@ def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
 
 def read_events(raws: Sequence[bytes | str], *, now: int) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
-    if len(raws) > MAX_REQUEST_EVENTS:
-        raise RequestTooLarge(
-            f"a request of {len(raws)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it",
-            got=len(raws),
-            allowed=MAX_REQUEST_EVENTS,
-        )
+    check_request_size(len(raws))
     return _collect(lambda pair: read_event(pair[1], now=now, index=pair[0]), enumerate(raws))
 
 
@@ -115,14 +111,12 @@ def make_event(
         causation_id=causation_id,
         correlation_id=correlation_id,
     )
-    if occurred_at.tzinfo is None:
-        raise InvalidEvent("occurred_at", str(occurred_at), "an aware date-time")
     try:
         body = encode(event)
-    except (TypeError, ValueError) as error:
-        raise InvalidEvent("data", _show(data), f"values that JSON can carry ({error})") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidEvent("event", _show(event), f"values that JSON can carry ({error})") from None
     read_event(body, now=now)
-    return event
+    return replace(event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower())
 
 
 def _parse(raw: bytes | str, where: dict[str, Any]) -> dict[str, Any]:
@@ -139,9 +133,9 @@ def _explain_json(raw: bytes | str, error: Exception, where: dict[str, Any]) -> 
     """orjson refuses lone surrogates, NaN and infinities too; tell which field holds one."""
     try:
         document = json.loads(raw)
-    except (ValueError, RecursionError, UnicodeDecodeError):
-        return InvalidEvent("event", _show(raw), f"one JSON object in UTF-8 ({error})", **where)
-    for path, value in _leaves(document, ""):
+    except (ValueError, RecursionError):
+        document = None
+    for path, value in _leaves(document):
         if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
             return InvalidEvent(path, "a text with a lone surrogate", "Unicode text without lone surrogates", **where)
         if isinstance(value, float) and (value != value or abs(value) == float("inf")):
@@ -149,16 +143,19 @@ def _explain_json(raw: bytes | str, error: Exception, where: dict[str, Any]) -> 
     return InvalidEvent("event", _show(raw), f"one JSON object in UTF-8 ({error})", **where)
 
 
-def _leaves(value: Any, path: str) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield f"{path} (a field's name)", name
-            yield from _leaves(item, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _leaves(item, f"{path}[{index}]")
-    else:
-        yield path, value
+def _leaves(document: Any) -> Iterable[tuple[str, Any]]:
+    """Every value and every field's name with the path to it. A queue, not recursion: documents may be deep."""
+    waiting: deque[tuple[str, Any]] = deque([("event", document)])
+    while waiting:
+        path, value = waiting.popleft()
+        if isinstance(value, dict):
+            for name, item in value.items():
+                yield path, name
+                waiting.append((name if path == "event" else _path(f"{path}.{name}"), item))
+        elif isinstance(value, list):
+            waiting.extend((_path(f"{path}[{index}]"), item) for index, item in enumerate(value))
+        else:
+            yield path, value
 
 
 def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
@@ -195,14 +192,17 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
     if isinstance(data, ParametersChanged):
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):
-                raise InvalidEvent(f"data.parameters.{name}", _show(value), rule, **where)
+                raise InvalidEvent(_path(f"data.parameters.{name}"), _show(value), rule, **where)
 
 
 def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
     first = error.errors(include_url=False)[0]
-    field = (
-        "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".") or "event"
-    )
+    location = first["loc"]
+    if location[:2] == ("data", "parameters") and len(location) > 2:
+        name = str(location[2])
+        rule = problem_with(name, first["input"]) or "a number, a text or a truth value"
+        return InvalidEvent(_path(f"data.parameters.{name}"), _show(first["input"]), rule, **where)
+    field = _path("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)[1:]) or "event"
     if first["type"] == "missing":
         return InvalidEvent(field, "nothing", "a value: the field is required", **where)
     if first["type"] == "unexpected_keyword_argument":
@@ -212,16 +212,22 @@ def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
 
 
 def _show(value: object) -> str:
-    """What was got, short enough for a line."""
-    text = (
-        value.decode("utf-8", "replace")
-        if isinstance(value, bytes)
-        else value
-        if isinstance(value, str)
-        else repr(value)
-    )
-    return (
-        (json.dumps(text, ensure_ascii=False)[:_SHOWN] + "…")
-        if len(text) > _SHOWN
-        else (json.dumps(text, ensure_ascii=False) if isinstance(value, str) else text)
-    )
+    """What was got, in one line that any encoding can carry."""
+    if isinstance(value, bytes | str):
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        shown = json.dumps(_encodable(text[: _SHOWN + 1]), ensure_ascii=False)
+    else:
+        try:
+            shown = _encodable(repr(value))
+        except (RecursionError, ValueError):  # nested too deep, or an integer of too many digits to print
+            shown = f"a value of type {type(value).__name__} too large to show"
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+
+
+def _path(text: str) -> str:
+    """A field's path, short, in one line."""
+    return json.dumps(_encodable(text[:_SHOWN]), ensure_ascii=False)[1:-1]
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

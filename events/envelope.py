@@ -158,7 +158,7 @@ def _plain(item: Any) -> Any:
     if isinstance(item, str | int | float | bool):
         return item
     if isinstance(item, datetime):
-        return utc_text(item)
+        return utc_text(item) if item.tzinfo else item.isoformat()  # naive: the door refuses it
     if isinstance(item, tuple):
         return [_plain(part) for part in item]
     return _sparse(item) if dataclasses.is_dataclass(item) else item

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from events.envelope import Prepared, Stored
+from events.errors import RequestTooLarge
 from events.partitions import parse_position, position_text
+from events.vocabulary import MAX_REQUEST_EVENTS
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
 WRITTEN: frozenset[Status] = frozenset({"appended", "already_appended"})
@@ -62,6 +64,7 @@ class EventLog(Protocol):
 
         All or nothing per partition: an id reused with other content, or an owner whose head is not the expected one
         when anything of it is new, leaves the partition's part unwritten. Redelivery gives the first position again.
+        Raises RequestTooLarge above 1,000 events.
         """
         ...
 
@@ -84,6 +87,16 @@ class EventLog(Protocol):
     def now(self) -> int:
         """The store's clock, microseconds since 1970."""
         ...
+
+
+def check_request_size(events: int) -> None:
+    """Raise RequestTooLarge where a request holds more than 1,000 events."""
+    if events > MAX_REQUEST_EVENTS:
+        raise RequestTooLarge(
+            f"a request of {events} events; at most {MAX_REQUEST_EVENTS} are allowed: split it",
+            got=events,
+            allowed=MAX_REQUEST_EVENTS,
+        )
 
 
 def positions_by_partition(texts: Iterable[str]) -> dict[int, int]:

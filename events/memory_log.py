@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from events.envelope import Prepared, Stored
-from events.log import Receipt, Status
+from events.log import Receipt, Status, check_request_size
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 
 
@@ -27,15 +27,16 @@ class InMemoryEventLog:
 
     def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """See `EventLog.append`."""
-        receipts: list[Receipt | None] = [None] * len(events)
+        check_request_size(len(events))
+        parts: dict[int, list[int]] = {}
+        for index, event in enumerate(events):
+            parts.setdefault(partition_of(event.owner, self.partitions), []).append(index)
+        receipts: dict[int, Receipt] = {}
         with self._lock:
-            for partition in range(self.partitions):
-                part = [i for i, event in enumerate(events) if partition_of(event.owner, self.partitions) == partition]
-                for i, receipt in zip(
-                    part, self._append_part(partition, [events[i] for i in part], expected_heads or {}), strict=True
-                ):
-                    receipts[i] = receipt
-        return [receipt for receipt in receipts if receipt]
+            for partition, indexes in parts.items():
+                answers = self._append_part(partition, [events[i] for i in indexes], expected_heads or {})
+                receipts.update(zip(indexes, answers, strict=True))
+        return [receipts[i] for i in range(len(events))]
 
     def _append_part(self, partition: int, events: list[Prepared], expected_heads: Mapping[str, int]) -> list[Receipt]:
         known = self._by_id[partition]

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import redis
 
 from events.envelope import Prepared, Stored
-from events.errors import RequestTooLarge, StoreFull
-from events.log import Receipt
+from events.errors import StoreFull
+from events.log import Receipt, check_request_size
 from events.partitions import LogKeys, partition_of, position_text
-from events.redis_wire import Argument, Script, Wire, WirePool, as_store_error
-from events.vocabulary import MAX_REQUEST_EVENTS
+from events.redis_wire import Argument, Script, Wire, WirePool, as_store_error, refusal_code
 
 APPEND_FULL = 0.85
 """Share of maxmemory from which appends are refused; access events from 0.75: the rest belongs to commits and operators."""
@@ -70,6 +69,10 @@ return {'ok', head, answer}
 )
 
 
+_ON_DISK = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
+"""Settings under which every answered write is on disk."""
+
+
 class _Durability(NamedTuple):
     """What one connection's server was found to promise, and until when that is believed."""
 
@@ -88,7 +91,7 @@ class RedisEventLog:
         self._keys = [LogKeys(tag) for tag in tags]
         self._replicas = replicas
         self._replica_timeout_ms = replica_timeout_ms
-        self._durability: dict[int, _Durability] = {}
+        self._durability: dict[Wire, _Durability] = {}
         self._memory: tuple[float, float | None] = (0.0, None)
         self._clock: tuple[float, int] | None = None
 
@@ -103,10 +106,7 @@ class RedisEventLog:
 
     def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """See `EventLog.append`. Raises StoreFull or StoreUnavailable where nothing can be said of any partition."""
-        if len(events) > MAX_REQUEST_EVENTS:
-            raise RequestTooLarge(
-                f"a request of {len(events)} events; at most {MAX_REQUEST_EVENTS} are allowed: split it"
-            )
+        check_request_size(len(events))
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
@@ -119,8 +119,8 @@ class RedisEventLog:
                 )
                 for partition, indexes in parts.items()
             ]
-            answers, replicas = self._send(wire, calls)
             fsynced = self._fsynced(wire)
+            answers, replicas = self._send(wire, calls)
         for (partition, indexes), answer in zip(parts.items(), answers, strict=True):
             for i, receipt in zip(
                 indexes, _receipts(partition, [events[i] for i in indexes], answer, fsynced, replicas), strict=True
@@ -132,7 +132,7 @@ class RedisEventLog:
         """The scripts' answers and how many replicas have them, all down one connection."""
         waits: list[list[Argument]] = [["WAIT", self._replicas, self._replica_timeout_ms]] if self._replicas else []
         answers = wire.pipeline([*calls, *waits])
-        if any(isinstance(answer, redis.ResponseError) and "NOSCRIPT" in str(answer) for answer in answers):
+        if any(isinstance(answer, redis.ResponseError) and refusal_code(answer) == "NOSCRIPT" for answer in answers):
             wire.call("SCRIPT", "LOAD", _APPEND.body)
             answers = wire.pipeline([*calls, *waits])
         if not waits:
@@ -154,10 +154,10 @@ class RedisEventLog:
             )
 
     def _fsynced(self, wire: Wire) -> bool | None:
-        known = self._durability.get(id(wire))
+        known = self._durability.get(wire)
         if known is None or known.generation != wire.generation or known.until < monotonic():
             known = _Durability(wire.generation, monotonic() + 60.0, read_durability(wire))
-            self._durability[id(wire)] = known
+            self._durability[wire] = known
         return known.fsynced
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
@@ -232,6 +232,8 @@ def _receipts(
         return [Receipt(event.event_id, "failed", error=failure) for event in events]
     outcome, head, items = answer[0], answer[1], answer[2]
     wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
+    if outcome != b"ok":
+        replicas = 0  # nothing was written, so WAIT covered nothing
     receipts = []
     for event, item in zip(events, items, strict=True):
         mark, seq = item[:1], int(item[1:])
@@ -281,13 +283,10 @@ def memory_share(wire: Wire) -> float | None:
 
 def read_durability(wire: Wire) -> bool | None:
     """Whether every answered write is on disk; None where the server does not tell."""
-    settings: dict[str, str] = {}
-    for name in ("appendonly", "appendfsync", "no-appendfsync-on-rewrite"):
-        answer = _quietly(wire, "CONFIG", "GET", name)
-        if not isinstance(answer, list) or len(answer) != 2:
-            return None
-        settings[name] = answer[1].decode()
-    return settings == {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
+    answers = wire.pipeline([["CONFIG", "GET", name] for name in _ON_DISK])
+    if any(isinstance(answer, redis.ResponseError) or len(answer) != 2 for answer in answers):
+        return None
+    return {name.decode(): value.decode() for name, value in answers} == _ON_DISK
 
 
 def _quietly(wire: Wire, *command: str) -> Any:

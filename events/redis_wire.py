@@ -7,8 +7,9 @@ broken connection apart from a refusal, and counts its connections: after a reco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
 from typing import Any
@@ -45,30 +46,37 @@ class Script:
         self.sha = sha1(body.encode(), usedforsecurity=False).hexdigest()
 
 
+_PASSING = frozenset({"MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "TRYAGAIN"})
+"""Refusals that pass by themselves or by an operator's hand."""
+_WITHIN = re.compile(r"\A([A-Z]+) |: -([A-Z]+) ")
+"""Redis 7 gives a script's refusal its own code; 6.2 wraps it: "Error running script (call to f_..): ..: -OOM command"."""
+
+
+def refusal_code(error: Exception) -> str:
+    """The code of a refusal, such as OOM, READONLY or NOSCRIPT; "" where there is none. redis-py cuts it off the text."""
+    told = getattr(error, "status_code", None)
+    if told and told != "ERR":
+        return str(told)
+    found = _WITHIN.search(str(error))
+    return found[1] or found[2] if found else ""
+
+
 def as_store_error(error: Exception) -> EngramlogError:
     """A redis-py error as one of ours, saying what to do."""
     text = str(error)
-    if "OOM" in text[:40]:
+    code = refusal_code(error)
+    if code == "OOM":
         return StoreFull(
             f"Redis is at its maxmemory ({text}); free memory or raise maxmemory, then {AGAIN}", retry_after=5
         )
-    if text.startswith(("READONLY", "You can't write against a read only")):
+    if code == "READONLY":
         return StoreUnavailable(
             f"Redis is read-only ({text}): it is a replica now; {AGAIN} against the primary", retry_after=1
         )
-    if text.startswith(
-        (
-            "MISCONF",
-            "LOADING",
-            "MASTERDOWN",
-            "BUSY",
-            "CLUSTERDOWN",
-            "NOREPLICAS",
-            "Redis is loading",
-            "max number of clients",
-        )
-    ):
+    if code in _PASSING or text.startswith("max number of clients"):
         return StoreUnavailable(f"Redis cannot serve now ({text}); {AGAIN}", retry_after=1)
+    if isinstance(error, redis.AuthenticationError):
+        return StoreUnavailable(f"Redis does not let us in ({text}): check the user and password of its URL")
     if isinstance(error, redis.TimeoutError):
         return StoreUnavailable(
             f"Redis did not answer in time ({text}); whether it was written is not known, {AGAIN}", retry_after=1
@@ -171,7 +179,7 @@ class Wire:
             try:
                 return self.receive()
             except redis.ResponseError as error:
-                if "NOSCRIPT" not in str(error) and "No matching script" not in str(error):
+                if refusal_code(error) != "NOSCRIPT":
                     raise as_store_error(error) from error
                 self._loaded.discard(script.sha)
         raise StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
@@ -186,19 +194,38 @@ class WirePool:
 
     @contextmanager
     def wire(self) -> Iterator[Wire]:
-        """A wire of one's own; dropped from the pool after an error that leaves its state unknown."""
+        """A wire of one's own; after an error its connection is dropped, since what is in flight on it is unknown."""
         try:
             wire = self._idle.get_nowait()
         except Empty:
             wire = Wire(self._client)
         try:
             yield wire
-        except BaseException:
+        except BaseException as error:
             wire.close()
+            if isinstance(error, StoreUnavailable):  # what broke one has most likely broken all
+                self.close()
             raise
-        self._idle.put(wire)
+        finally:
+            self._idle.put(wire)
 
     def close(self) -> None:
-        """Close every idle connection."""
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
+        """Close every idle connection; the next calls make new ones."""
+        idle = []
+        with suppress(Empty):
+            while True:
+                idle.append(self._idle.get_nowait())
+        for wire in idle:
+            wire.close()
+            self._idle.put(wire)
+
+
+def server_run(wire: Wire) -> bytes | None:
+    """The id of the server process behind a wire, another after each restart; None where it does not tell."""
+    wire.send("INFO", "server")
+    try:
+        answer = wire.receive()
+    except redis.ResponseError:
+        return None
+    lines = answer.splitlines() if isinstance(answer, bytes) else []
+    return next((line[7:] for line in lines if line.startswith(b"run_id:")), None)

@@ -9,9 +9,9 @@ import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, TypeVar
-from uuid import UUID
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 MAX_TEXT_BYTES = 64 * 1024
@@ -21,6 +21,8 @@ MAX_REQUEST_EVENTS = 1_000
 MAX_SOURCES = 100
 """Most memories one event may merge, summarise or cite."""
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+LATEST = datetime(9999, 12, 31, tzinfo=UTC)
+"""Last instant an event may name: one that every time zone can still spell."""
 FUTURE_TOLERANCE = timedelta(minutes=5)
 """How far ahead of the store's clock an `occurred_at` may lie."""
 
@@ -38,6 +40,13 @@ DeletionPolicy = Literal["user_delete", "auto_cleanup", "merge_cleanup"]
 
 _ID_PUNCTUATION = frozenset("-_.:@/+")
 _ID_ASCII = re.compile(r"[A-Za-z0-9\-_.:@/+]{1,128}\Z")
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
+_RFC3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})\Z"
+)
+TIME_RULE = (
+    "an RFC 3339 date-time with a time zone, from 1900 on, at most six decimals of a second: 2026-11-22T09:30:00Z"
+)
 ID_RULE = "1 to 128 letters or digits of any script (NFC) and - _ . : @ / +, no space, control or braces"
 
 
@@ -61,15 +70,21 @@ def check_text(value: str) -> str:
 
 
 def canonical_uuid(value: str) -> str:
-    """Any RFC 9562 spelling of a UUID, as lower-case 8-4-4-4-12."""
+    """A UUID in lower case; raises a pydantic error for any spelling but 8-4-4-4-12."""
+    if not _UUID.match(value):
+        raise PydanticCustomError("not_a_uuid", "a UUID as 8-4-4-4-12 hexadecimal digits (version 7 for new events)")
+    return value.lower()
+
+
+def read_time(value: object) -> datetime:
+    """The aware date-time that an RFC 3339 text spells; raises a pydantic error that states the rule."""
     try:
-        return str(UUID(value)) if len(value) == 36 else _not_a_uuid()
+        moment = datetime.fromisoformat(value.upper()) if isinstance(value, str) and _RFC3339.match(value) else None
     except ValueError:
-        return _not_a_uuid()
-
-
-def _not_a_uuid() -> str:
-    raise PydanticCustomError("not_a_uuid", "a UUID as 8-4-4-4-12 hexadecimal digits (version 7 for new events)")
+        moment = None
+    if moment is None or not EARLIEST <= moment <= LATEST:
+        raise PydanticCustomError("not_a_time", "{rule}", {"rule": TIME_RULE})
+    return moment
 
 
 _T = TypeVar("_T")
@@ -82,10 +97,15 @@ def _all_different(values: tuple[_T, ...]) -> tuple[_T, ...]:
 
 
 class Instant:
-    """An aware RFC 3339 date-time with at most six decimals of a second."""
+    """An RFC 3339 date-time with a time zone, in the one spelling that msgspec reads too: what enters can be decoded."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.datetime_schema(tz_constraint="aware", microseconds_precision="error")
+        return core_schema.no_info_plain_validator_function(read_time)
+
+    def __get_pydantic_json_schema__(
+        self, _schema: core_schema.CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"type": "string", "format": "date-time", "description": TIME_RULE}
 
 
 Id = Annotated[

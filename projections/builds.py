@@ -63,7 +63,7 @@ class BuildKeys:
         return self._key(f"log:{owner}")
 
     def changes(self, owner: str) -> str:
-        """Sorted set: memory id by seq of its last change, accesses too."""
+        """Sorted set: memory id by the owner's version at its last change, accesses too."""
         return self._key(f"chg:{owner}")
 
     def parked(self, owner: str) -> str:

@@ -1,6 +1,6 @@
 """An owner's memories as numpy columns: what laws and modes need of every row at once.
 
-Rows are kept by id; a row of a memory that left is reused. Times are int64 microseconds; absent times are the smallest int64.
+Rows are kept by id, and a memory put again takes its own row. Times are int64 microseconds; absent ones are `NEVER`.
 """
 
 from __future__ import annotations
@@ -93,6 +93,21 @@ class Columns:
         self.mention_boost[row] = memory.mention_boost if memory.mentions else 0.0
         self.access_count[row] = memory.access_count
         return row
+
+    def standing(self) -> np.ndarray:
+        """`state` of every row, where a merged memory whose merge was deleted counts as deleted too, shape (rows,)."""
+        merged = np.flatnonzero(self.state == self.MERGED)
+        if not merged.size or not (self.state >= self.DELETED).any():
+            return self.state
+        states = self.state.copy()
+        for row in merged:
+            into = self.memories[row].merged_into
+            following = self._rows.get(into) if into else None
+            while following is not None and self.state[following] == self.MERGED:
+                following = self._rows.get(self.memories[following].merged_into or "")
+            if following is not None and self.state[following] >= self.DELETED:
+                states[row] = self.DELETED
+        return states
 
     def row(self, memory_id: str) -> int | None:
         """The row of a memory, or None."""

@@ -1,8 +1,8 @@
 """`evolve`: what each event does to the memories it is about (memory.md, sections 2 to 6). Pure and total.
 
-Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as ignored.
-Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_conflict (negate, reaffirm, flag) and
-evolve_merge (merge, un-merge).
+Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as
+ignored. Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_conflict (negate, reaffirm, flag)
+and evolve_merge (merge, un-merge).
 """
 
 from __future__ import annotations
@@ -133,27 +133,28 @@ def _note_the_named(scene: Scene, data: EventData) -> None:
 
 def names(data: EventData) -> tuple[str, ...]:
     """Ids of the memories that the event is about or names in its data, in order."""
+    found: tuple[str | None, ...]
     match data:
         case MemoryCreated():
-            corrected = (data.corrects,) if data.corrects else ()
             brought = tuple(edge.memory_id for edge in data.imported.associations) if data.imported else ()
-            return (data.memory_id, *corrected, *data.summarises, *brought)
+            found = (data.memory_id, data.corrects, *data.summarises, *brought)
         case MemoryNegated():
-            return (data.memory_id, data.replaced_by) if data.replaced_by else (data.memory_id,)
+            found = (data.memory_id, data.replaced_by)
         case MemoriesAccessed():
-            return tuple(hit.memory_id for hit in data.hits)
+            found = tuple(hit.memory_id for hit in data.hits)
         case MemoryReinforced():
-            return (data.memory_id, data.from_memory) if data.from_memory else (data.memory_id,)
+            found = (data.memory_id, data.from_memory)
         case MemoryMerged():
-            return (data.into, *data.sources)
+            found = (data.into, *data.sources)
         case MemoryUnmerged():
-            return (data.into,)
+            found = (data.into,)
         case MemoriesLinked():
-            return (data.a, data.b)
+            found = (data.a, data.b)
         case FactAsserted() | FactRetracted():
-            return data.evidence
-    memory_id = getattr(data, "memory_id", None)
-    return (memory_id,) if memory_id else ()
+            found = data.evidence
+        case _:
+            found = (getattr(data, "memory_id", None),)
+    return tuple(memory_id for memory_id in found if memory_id)
 
 
 def neighbours(memory: Memory) -> tuple[str, ...]:

@@ -1,16 +1,26 @@
 """Contradiction: negation, reaffirmation, possible conflicts and links (memory.md, section 4).
 
-A memory is negated iff, among its negations and the mentions by actor `user`, the newest by `occurred_at` is a negation;
-ties and mentions of the same turn go to the negation ("I don't like coffee any more" also mentions coffee).
+A memory is negated iff, among its negations and the mentions by actor `user`, the newest by `occurred_at` is a
+negation; ties and mentions of the same turn go to the negation ("I don't like coffee any more" also mentions coffee).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from events.catalogue import MemoriesLinked, MemoryNegated
 from events.envelope import Event
-from projections.memory import MAX_CONFLICTS, MAX_EDGES, MAX_NEGATIONS, Edge, Memory, Negation, UserMention
+from projections.memory import (
+    MAX_CONFLICTS,
+    MAX_EDGES,
+    MAX_NEGATIONS,
+    MAX_USER_MENTIONS,
+    Edge,
+    Memory,
+    Negation,
+    UserMention,
+)
 from projections.scene import Scene, trouble_with
 
 DEFAULT_RESOLUTION = {
@@ -40,13 +50,13 @@ def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
     )
     negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
     state = negation_state(negations, memory.user_mentions)
-    settle_conflicts(scene, memory)
-    reason = (
-        f"negated, {entry.resolution}"
-        if state["negated_at"] is not None
-        else "negated earlier than the user last said it"
-    )
-    scene.change(scene.get(memory.id) or memory, "negate", reason, negations=negations, **state)
+    if state["negated_at"] is not None:
+        reason, conflicts = f"negated, {entry.resolution}", settled(scene, memory)
+    else:
+        # It came late: the record is the one that the other order gives, where the mention reaffirmed.
+        reason = "negated earlier than the user last said it"
+        conflicts = contradicted(scene, memory, negations[-1].replaced_by)
+    scene.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
 
 
 def _by_time(entry: Negation) -> tuple[int, int]:
@@ -63,6 +73,20 @@ def negation_state(negations: tuple[Negation, ...], said: tuple[UserMention, ...
     return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": newest.replaced_by}
 
 
+def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
+    """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate."""
+    by_turn: dict[str | None, UserMention] = {}
+    for one in said:
+        known = by_turn.get(one.turn_id)
+        if known is None or one.at > known.at:
+            by_turn[one.turn_id] = one
+    return tuple(sorted(by_turn.values(), key=_by_turn)[-MAX_USER_MENTIONS:])
+
+
+def _by_turn(said: UserMention) -> tuple[int, str]:
+    return said.at, said.turn_id or ""
+
+
 def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
     """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
     if data.a == data.b:
@@ -76,7 +100,7 @@ def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
         return
     for one, other in ((a, b), (b, a)):
         if data.link == "possible_conflict":
-            scene.change(one, "link", "possible conflict", conflicts=_flagged(one.conflicts, other.id))
+            scene.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
         else:
             scene.change(
                 one, "link", f"link {data.link}", edges=_linked(one.edges, other.id, float(data.weight), data.link)
@@ -93,21 +117,31 @@ def _linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple
     return tuple(kept[:MAX_EDGES])
 
 
-def flag_both(scene: Scene, a: Memory, b: Memory) -> None:
-    """Both are marked as possibly contradicting each other."""
-    scene.adjust(a, conflicts=_flagged(a.conflicts, b.id))
-    scene.adjust(b, conflicts=_flagged(b.conflicts, a.id))
+def contradicted(scene: Scene, memory: Memory, successor: str | None) -> tuple[str, ...]:
+    """`conflicts` of a memory that the user said again: it and what had replaced it may contradict each other.
+
+    The other one (if merged, what stands for it) is flagged too; one that is gone or negated contradicts nothing.
+    """
+    other = scene.get(successor) if successor else None
+    while other is not None and other.merged_into is not None:
+        other = scene.get(other.merged_into)
+    if other is None or other.id == memory.id or other.is_negated:
+        return memory.conflicts
+    if other.deleted_at is not None or other.purged_at is not None:
+        return memory.conflicts
+    scene.adjust(other, conflicts=flagged(other.conflicts, memory.id))
+    return flagged(memory.conflicts, other.id)
 
 
-def _flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
+def flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
+    """The flags with one more, the newest 16."""
     return (*(c for c in conflicts if c != other), other)[-MAX_CONFLICTS:]
 
 
-def settle_conflicts(scene: Scene, memory: Memory) -> None:
-    """A memory that is negated, revised or deleted no longer stands in conflict with any other."""
+def settled(scene: Scene, memory: Memory) -> tuple[str, ...]:
+    """No flags: a memory that is negated, revised or deleted stands in conflict with no other; those are told."""
     for other_id in memory.conflicts:
         other = scene.get(other_id)
         if other is not None and memory.id in other.conflicts:
             scene.adjust(other, conflicts=tuple(c for c in other.conflicts if c != memory.id))
-    if memory.conflicts:
-        scene.adjust(memory, conflicts=())
+    return ()

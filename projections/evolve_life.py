@@ -1,4 +1,7 @@
-"""A memory's life: created, mentioned, accessed, revised, compressed, deleted, restored, purged (memory.md, sections 2, 3, 6)."""
+"""A memory's life: created, mentioned, accessed, revised, compressed, deleted, restored, purged.
+
+Memory.md, sections 2, 3 and 6.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.envelope import Event, micros
-from projections.evolve_conflict import flag_both, negation_state, settle_conflicts
+from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
 from projections.memory import (
     DAY,
     FULL,
@@ -30,7 +33,6 @@ from projections.memory import (
     LEVELS,
     MAX_EDGES,
     MAX_MENTIONS,
-    MAX_USER_MENTIONS,
     MAX_VERSIONS,
     UNCOMPRESSED,
     Edge,
@@ -139,15 +141,13 @@ def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
     if scene.actor == "user":
-        said = sorted([*memory.user_mentions, UserMention(at, data.turn_id)], key=_by_time)[-MAX_USER_MENTIONS:]
-        fields["user_mentions"] = tuple(said)
+        said = fields["user_mentions"] = newest_said((*memory.user_mentions, UserMention(at, data.turn_id)))
         if memory.negations:
-            fields |= negation_state(memory.negations, tuple(said))
+            fields |= negation_state(memory.negations, said)
             if memory.is_negated and fields["negated_at"] is None:
                 decision, reason = "reaffirm", "the user said it again"
-    after = scene.change(memory, decision, reason, **fields)
-    if decision == "reaffirm":
-        flag_successor(scene, after, memory.superseded_by)
+                fields["conflicts"] = contradicted(scene, memory, memory.superseded_by)
+    scene.change(memory, decision, reason, **fields)
 
 
 def final_merge(scene: Scene, memory: Memory) -> str:
@@ -158,17 +158,6 @@ def final_merge(scene: Scene, memory: Memory) -> str:
             return memory.merged_into
         memory = following
     return memory.id
-
-
-def flag_successor(scene: Scene, memory: Memory, successor: str | None) -> None:
-    """A reaffirmed memory and what had replaced it may contradict each other now."""
-    other = scene.get(successor) if successor else None
-    if other is not None:
-        flag_both(scene, memory, other)
-
-
-def _by_time(said: UserMention) -> tuple[int, str]:
-    return said.at, said.turn_id or ""
 
 
 def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
@@ -229,13 +218,13 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "updated_at": until,
         "compressed": None,
         "sensitivity": max(memory.sensitivity, _sensitivity(data.content, data.summary)),
+        "conflicts": settled(scene, memory),
     }
     if data.keywords is not None:
         fields["keywords"] = _words(data.keywords)
     if data.tags is not None:
         fields["tags"] = data.tags
-    settle_conflicts(scene, memory)
-    scene.change(scene.get(memory.id) or memory, "revise", "a new version of the content", **fields)
+    scene.change(memory, "revise", "a new version of the content", **fields)
 
 
 def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
@@ -274,8 +263,8 @@ def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
     if memory.deleted_at is not None:
         scene.ignore(memory.id, "deleted already")
         return
-    settle_conflicts(scene, memory)
-    scene.change(scene.get(memory.id) or memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy)
+    conflicts = settled(scene, memory)
+    scene.change(memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy, conflicts=conflicts)
 
 
 def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
@@ -302,14 +291,17 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
     if micros(data.due_at) < memory.deleted_at + int(scene.parameters.deleted_kept_days * DAY):
         scene.ignore(memory.id, "not due: it was deleted later than this purge supposes")
         return
-    waiting = [memory]
+    waiting = [memory.id]
     while waiting:
-        one = waiting.pop(0)
-        scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **_nothing_left(one))
+        one = scene.get(waiting.pop(0))
+        if one is None:
+            continue
+        bare = _nothing_left(one) | {"conflicts": settled(scene, one)}
+        scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **bare)
         for source_id in one.merged_from:
             source = scene.get(source_id)
             if source is not None and source.merged_into == one.id and source.purged_at is None:
-                waiting.append(source)
+                waiting.append(source.id)
 
 
 def _nothing_left(memory: Memory) -> dict[str, Any]:
@@ -327,7 +319,6 @@ def _nothing_left(memory: Memory) -> dict[str, Any]:
         "task": None,
         "versions": (),
         "edges": (),
-        "conflicts": (),
         "negations": bare,
     }
 

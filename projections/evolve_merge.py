@@ -1,4 +1,4 @@
-"""Merge and un-merge (memory.md, section 5): a new memory stands for several; un-merged, they come back as they were."""
+"""Merge and un-merge: a new memory stands for several, or they come back as they were (memory.md, section 5)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
-from projections.memory import MAX_CONFLICTS, MAX_MENTIONS, MAX_TURNS, MAX_USER_MENTIONS, SUMMARY, Memory
+from projections.evolve_conflict import flagged, newest_said, settled
+from projections.memory import MAX_CONFLICTS, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, Memory
 from projections.scene import Scene, trouble_with
 
 
@@ -15,11 +16,16 @@ def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
     """Creates `into` from its sources and marks them; all or nothing."""
     problem = _merge_problem(scene, data)
     if problem is not None:
-        for memory_id in (data.into, *data.sources):
-            scene.ignore(memory_id, trouble_with(scene.get(memory_id)) or problem)
+        for memory_id in dict.fromkeys((data.into, *data.sources)):
+            trouble = trouble_with(scene.get(memory_id)) if memory_id != data.into else None
+            scene.ignore(memory_id, trouble or problem)
         return
     sources = [memory for memory in map(scene.get, data.sources) if memory is not None]
-    scene.create(_merged(scene, data, sources), "merge", f"merged from {len(sources)} memories")
+    into = _merged(scene, data, sources)
+    scene.create(into, "merge", f"merged from {len(sources)} memories")
+    for other_id in into.conflicts:
+        if other := scene.get(other_id):
+            scene.adjust(other, conflicts=flagged(other.conflicts, into.id))
     for source in sources:
         scene.change(source, "merge", f"merged into {data.into}", merged_into=data.into, merged_at=scene.at)
 
@@ -61,18 +67,14 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         importance=max(m.importance for m in sources),
         sensitivity=max(m.sensitivity for m in sources),
         verified=all(m.verified for m in sources),
-        keywords=_united(sources, lambda m: m.keywords),
-        tags=_united(sources, lambda m: m.tags),
+        keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
+        tags=_united(sources, lambda m: m.tags)[:MAX_WORDS],
         modalities=tuple(sorted(_united(sources, lambda m: m.modalities))),
         source_turns=_united(sources, lambda m: m.source_turns)[:MAX_TURNS],
         mention_count=sum(m.mention_count for m in sources),
         mentions=tuple(sorted(time for m in sources for time in m.mentions)[-MAX_MENTIONS:]),
         mention_boost=mentioned.mention_boost,
-        user_mentions=tuple(
-            sorted((u for m in sources for u in m.user_mentions), key=lambda u: (u.at, u.turn_id or ""))[
-                -MAX_USER_MENTIONS:
-            ]
-        ),
+        user_mentions=newest_said(said for m in sources for said in m.user_mentions),
         access_count=sum(m.access_count for m in sources),
         reinforce_count=sum(m.reinforce_count for m in sources),
         conflicts=tuple(c for c in _united(sources, lambda m: m.conflicts) if c not in data.sources)[-MAX_CONFLICTS:],
@@ -96,7 +98,7 @@ def unmerge(scene: Scene, data: MemoryUnmerged, _event: Event[Any]) -> None:
     if into.deleted_at is not None:
         scene.ignore(into.id, "deleted: restore it first")
         return
-    scene.change(into, "unmerge", "its sources came back", retired_at=scene.at)
+    scene.change(into, "unmerge", "its sources came back", retired_at=scene.at, conflicts=settled(scene, into))
     for source_id in into.merged_from:
         source = scene.get(source_id)
         if source is not None and source.merged_into == into.id:

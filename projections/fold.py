@@ -111,7 +111,7 @@ def fold_owner(
     keep: Callable[[AnyEvent], bool] = lambda _: True,
     log: bool = True,
 ) -> History:
-    """All of an owner's events in log order, those that `keep` lets through. Raises UndecodableEvent as `decode` does."""
+    """An owner's events in log order, those that `keep` lets through. Raises UndecodableEvent as `decode` does."""
     owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
     for one in stored:
         event = decode(one.kind, one.body)

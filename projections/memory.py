@@ -1,7 +1,7 @@
 """The memory record: what the events about one `memory_id` fold into.
 
-Times are integer microseconds since 1970 UTC; state is made with + - * / and comparisons only, so a replay gives the same
-bytes on any machine. Every list is bounded, and its comment says by what. Laws read the record; they own no state.
+Times are integer microseconds since 1970 UTC; state is made with + - * / and comparisons only, so a replay gives the
+same bytes on any machine. Every list is bounded, and its comment says by what. Laws read the record; they own no state.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MAX_VERSIONS = 16
 MAX_EDGES = 32
 MAX_CONFLICTS = 16
 MAX_TURNS = 100
+MAX_WORDS = 50
 DAY = 86_400_000_000
 """Microseconds in a day."""
 HOUR = 3_600_000_000
@@ -90,7 +91,9 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     importance: float = 1.0
     speaker: str | None = None
     keywords: tuple[str, ...] = ()
+    """Lower-cased, at most 50, as at the door; those of the first sources where memories merged."""
     tags: tuple[str, ...] = ()
+    """At most 50, as keywords."""
     emotion: float | None = None
     project: str | None = None
     task: str | None = None
@@ -98,8 +101,10 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     sensitivity: int = 0
     verified: bool = False
     source_turns: tuple[str, ...] = ()
+    """At most 100."""
     corrects: str | None = None
     summarises: tuple[str, ...] = ()
+    """At most 100, as at the door."""
     version: int = 1
     versions: tuple[Version, ...] = ()
     """The last 16 replaced contents, oldest first."""
@@ -110,7 +115,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     mention_boost: float = 0.0
     """s of the newest mention, as decided when it was folded."""
     user_mentions: tuple[UserMention, ...] = ()
-    """The newest 8 mentions by the user, ascending."""
+    """The newest mention by the user of each turn, the newest 8 of these, ascending."""
     access_count: int = 0
     last_accessed_at: int | None = None
     level: int = FULL
@@ -128,6 +133,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     merged_into: str | None = None
     merged_at: int | None = None
     merged_from: tuple[str, ...] = ()
+    """At most 100, as at the door."""
     retired_at: int | None = None
     deleted_at: int | None = None
     deletion: str | None = None

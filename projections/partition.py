@@ -68,7 +68,7 @@ class OwnerWrites:
     seqs: list[int] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     touched: dict[str, int] = field(default_factory=dict)
-    """Memory id -> seq of its last change in this commit."""
+    """Memory id -> the owner's version (events applied) at its last change in this commit."""
     park: list[int] = field(default_factory=list)
     parked_now: list[int] | None = None
     """After a discard or a retry: all that stays parked; None leaves the list but for `park`."""
@@ -211,7 +211,7 @@ def _apply(part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEve
     if step.changed:
         owner.memories.update(step.changed)
         for memory_id in step.changed:
-            part.touched[memory_id] = stored.seq
+            part.touched[memory_id] = step.owner.applied
     part.entries += step.entries
 
 

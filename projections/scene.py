@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from events.parameters import ParameterValue, Parameters
+from events.parameters import Parameters, ParameterValue
 from projections.memory import Memory, with_changes
 
 OWNER = ""
@@ -40,7 +40,7 @@ class Note(NamedTuple):
 
 @dataclass(slots=True)
 class Scene:
-    """One event's view of its owner's memories. `at` is its `occurred_at` in microseconds, `seq` its place in the log."""
+    """One event's view of its owner's memories; `at`: `occurred_at` in microseconds, `seq`: its place in the log."""
 
     memories: Mapping[str, Memory]
     settings: Settings

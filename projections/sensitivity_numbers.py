@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_RUN = re.compile(r"[0-9][0-9 ().-]{6,}")
 _CARD = re.compile(
     r"(?<![0-9A-Za-z_.#$€£¥+-])(?:"
     r"[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"  # 13 to 19 digits in fours, or unbroken
@@ -32,12 +33,25 @@ _CHINESE_ID = re.compile(
 _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
+def regions(text: str) -> list[tuple[int, int]]:
+    """Where long numbers may be: (start, end) about each run of digits, blanks, dots, hyphens and brackets with 7 digits.
+
+    A few characters more on both sides, as patterns look beside the number.
+    """
+    return [
+        (max(0, run.start() - 6), run.end() + 2)
+        for run in _RUN.finditer(text)
+        if sum(character.isdigit() for character in run[0]) >= 7
+    ]
+
+
 def holds_card_number(text: str) -> bool:
     """Whether a number of a known issuer's prefix and length passes the Luhn check."""
-    for match in _CARD.finditer(text):
-        digits = re.sub("[ -]", "", match[0])
-        if _ISSUER.fullmatch(digits) and luhn(digits):
-            return True
+    for start, end in regions(text):
+        for match in _CARD.finditer(text, start, end):
+            digits = re.sub("[ -]", "", match[0])
+            if _ISSUER.fullmatch(digits) and luhn(digits):
+                return True
     return False
 
 
@@ -48,7 +62,7 @@ def holds_iban(text: str) -> bool:
 
 def holds_chinese_id(text: str) -> bool:
     """Whether an 18-character identity number has a possible birthday and its check character (GB 11643)."""
-    return any(chinese_id(match[0]) for match in _CHINESE_ID.finditer(text))
+    return any(chinese_id(match[0]) for start, end in regions(text) for match in _CHINESE_ID.finditer(text, start, end))
 
 
 def luhn(digits: str) -> bool:
@@ -59,7 +73,6 @@ def luhn(digits: str) -> bool:
 
 def iban(number: str) -> bool:
     """The length and mod 97 check of an IBAN without spaces."""
-    number = number.upper()
     if _IBAN_LENGTHS.get(number[:2]) != len(number):
         return False
     return int("".join(str(int(c, 36)) for c in number[4:] + number[:4])) % 97 == 1

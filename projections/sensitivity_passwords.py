@@ -9,27 +9,22 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_rule import Rule, Sign
+from projections.sensitivity_rule import Rule, Sign, found_in_lower
 
-_WORD = r"(?:password|passwd|passphrase|passcode|(?<![a-z0-9])pwd)"
-_OWN = r"(?:my|our|his|her|their|your|\w{1,20}['’]s)\s+(?:[\w.'-]{1,20}\s+){0,3}?"
-_VALUE = r"""(?:["'“‘`](?P<quoted>[^"'”’`\n]{3,64})["'”’`]|(?P<bare>[^\s"'“”‘’`，。；、！？（）]{3,64}))"""
-_ABOUT = r"(?:\s+(?:for|to|on|of|at|in)\b[^\n.:=!?;,\"]{0,40}?)?"
+_WORD = re.compile(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
+_OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
+_INVITING = frozenset(["my", "our", "use", "using", "with", "try", "enter", "wifi", "wi-fi"])
+_VALUE = (
+    r"""(?:["'“‘`](?P<quoted>[^"'”’`\n]{3,64})["'”’`]|(?P<bare>[^\s"'“”‘’`，。；、！？（）]{3,64}))(?P<after>.{0,12})"""
+)
+_ABOUT = r"(?:\s{1,4}(?:for|to|on|of|at|in)\b[^\n.:=!?;,\"]{0,40}?)?"
 
+# What follows the word, in lower case.
 _PROSE = re.compile(
-    rf"(?P<own>(?<!\w){_OWN})?{_WORD}{_ABOUT}(?:\s+(?P<link>is|was|are|to|as)|['’]s)\s+"
-    rf"(?:(?:now|still|just|simply|literally|currently|actually)\s+)?{_VALUE}(?P<after>.{{0,12}})",
-    re.IGNORECASE,
+    rf"{_ABOUT}(?:\s{{1,4}}(?P<link>is|was|are|to|as)|['’]s)\s{{1,4}}(?:(?:now|still|just|simply|currently|actually)\s)?{_VALUE}"
 )
-_ASSIGNED = re.compile(
-    rf"(?P<own>(?<!\w){_OWN})?{_WORD}(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}(?P<after>.{{0,12}})",
-    re.IGNORECASE,
-)
-_BESIDE = re.compile(
-    rf"\b(?:my|our|the|use|using|with|try|enter|wi-?fi)\s+(?:[\w-]{{1,20}}\s+){{0,2}}{_WORD}\s+{_VALUE}(?P<after>.{{0,12}})",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(rf"\s(?:is|was)\s+(?:my|our|the)\s+(?:[\w.'-]{{1,20}}\s+){{0,3}}{_WORD}", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}")
+_BESIDE = re.compile(rf"\s{{1,4}}{_VALUE}")
 
 _ZH_WORD = "(?:密码|口令|通行码)"
 _ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
@@ -43,9 +38,8 @@ _ZH_BEFORE = re.compile(
 _ZH_UNIT = re.compile("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
 
 _SEED_PHRASE = re.compile(
-    r"(?:(?:seed|recovery|secret|mnemonic|backup) phrase|助记词)[^a-z\n]{0,6}(?:(?:is|was|are|是|为)[^a-z\n]{0,4})?"
+    r"(?:phrase|助记词)[^a-z\n]{0,6}(?:(?:is|was|are|是|为)[^a-z\n]{0,4})?"
     r"(?:[a-z]{3,8}[ ,，、]{1,2}){11}[a-z]{3,8}\b",
-    re.IGNORECASE,
 )
 
 # Names of methods and formats, counts, ordinals: they hold digits and are said of passwords.
@@ -54,7 +48,9 @@ _TECHNICAL = re.compile(
     r"|\d+(?:st|nd|rd|th|x|s|k|am|pm|%|fa|\+)?|\d+-?(?:chars?|characters?|digits?|letters?|bits?|bytes?|days?|months?|times?)",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]|[*•x._-]+$")
+_CODE = re.compile(
+    r"(?:pbkdf2|scrypt|argon2|bcrypt|sha)\w*[:$]|[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]|[*•x._-]+$"
+)
 _PLACEHOLDER = re.compile(
     r"your|pass|pwd|secret|example|test|user|admin|change|here|xxx|\*\*|hash|field|input|type|string|require|enter|valid"
     r"|confirm|new|old|demo|sample|dummy|root|key|token|login|null|none|true|false|undefined|self|request|hidden|redact"
@@ -72,28 +68,39 @@ off of the a an to by for from with my your his her this that what which it one 
 ten kind type sort like and or stuck stolen weaker stronger longer shorter safer better worse nonsense history english
 """
 _NO_VALUE = frozenset(_NO_VALUE_TEXT.split())
-_ADJECTIVE = re.compile(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary|ten|ish-?)", re.IGNORECASE)
+_FUNCTION_WORDS = frozenset(
+    ["a", "an", "and", "at", "by", "for", "in", "is", "not", "of", "on", "or", "the", "to", "up", "your"]
+)
+_ADJECTIVE = re.compile(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary)", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
 
 
-def says_password(text: str) -> bool:
-    """Whether the text holds a password itself, not only the word."""
-    for match in _PROSE.finditer(text):
-        if _value_in_prose(match):
+def says_password(_text: str, lower: str) -> bool:
+    """Whether the text holds a password itself, after or before an English word for it."""
+    for word in _WORD.finditer(lower):
+        said_before = lower[max(0, word.start() - 80) : word.start()].split()
+        near = said_before[-4:]
+        own = any(before in _OWNERS or before.endswith(("'s", "’s")) for before in near)
+        prose, assigned = _PROSE.match(lower, word.end()), _ASSIGNED.match(lower, word.end())
+        if prose and _value_in_prose(prose, own, prose["link"]):
             return True
-    for match in _ASSIGNED.finditer(text):
-        if _value_in_prose(match) if match["own"] else _value_in_code(match):
+        if assigned and (_value_in_prose(assigned, own, None) if own else _value_in_code(assigned)):
             return True
-    if any(_mixed(_cleaned(match)) for match in _BESIDE.finditer(text)):
-        return True
-    for match in _BEFORE.finditer(text):
-        words = text[max(0, match.start() - 80) : match.start()].split()
-        if words and _mixed(words[-1].strip("\"'“”‘’`,")):
+        beside = _BESIDE.match(lower, word.end()) if _INVITING.intersection(near[-3:]) else None
+        if (beside and _mixed(_cleaned(beside))) or _told_before(said_before):
             return True
     return False
 
 
-def says_password_in_chinese(text: str) -> bool:
+def _told_before(words: list[str]) -> bool:
+    """Whether the words before the word for a password end in "<value> is my ..."."""
+    for at in range(max(1, len(words) - 5), len(words) - 1):
+        if words[at] in ("is", "was") and words[at + 1] in ("my", "our", "the"):
+            return _mixed(words[at - 1].strip("\"'“”‘’`,"))
+    return False
+
+
+def says_password_in_chinese(text: str, _lower: str) -> bool:
     """Whether the text holds a password itself after or before a Chinese word for it."""
     if any(_zh_value(match, letters=True) for match in _ZH_SAID.finditer(text)):
         return True
@@ -116,20 +123,22 @@ def _mixed(value: str) -> bool:
     )
 
 
-def _value_in_prose(match: re.Match[str]) -> bool:
-    value, own = _cleaned(match), match["own"] is not None
-    if _CODE.match(value) or len(value) < 4 or "your" in value.lower():
+def _value_in_prose(match: re.Match[str], own: bool, link: str | None) -> bool:
+    value = _cleaned(match)
+    if _CODE.match(value) or len(value) < 4 or "your" in value:
         return False
     digits = sum(c.isdigit() for c in value)
     if digits:
         return digits >= 4 if not any(c.isalpha() for c in value) else not _TECHNICAL.fullmatch(value)
-    if match.groupdict().get("link") in ("to", "as"):
+    if link in ("to", "as"):
         return False
-    words = re.split(r"[\s-]+", value.lower())
+    words = re.split(r"[\s-]+", value)
+    if len(words) >= 4:
+        return _FUNCTION_WORDS.isdisjoint(words)
     if any(word in _NO_VALUE or _ADJECTIVE.fullmatch(word) for word in words):
         return False
-    if match["quoted"] or len(words) >= 4:
-        return own or len(words) >= 4
+    if match["quoted"]:
+        return own
     if re.search(r"\w[@!#$%^&*+=?~]+\w", value):
         return True
     return own and len(value) >= 5 and len(words) == 1 and _CLAUSE_END.match(_rest(match)) is not None
@@ -163,6 +172,6 @@ def _zh_value(match: re.Match[str], letters: bool) -> bool:
 
 RULES = (
     Rule("password", 3, Sign.PASSWORD, says_password),
-    Rule("password-zh", 3, Sign.PASSWORD, says_password_in_chinese),
-    Rule("recovery-phrase", 3, Sign.PASSWORD, lambda text: _SEED_PHRASE.search(text) is not None),
+    Rule("password-zh", 3, Sign.ZH_PASSWORD, says_password_in_chinese),
+    Rule("recovery-phrase", 3, Sign.PASSWORD | Sign.ZH_PASSWORD, found_in_lower(_SEED_PHRASE)),
 )

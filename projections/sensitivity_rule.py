@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntFlag
@@ -17,21 +18,39 @@ class Sign(IntFlag):
     AT = 4
     """The character @."""
     PASSWORD = 8
-    """A word for a password or a recovery phrase, in English or Chinese."""
-    PLACE = 16
-    """A Chinese word for an address."""
-    BACKGROUND = 32
-    """A word that often goes with occupation or education, in English or Chinese."""
+    """An English word for a password or a recovery phrase."""
+    IS_A = 16
+    """What may be "am a", "is an", "as a"."""
+    ZH_DIGIT = 32
+    """At least one digit in a text that is not all ASCII."""
+    ZH_PASSWORD = 64
+    ZH_PLACE = 128
+    ZH_BACKGROUND = 256
+    WORK = 512
+    """An English word that often goes with occupation."""
+    STUDY = 1024
+    """An English word that often goes with education."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`matches` is asked only of texts with one of `signs`; full-width letters and digits are ASCII by then.
+    """`matches(text, lower)` is asked only of texts with the sign; full-width letters and digits are ASCII by then.
 
-    Every regular expression behind it is bounded, so that time grows in step with the length of the text.
+    `lower` is the text in lower case, character by character. Every regular expression behind a rule is bounded, so
+    that time grows in step with the length of the text, and starts with what is rare, so that it skips most of it.
     """
 
     name: str
     level: int
-    signs: Sign
-    matches: Callable[[str], bool]
+    sign: Sign
+    matches: Callable[[str, str], bool]
+
+
+def found_in_text(*patterns: re.Pattern[str]) -> Callable[[str, str], bool]:
+    """A rule's `matches`: any of the patterns, in the text as written."""
+    return lambda text, _lower: any(pattern.search(text) for pattern in patterns)
+
+
+def found_in_lower(*patterns: re.Pattern[str]) -> Callable[[str, str], bool]:
+    """A rule's `matches`: any of the patterns, in the text in lower case."""
+    return lambda _text, lower: any(pattern.search(lower) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Laws: pure functions (memory, now, parameters) -> weight with its factors. Adding one is one file and one line here."""
+"""Laws: pure functions (memory, now, parameters) -> weight with its factors. one more is one file and a line here."""
 
 from __future__ import annotations
 

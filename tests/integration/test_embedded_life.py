@@ -247,11 +247,15 @@ def test_an_orphaned_server_is_ended_by_the_next_opener(tmp_path: Path, children
     orphan = int(owner.line().split()[1])
     owner.kill()
     told: list[str] = []
-    assert listens(tmp_path / "redis.sock")
-    with open_folder(tmp_path, "command", on_wait=told.append) as opened, connect(opened.socket_path) as client:
-        assert opened.owned
-        assert opened.pid != orphan
-        assert client.get("by:up") == "acknowledged"
+    try:
+        os.kill(orphan, 0)
+        with open_folder(tmp_path, "command", on_wait=told.append) as opened, connect(opened.socket_path) as client:
+            assert opened.owned
+            assert opened.pid != orphan
+            assert client.get("by:up") == "acknowledged"
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
     assert told[0] == f"waiting for an orphaned redis-server (pid {orphan}) to leave {tmp_path}"
 
 

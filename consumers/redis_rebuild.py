@@ -1,0 +1,120 @@
+"""Rebuilding: the ordinary fold under another build, while the live one goes on; then one script switches.
+
+Nothing but the new build is written until the switch, so a rebuild that is killed leaves nothing but keys that the next
+one of the same name goes on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
+from typing import NamedTuple
+
+import redis
+
+from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from events.errors import LostLease, StoreFull, StoreUnavailable
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import LogKeys
+from events.redis_log import APPEND_FULL, entries
+from events.redis_wire import Wire
+from projections.builds import BuildKeys, next_build
+from projections.redis_scripts import SWITCH
+from projections.redis_store import renew_lease, take_lease
+
+LEASE_MS = 10_000
+READ_COUNT = 500
+Progress = Callable[[int, int], None]
+
+
+class Rebuilt(NamedTuple):
+    """A partition that was switched to a new build."""
+
+    tag: str
+    old: str
+    new: str
+    seq: int
+
+
+def rebuild_partition(
+    client: redis.Redis,
+    tag: str,
+    *,
+    holder: str,
+    base: Parameters = DEFAULTS,
+    tell: Tell = silent,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    lease_ms: int = LEASE_MS,
+    give_up_after: float = 3_600.0,
+) -> Rebuilt:
+    """Fold a partition's log anew and switch readers and workers to it.
+
+    Raises LostLease while another rebuild of the partition holds the new build, and StoreError where Redis refuses.
+    """
+    tend, load, read = Wire(client), Wire(client), Wire(client)
+    lane = CommitLane(Wire(client), probe=probe)
+    try:
+        live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        keys = BuildKeys(tag, next_build(live))
+        end, renewed = monotonic() + give_up_after, monotonic()
+        lease = take_lease(tend, keys, holder, now_ms=_now_ms(tend), ttl_ms=lease_ms, must_be_live=False)
+        if lease is None:
+            raise LostLease(f"another rebuild of partition {{{tag}}} holds build {keys.build}", partition=tag)
+        folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
+        while monotonic() < end:
+            if monotonic() - renewed > lease_ms / 3_000:
+                renewed = monotonic()
+                if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
+                    raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
+            batch = entries(
+                read.call("XRANGE", LogKeys(tag).stream, f"{folder.checkpoint.seq + 1}-0", "+", "COUNT", READ_COUNT)
+            )
+            if batch:
+                folder.feed(batch)
+                on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "seq") or 0))
+                continue
+            lane.settle()
+            probe("before a switch")
+            if _switch(tend, live, keys):
+                probe("after a switch")
+                tell("build switched", partition=tag, old=live, new=keys.build, seq=folder.checkpoint.seq)
+                return Rebuilt(tag, live, keys.build, folder.checkpoint.seq)
+            sleep(0.005)
+        raise StoreUnavailable(
+            f"partition {{{tag}}}: the rebuild did not catch up with the live fold in {give_up_after:g} s; run it again"
+        )
+    finally:
+        for wire in (tend, load, read, lane.wire):
+            wire.close()
+
+
+def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
+    """Whether the new build is the live one now; False while the two checkpoints differ."""
+    old = BuildKeys(keys.tag, live)
+    answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, _now_ms(wire)])
+    if answer[0] == b"other" and answer[1].decode() != keys.build:
+        raise LostLease(
+            f"partition {{{keys.tag}}}: {answer[1].decode()} became the live build meanwhile", partition=keys.tag
+        )
+    return answer[0] != b"behind"
+
+
+def _now_ms(wire: Wire) -> int:
+    seconds, micros = wire.call("TIME")
+    return int(seconds) * 1_000 + int(micros) // 1_000
+
+
+def refuse_without_room(wire: Wire, tags: Sequence[str]) -> None:
+    """Raises StoreFull where a second build would bring Redis above the level at which appends are refused."""
+    fields = dict(line.split(":", 1) for line in wire.call("INFO", "memory").decode().splitlines() if ":" in line)
+    used, limit = int(fields["used_memory"]), int(fields["maxmemory"])
+    if not limit:
+        return
+    streams = sum(int(wire.call("MEMORY", "USAGE", LogKeys(tag).stream, "SAMPLES", 20) or 0) for tag in tags)
+    needed = max(used - streams, 0)
+    if used + needed > APPEND_FULL * limit:
+        raise StoreFull(
+            f"a rebuild needs about {needed:,} bytes beside the {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
+            f" ({limit:,}): raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory) and run it again"
+        )

@@ -1,0 +1,47 @@
+"""Structured logs: one line per fact, JSON where nobody looks on, colours where somebody does."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
+"""Fields that never reach a log line: they may hold what somebody said."""
+
+
+def _without_contents(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    for name in SILENT_FIELDS & fields.keys():
+        fields[name] = "[not logged]"
+    return fields
+
+
+def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
+    """Configure structlog for this process. Log lines go to standard error, answers to standard output."""
+    pretty = sys.stderr.isatty() if pretty is None else pretty
+    renderer: Any = structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(sort_keys=False)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _without_contents,
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+def teller(**context: Any) -> Any:
+    """`tell(fact, **context)` for the parts that report facts: a warning where `alarm` is set."""
+    log = structlog.get_logger().bind(**context)
+
+    def tell(fact: str, *, alarm: bool = False, **facts: Any) -> None:
+        (log.warning if alarm else log.info)(fact, **facts)
+
+    return tell

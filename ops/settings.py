@@ -1,0 +1,64 @@
+"""Settings from the environment, each named ENGRAMLOG_*; a wrong one says what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from events.errors import BadSetting
+from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+
+
+class Settings(BaseSettings):
+    """Everything that can be set from outside."""
+
+    model_config = SettingsConfigDict(env_prefix="ENGRAMLOG_", extra="ignore")
+
+    data: Path = Field(default_factory=lambda: user_data_path("engramlog"))
+    """Folder of the embedded store."""
+    redis_url: str | None = None
+    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://."""
+    redis_server: str | None = None
+    """Path of the redis-server to start; PATH, then the bundled one, when unset."""
+    redis_maxmemory: Annotated[int, Field(ge=8 * 1024 * 1024)] | None = None
+    """Bytes; half of the machine's memory when unset."""
+    partitions: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = DEFAULT_PARTITIONS
+    """For a store that is created now; an existing one keeps its own."""
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """Fold workers that `up` starts."""
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8733
+    min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
+    """Replicas that must have an append before it is answered (WAIT)."""
+    redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """Seconds to wait for an answer of Redis."""
+    log_level: str = "info"
+
+    @field_validator("redis_url")
+    @classmethod
+    def _known_scheme(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("a URL that begins with redis://, rediss:// or unix://")
+        return value or None
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        if value.lower() not in ("debug", "info", "warning", "error"):
+            raise ValueError("debug, info, warning or error")
+        return value.lower()
+
+
+def load_settings() -> Settings:
+    """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
+        allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        raise BadSetting(f"{name}: got {first['input']!r}; allowed: {allowed}", setting=name) from None

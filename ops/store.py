@@ -1,0 +1,75 @@
+"""Opening a store: the embedded one or a Redis by its URL, its identity, and everything joined on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+from uuid import uuid4
+
+import redis
+
+from events.redis_log import RedisEventLog
+from events.redis_wire import Wire, connect
+from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
+from ops.settings import Settings
+from projections.redis_create import StoreIdentity, open_store
+from projections.redis_view import RedisViews
+
+
+@dataclass(slots=True)
+class OpenStore:
+    """A store that can be used: connections, log and views on one identity."""
+
+    url: str
+    client: redis.Redis
+    identity: StoreIdentity
+    log: RedisEventLog
+    views: RedisViews
+    embedded: EmbeddedRedis | None
+
+    def wire(self) -> Wire:
+        """A connection of one's own."""
+        return Wire(self.client)
+
+    def close(self) -> None:
+        """Close every idle connection."""
+        self.log.close()
+        self.views.close()
+        self.client.close()
+
+
+@contextmanager
+def open_the_store(
+    settings: Settings, role: Literal["up", "command"] = "command", *, on_wait: Callable[[str], None] | None = None
+) -> Iterator[OpenStore]:
+    """The store of these settings, created where there is none. Raises StoreError where it cannot be opened."""
+    if settings.redis_url:
+        with _joined(settings, settings.redis_url, None) as store:
+            yield store
+        return
+    embedded = open_folder(
+        settings.data,
+        role,
+        binary=find_redis_server(settings.redis_server),
+        maxmemory=settings.redis_maxmemory,
+        on_wait=on_wait,
+    )
+    with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded) as store:
+        embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
+        yield store
+
+
+@contextmanager
+def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None) -> Iterator[OpenStore]:
+    client = connect(url, timeout=settings.redis_timeout)
+    wire = Wire(client)
+    identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
+    wire.close()
+    log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas)
+    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), embedded)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,79 @@
+"""A fold worker as a process: `python -P -m ops.worker --url URL`. SIGTERM hands its partitions over at once."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from threading import Event as Flag
+from uuid import uuid4
+
+from consumers.redis_folder import unprobed
+from consumers.redis_worker import LEASE_MS, FoldWorker
+from events.errors import EngramlogError
+from events.redis_wire import Script, Wire, connect
+from ops.logs import start_logging, teller
+from projections.redis_create import read_identity
+from projections.redis_scripts import COMMIT
+
+
+def new_worker_id() -> str:
+    """A name that no other worker has."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+
+
+def run_worker(
+    url: str, *, timeout: float = 10.0, lease_ms: int = LEASE_MS, script: Script = COMMIT, probe: object = unprobed
+) -> None:
+    """Fold until SIGTERM or SIGINT."""
+    stop = Flag()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    client = connect(url, timeout=timeout)
+    worker_id = new_worker_id()
+    tell = teller(worker=worker_id)
+    identity = None
+    while identity is None and not stop.is_set():
+        wire = Wire(client)
+        try:
+            identity = read_identity(wire)
+        except EngramlogError as error:
+            tell("store not reached", reason=error.message)
+        wire.close()
+        if identity is None:
+            stop.wait(0.5)
+    if identity is None:
+        return
+    facts = {"host": socket.gethostname(), "pid": os.getpid()}
+    worker = FoldWorker(
+        client,
+        identity.tags,
+        worker_id,
+        tell=tell,
+        probe=probe,
+        script=script,
+        lease_ms=lease_ms,
+        facts=facts,  # type: ignore[arg-type]
+    )
+    tell("worker started", partitions=identity.partitions, store=identity.store_id)
+    worker.run(stop)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry of the process."""
+    parser = argparse.ArgumentParser(prog="python -P -m ops.worker", description=__doc__)
+    parser.add_argument("--url", required=True, help="redis://, rediss:// or unix:// of the store")
+    parser.add_argument("--log-level", default="info")
+    parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
+    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
+    options = parser.parse_args(arguments)
+    start_logging(options.log_level)
+    run_worker(options.url, timeout=options.timeout, lease_ms=options.lease_ms)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

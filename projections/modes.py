@@ -1,0 +1,119 @@
+"""The three query modes: which memories each shows, and why it withholds the others (memory.md, sections 6 and 7).
+
+All of it is read at an instant: nothing depends on when a sweep ran.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from events.parameters import Parameters
+from projections.columns import Columns
+from projections.laws.law import Floats, Law
+from projections.memory import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
+
+Mode = Literal["normal", "review", "debug"]
+MODES: tuple[Mode, ...] = ("normal", "review", "debug")
+
+REASONS = ("sensitive", "deleted", "merged", "retired", "superseded", "negated", "compressed", "under_threshold")
+"""Why a memory is withheld, strongest first: the first that holds is the one told."""
+SHOWN_BY: dict[str, str] = {
+    "sensitive": "get --reveal",
+    "deleted": "debug",
+    "merged": "review",
+    "retired": "review",
+    "superseded": "review",
+    "negated": "review",
+    "compressed": "review",
+    "under_threshold": "review",
+}
+_IDENTITY = CATEGORIES.index("identity")
+Flags = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.int8]
+
+
+class Visibility(NamedTuple):
+    """Every row at an instant under one mode. Arrays have one element a row."""
+
+    shown: Flags
+    weights: Floats
+    """Unclipped."""
+    levels: Bytes
+    """Effective levels, 0 full to 4 archive."""
+    reasons: Bytes
+    """Index into REASONS, -1 where shown."""
+
+
+def due_levels(columns: Columns, weights: Floats, now: int, parameters: Parameters, normal_threshold: float) -> Bytes:
+    """The level due by idle time: days since the last activation, doubled for sensitivity 1.
+
+    From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
+    """
+    idle = np.maximum(now - columns.last_activated_at, 0) / DAY
+    idle = np.where(columns.sensitivity == 1, idle / 2, idle)
+    steps = [
+        parameters.summary_after_days,
+        parameters.tag_after_days,
+        parameters.trace_after_days,
+        parameters.archive_after_days,
+    ]
+    levels = np.searchsorted(np.array(steps), idle, side="right")
+    levels = np.where(weights < normal_threshold, levels, np.minimum(levels, SUMMARY))
+    levels[(weights < parameters.archive_weight) & (idle >= parameters.archive_idle_days)] = ARCHIVE
+    levels[(columns.category == _IDENTITY) | (columns.core != 0) | (columns.sensitivity >= UNCOMPRESSED)] = FULL
+    return levels.astype(np.int8)
+
+
+def effective_levels(
+    columns: Columns, weights: Floats, now: int, parameters: Parameters, normal_threshold: float
+) -> Bytes:
+    """The deeper of the recorded level and the one due; at least `tag` while a kept version is negated."""
+    levels = np.maximum(columns.level, due_levels(columns, weights, now, parameters, normal_threshold))
+    levels[columns.conflict == Columns.KEEP] = np.maximum(levels[columns.conflict == Columns.KEEP], TAG)
+    return levels.astype(np.int8)
+
+
+def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mode: Mode) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970), and why not the rest."""
+    weights = law.weights(columns, now, parameters)
+    levels = effective_levels(columns, weights, now, parameters, law.normal_threshold(parameters))
+    reasons = np.full(len(columns), -1, dtype=np.int8)
+    states = columns.standing()
+    if mode != "debug":
+        threshold = law.normal_threshold(parameters) if mode == "normal" else law.review_threshold(parameters)
+        under = weights < threshold
+        found: list[tuple[str, Flags]] = [
+            ("under_threshold", under),
+            ("negated", under & (columns.conflict == Columns.FADE)),
+            ("deleted", states >= Columns.DELETED),
+            ("sensitive", columns.sensitivity >= SECRET),
+        ]
+        if mode == "normal":
+            found[1:1] = [("compressed", levels > SUMMARY)]
+            found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
+            found[-2:-2] = [
+                ("superseded", columns.conflict == Columns.SUPERSEDED),
+                ("retired", states == Columns.RETIRED),
+                ("merged", states == Columns.MERGED),
+            ]
+        for reason, rows in found:
+            reasons[rows] = REASONS.index(reason)
+    return Visibility(reasons == -1, weights, levels, reasons)
+
+
+def reasons_told(reasons: Bytes, mode: Mode) -> list[dict[str, object]]:
+    """How many matches were withheld, by reason, and which mode shows them."""
+    counts = np.bincount(reasons[reasons >= 0], minlength=len(REASONS))
+    shown_by = {
+        **SHOWN_BY,
+        "under_threshold": "review" if mode == "normal" else "debug",
+        "negated": "review" if mode == "normal" else "debug",
+    }
+    return [
+        {"reason": name, "count": int(count), "shown_by": shown_by[name]}
+        for name, count in zip(REASONS, counts, strict=True)
+        if count
+    ]

@@ -1,0 +1,212 @@
+"""Asking a view: search, list, one memory, and why its weight is what it is. Pure: the instant is an argument."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from events.envelope import from_micros, utc_text
+from projections.changelog import Entry, describe
+from projections.columns import Columns, conflict_of, state_of
+from projections.laws import LAWS
+from projections.laws.weighted import clip
+from projections.memory import LEVELS, SECRET, Memory
+from projections.modes import Mode, effective_levels, reasons_told, visibility
+from projections.provenance import provenance
+from projections.view import WITHHELD, OwnerView
+
+TEXT_HALF = 8.0
+"""BM25 score at which the text term is one half: b / (b + 8), memory.md section 11; never scaled by the best hit."""
+WEIGHT_SHARE = 0.05
+"""The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""
+MAX_RESULTS = 100
+
+
+class Asked(NamedTuple):
+    """A question to a view at an instant, microseconds since 1970."""
+
+    view: OwnerView
+    now: int
+    mode: Mode
+
+
+def search(asked: Asked, query: str, limit: int) -> dict[str, Any]:
+    """The best `limit` matches that the mode shows, each with why it stands where it stands, and what was withheld."""
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    found = view.matches(query)
+    shown = seen.shown[found.rows]
+    rows, bm25 = found.rows[shown], found.scores[shown]
+    text = bm25 / (bm25 + TEXT_HALF)
+    standing = np.maximum(seen.weights[rows], 0.0)
+    bonus = WEIGHT_SHARE * standing / (1.0 + standing)
+    order = np.lexsort((-rows, -(text + bonus)))[:limit]
+    results = []
+    for at in order:
+        memory = view.columns.memories[int(rows[at])]
+        reading = view.law.read(memory, now, view.parameters)
+        terms = view.explain(query, memory.id)
+        whole = float(bm25[at])
+        results.append(
+            {
+                **card(memory, LEVELS[int(seen.levels[rows[at]])]),
+                "score": round(float(text[at] + bonus[at]), 6),
+                "weight": round(reading.weight, 6),
+                "explain": {
+                    "score": {"text": round(float(text[at]), 6), "weight": round(float(bonus[at]), 6)},
+                    "terms": {term: round(value / whole * float(text[at]), 6) for term, value in terms.items()},
+                    "law": view.law.name,
+                    "factors": {name: round(value, 6) for name, value in reading.factors.items()},
+                },
+            }
+        )
+    withheld = np.full(len(view.columns), -1, dtype=np.int8)
+    withheld[found.rows] = seen.reasons[found.rows]
+    if mode != "debug":
+        secret = seen.reasons == 0
+        withheld[secret] = 0
+    return {"results": results, "withheld": reasons_told(withheld, mode)}
+
+
+def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
+    """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    rows = np.flatnonzero(seen.shown)
+    order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
+    page = []
+    for row in order[offset : offset + limit]:
+        memory = view.columns.memories[int(row)]
+        weight = clip(float(seen.weights[row]), view.parameters)
+        page.append({**card(memory, LEVELS[int(seen.levels[row])]), "weight": round(weight, 6)})
+    return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
+
+
+def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
+    """What every answer tells of a memory."""
+    secret = memory.sensitivity >= SECRET and memory.purged_at is None and not reveal
+    fields: dict[str, Any] = {
+        "id": memory.id,
+        "memory": WITHHELD if secret else shown_text(memory, level),
+        "level": level,
+        "category": memory.category,
+        "kind": memory.kind,
+        "speaker": None if secret else memory.speaker,
+        "source_turns": list(memory.source_turns),
+        "created_at": moment(memory.created_at),
+        "last_activated_at": moment(memory.last_activated_at),
+        "mention_count": memory.mention_count,
+        "is_negated": memory.is_negated,
+        "status": status(memory),
+    }
+    if memory.valid_to is not None:
+        fields |= {
+            "valid_from": moment(memory.created_at),
+            "valid_to": moment(memory.valid_to),
+            "successor": memory.superseded_by or memory.merged_into,
+        }
+    if memory.conflicts:
+        fields["possible_conflicts"] = list(memory.conflicts)
+    return fields
+
+
+def shown_text(memory: Memory, level: str) -> str:
+    """The text of a memory at a level: what a sweep shortened it to, or its summary, once it is no longer full."""
+    return memory.content if level == "full" else memory.compressed or memory.summary or memory.content
+
+
+def status(memory: Memory) -> str:
+    """One word for where the memory stands."""
+    state = ("live", "merged", "retired", "deleted", "purged")[state_of(memory)]
+    if state != "live":
+        return state
+    return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]
+
+
+def moment(micros: int | None) -> str | None:
+    """Microseconds since 1970 as RFC 3339 in UTC."""
+    return None if micros is None else utc_text(from_micros(micros))
+
+
+def level_at(view: OwnerView, memory: Memory, now: int) -> str:
+    """The effective level of one memory at an instant."""
+    alone = Columns()
+    alone.put(memory)
+    weights = view.law.weights(alone, now, view.parameters)
+    threshold = view.law.normal_threshold(view.parameters)
+    return LEVELS[int(effective_levels(alone, weights, now, view.parameters, threshold)[0])]
+
+
+def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> dict[str, Any]:
+    """Everything about one memory; a secret's texts only where `reveal` asks for them."""
+    hidden = memory.sensitivity >= SECRET and not reveal
+    reading = view.law.read(memory, now, view.parameters)
+    negations = [
+        {
+            "time": moment(n.at),
+            "reason": None if hidden else n.reason,
+            "new_preference": None if hidden else n.new_preference,
+            "resolution": n.resolution,
+            "replaced_by": n.replaced_by,
+            "turn_id": n.turn_id,
+        }
+        for n in memory.negations
+    ]
+    return {
+        **card(memory, level_at(view, memory, now), reveal=reveal),
+        "content": WITHHELD if hidden else memory.content,
+        "summary": WITHHELD if hidden and memory.summary else memory.summary,
+        "recorded_level": LEVELS[memory.level],
+        "weight": round(reading.weight, 6),
+        "tier": memory.tier,
+        "source": memory.source,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "keywords": [] if hidden else list(memory.keywords),
+        "tags": [] if hidden else list(memory.tags),
+        "emotion": memory.emotion,
+        "project": memory.project,
+        "task": memory.task,
+        "modalities": list(memory.modalities),
+        "sensitivity": memory.sensitivity,
+        "verified": memory.verified,
+        "version": memory.version,
+        "versions": [
+            {"version": v.number, "content": WITHHELD if hidden else v.content, "until": moment(v.until)}
+            for v in memory.versions
+        ],
+        "updated_at": moment(memory.updated_at),
+        "last_mentioned_at": moment(memory.last_mentioned_at),
+        "last_accessed_at": moment(memory.last_accessed_at),
+        "access_count": memory.access_count,
+        "correction_history": negations,
+        "corrects": memory.corrects,
+        "merged_from": list(memory.merged_from),
+        "merged_into": memory.merged_into,
+        "deleted_at": moment(memory.deleted_at),
+        "purged_at": moment(memory.purged_at),
+        "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
+    }
+
+
+def why(view: OwnerView, memory: Memory, now: int, entries: list[Entry], partition: int) -> dict[str, Any]:
+    """The weight at an instant, its factors, every change that led there, and where the memory comes from."""
+    reading = view.law.read(memory, now, view.parameters)
+    return {
+        "id": memory.id,
+        "memory": card(memory, "full")["memory"],
+        "law": view.law.name,
+        "weight": round(reading.weight, 6),
+        "unclipped_weight": round(reading.unclipped, 6),
+        "factors": {name: round(value, 6) for name, value in reading.factors.items()},
+        "laws": {name: round(law.read(memory, now, view.parameters).weight, 6) for name, law in LAWS.items()},
+        "changes": [describe(entry, partition) for entry in entries if entry.memory_id == memory.id],
+        "provenance": provenance(memory.id, view.get, entries, partition),
+        "mention_count": memory.mention_count,
+        "is_negated": memory.is_negated,
+        "level": level_at(view, memory, now),
+        "status": status(memory),
+        "created_at": moment(memory.created_at),
+        "last_activated_at": moment(memory.last_activated_at),
+    }

@@ -1,0 +1,235 @@
+"""Views of hot owners, kept in this process and validated on each query in one round trip.
+
+The token of a view is the owner's stored state (last applied seq and chain hash), so a view is never brought forward on a bare
+counter; and a wire that was connected anew drops every view, since it may speak to another history.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import redis
+
+from events.envelope import Stored
+from events.errors import BeyondHead, NotYetFolded, OwnerQuarantined
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import LogKeys, partition_of, position_text
+from events.redis_wire import Wire, WirePool, server_run
+from projections.builds import FIRST_BUILD, BuildKeys
+from projections.changelog import Entry, unpack
+from projections.fold import OwnerState, decode_owner
+from projections.memory import Memory, decode_memory
+from projections.partition import Quarantine
+from projections.redis_scripts import DELTA
+from projections.redis_store import decode_quarantine, read_entries
+from projections.view import OwnerView
+
+PAGE = 500
+VIEW_BYTES = 1 << 30
+"""About how much the kept views may take together; the least recently asked leave first."""
+
+
+class Standing(NamedTuple):
+    """Where an owner's partition stood when it was asked."""
+
+    partition: int
+    checkpoint: int
+    head: int
+    quarantine: Quarantine | None
+
+    @property
+    def position(self) -> str:
+        """The position an answer was computed at."""
+        return position_text(self.partition, self.checkpoint)
+
+
+class _Held:
+    """One owner's view with its lock and what validates it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.view: OwnerView | None = None
+        self.token = b""
+        self.build = FIRST_BUILD
+        self.bytes = 0
+        self.epoch = 0
+
+
+class RedisViews:
+    """The views of a store. Safe for threads: one load and one question per owner at a time."""
+
+    def __init__(
+        self, client: redis.Redis, tags: Sequence[str], *, base: Parameters = DEFAULTS, most_bytes: int = VIEW_BYTES
+    ) -> None:
+        self._wires = WirePool(client)
+        self._tags = list(tags)
+        self._base = base
+        self._most = most_bytes
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._lock = Lock()
+        self._generations: dict[int, int] = {}
+        self._server: bytes | None = None
+        self._epoch = 0
+        """Grows when the server turns out to be another process: views of before are dropped."""
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._wires.close()
+
+    @contextmanager
+    def view(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> Iterator[tuple[OwnerView, Standing]]:
+        """The owner's view, level with Redis, for the length of a question.
+
+        `after`: a seq of the owner's partition that must have been folded. Raises NotYetFolded after `wait_seconds`,
+        BeyondHead where no such seq exists yet, OwnerQuarantined where it is parked.
+        """
+        held = self._hold(owner)
+        with held.lock, self._wires.wire() as wire:
+            standing = self._level(wire, owner, held)
+            if after:
+                standing = self._wait(wire, owner, held, standing, after, wait_seconds)
+            assert held.view is not None
+            self._make_room(owner, held)
+            yield held.view, standing
+
+    def _hold(self, owner: str) -> _Held:
+        with self._lock:
+            held = self._held.get(owner)
+            if held is None:
+                held = self._held[owner] = _Held()
+            self._held.move_to_end(owner)
+            return held
+
+    def _make_room(self, owner: str, held: _Held) -> None:
+        assert held.view is not None
+        held.bytes = held.view.bytes_used() if held.bytes == 0 or len(held.view) % 64 == 0 else held.bytes
+        with self._lock:
+            total = sum(one.bytes for one in self._held.values())
+            for name in list(self._held):
+                if total <= self._most or name == owner:
+                    break
+                total -= self._held.pop(name).bytes
+
+    def _wait(
+        self, wire: Wire, owner: str, held: _Held, standing: Standing, after: int, wait_seconds: float
+    ) -> Standing:
+        end, pause = monotonic() + wait_seconds, 0.001
+        while True:
+            if after > standing.head:
+                raise BeyondHead(
+                    f"position {position_text(standing.partition, after)} does not exist: the head is {standing.head}",
+                    owner=owner,
+                    head=standing.head,
+                )
+            if standing.quarantine is not None and standing.quarantine.seq <= after:
+                raise OwnerQuarantined(
+                    f"owner {owner} is quarantined at {position_text(standing.partition, standing.quarantine.seq)}"
+                    f" ({standing.quarantine.reason}); see `engramlog dead show {owner}`",
+                    owner=owner,
+                    position=position_text(standing.partition, standing.quarantine.seq),
+                )
+            if standing.checkpoint >= after:
+                return standing
+            if monotonic() >= end:
+                raise NotYetFolded(
+                    f"position {position_text(standing.partition, after)} was not folded within {wait_seconds:g} s:"
+                    f" the checkpoint is {standing.checkpoint}; is a worker running? (engramlog status)",
+                    owner=owner,
+                    checkpoint=standing.checkpoint,
+                    lag=standing.head - standing.checkpoint,
+                )
+            sleep(pause)
+            pause = min(pause * 2, 0.02)
+            standing = self._level(wire, owner, held)
+
+    def _level(self, wire: Wire, owner: str, held: _Held) -> Standing:
+        """Bring a held view level with Redis: one round trip where nothing changed."""
+        self._watch_server(wire)
+        if held.epoch != self._epoch:
+            held.epoch, held.token, held.view = self._epoch, b"", None
+        partition = partition_of(owner, len(self._tags))
+        while True:
+            answer = self._delta(wire, partition, owner, held)
+            kind, token, checkpoint, stuck, head = answer[:5]
+            if kind == b"build":
+                held.build, held.token, held.view = token.decode(), b"", None
+                continue
+            standing = Standing(partition, int(checkpoint), int(head), decode_quarantine(stuck) if stuck else None)
+            if kind == b"delta" and held.view is not None:
+                memories = [decode_memory(record) for record in answer[6] if record is not None]
+                held.view.follow(decode_owner(token), memories)
+                held.token = token
+                return standing
+            if kind == b"same" and held.view is not None:
+                return standing
+            if not token:
+                held.view = OwnerView(owner, OwnerState(), (), self._base)
+                return standing
+            self._load(wire, partition, owner, held, token)
+
+    def _watch_server(self, wire: Wire) -> None:
+        """After a new connection: is it the same server process? If not, its history may be another."""
+        if wire.generation and self._generations.get(id(wire)) == wire.generation:
+            return
+        server = server_run(wire)
+        with self._lock:
+            if server is None or server != self._server:
+                self._epoch += 1
+            self._server = server
+            self._generations[id(wire)] = wire.generation
+
+    def _delta(self, wire: Wire, partition: int, owner: str, held: _Held) -> list[Any]:
+        keys = BuildKeys(self._tags[partition], held.build)
+        since = held.view.state.applied if held.view is not None else 0
+        names = [keys.log.meta, keys.checkpoint, keys.owners, keys.quarantine, keys.changes(owner), keys.records(owner)]
+        answer: list[Any] = wire.run(
+            DELTA, names, [owner, held.build, held.token if held.view is not None else b"", since]
+        )
+        return answer
+
+    def _load(self, wire: Wire, partition: int, owner: str, held: _Held, token: bytes) -> None:
+        """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
+        keys = BuildKeys(self._tags[partition], held.build)
+        memories: dict[str, Memory] = {}
+        cursor = b"0"
+        while True:
+            cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
+            for raw in page[1::2]:
+                memory = decode_memory(raw)
+                memories[memory.id] = memory
+            if cursor == b"0":
+                break
+        ordered = sorted(memories.values(), key=lambda memory: (memory.created_seq, memory.id))
+        held.view = OwnerView(owner, decode_owner(token), ordered, self._base)
+        held.token, held.bytes = token, 0
+
+    def history(self, owner: str) -> tuple[list[int], list[Entry]]:
+        """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            for _ in range(100):
+                keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+                before = wire.call("HGET", keys.owners, owner)
+                packs: dict[int, bytes] = {}
+                cursor = b"0"
+                while True:
+                    cursor, page = wire.call("HSCAN", keys.changelog(owner), cursor, "COUNT", PAGE)
+                    packs.update((int(name), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
+                    if cursor == b"0":
+                        break
+                if wire.call("HGET", keys.owners, owner) == before:
+                    break
+        return unpack(b"".join(packs[name] for name in sorted(packs)))
+
+    def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
+        """The owner's stored events at these seqs."""
+        with self._wires.wire() as wire:
+            return read_entries(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD), seqs)
+
+    def _live(self, wire: Wire, partition: int) -> str:
+        return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()

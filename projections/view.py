@@ -1,0 +1,98 @@
+"""A view: one owner's memories as columns and a text index, with what is needed to bring it forward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from events.parameters import DEFAULTS, Parameters
+from projections.columns import Columns
+from projections.evolve import parameters_of
+from projections.fold import History, OwnerState
+from projections.laws import LAWS, Law
+from projections.memory import SECRET, Memory, with_changes
+from projections.search_index import Bm25Index, Scores
+
+WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
+
+
+class OwnerView:
+    """One owner, ready to be asked. Columns and text index share their rows. Guard it with a lock between threads."""
+
+    def __init__(
+        self, owner: str, state: OwnerState, memories: Iterable[Memory] = (), base: Parameters = DEFAULTS
+    ) -> None:
+        self.owner = owner
+        self.columns = Columns()
+        self._index = Bm25Index()
+        self._base = base
+        self.follow(state, memories)
+
+    @classmethod
+    def of_history(
+        cls, owner: str, history: History, withheld: Iterable[str] = (), base: Parameters = DEFAULTS
+    ) -> OwnerView:
+        """The view of a folded history; contents of the memories in `withheld` (purged or secret today) stay out."""
+        hidden = frozenset(withheld)
+        memories = (blank(memory) if memory.id in hidden else memory for memory in history.memories.values())
+        return cls(owner, history.owner, memories, base)
+
+    def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
+        """Take in changed memories; the text index is touched only where a text changed."""
+        self.state = state
+        self.parameters = parameters_of(state.settings, self._base)
+        for memory in memories:
+            row = self.columns.row(memory.id)
+            text = indexed_text(memory)
+            known = row is not None and indexed_text(self.columns.memories[row]) == text
+            self.columns.put(memory)
+            if not known:
+                self._index.put(memory.id, text)
+
+    @property
+    def law(self) -> Law:
+        """The law of the owner's profile; the weighted one until others are there."""
+        return LAWS.get(self.state.profile, LAWS["weighted"])
+
+    def get(self, memory_id: str) -> Memory | None:
+        """A memory by id."""
+        row = self.columns.row(memory_id)
+        return None if row is None else self.columns.memories[row]
+
+    def matches(self, query: str) -> Scores:
+        """Rows that share a term with the query, with their BM25 scores."""
+        return self._index.scores(query)
+
+    def explain(self, query: str, memory_id: str) -> dict[str, float]:
+        """What each term of the query brought to a memory's BM25 score; the values add up to it."""
+        return self._index.explain(query, memory_id)
+
+    def bytes_used(self) -> int:
+        """About how much memory this view takes."""
+        texts = sum(len(m.content) + 900 for m in self.columns.memories)
+        return self._index.bytes_used() + texts + 120 * len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+def indexed_text(memory: Memory) -> str:
+    """What search reads: speaker, content, summary and keywords; nothing of what is purged or secret."""
+    if memory.sensitivity >= SECRET or memory.purged_at is not None:
+        return ""
+    parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
+    return "\n".join(part for part in parts if part)
+
+
+def blank(memory: Memory) -> Memory:
+    """A memory of which only a tombstone may be shown."""
+    return with_changes(
+        memory,
+        content="",
+        summary=None,
+        compressed=None,
+        keywords=(),
+        tags=(),
+        speaker=None,
+        versions=(),
+        sensitivity=SECRET,
+    )
