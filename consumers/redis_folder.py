@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from events.catalogue import EventDiscarded
 from events.envelope import Stored
-from events.errors import UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.redis_wire import Script, Wire
-from projections.partition import Decoded, Outcome, WorkingOwner, decode_all, fold_batch, named_memories, release, seal
+from projections.partition import (
+    Decoded,
+    Outcome,
+    WorkingOwner,
+    decode_all,
+    discarded_position,
+    discarded_position,
+    fold_batch,
+    named_memories,
+    release,
+    seal,
+)
 from projections.redis_scripts import COMMIT
 from projections.redis_store import (
     Lease,
@@ -121,8 +130,6 @@ class PartitionFolder:
     def _discard(self, decoded: Sequence[Decoded]) -> Outcome:
         """The first event discards a parked one: the owner's parked events fold now."""
         stored, event = decoded[0]
-        assert not isinstance(event, UndecodableEvent)
-        assert isinstance(event.data, EventDiscarded)
         self._lane.settle()
         released = {stored.owner: self._parked(stored.owner)}
         outcome = fold_batch(
@@ -131,7 +138,7 @@ class PartitionFolder:
         self._tell(
             "event discarded",
             owner=stored.owner,
-            position=event.data.position,
+            position=discarded_position(event),
             still_parked=outcome.owners[stored.owner].parked_now,
         )
         return outcome
@@ -139,7 +146,7 @@ class PartitionFolder:
     def _parked(self, owner: str) -> list[Decoded]:
         keys = self.lease.keys
         parked = decode_all(read_entries(self._load, keys, read_parked(self._load, keys, owner)))
-        load_owners(self._load, keys, {owner: set()} | named_memories(parked), self._owners)
+        load_owners(self._load, keys, {owner: (), **named_memories(parked)}, self._owners)
         return parked
 
     def retry(self, owner: str, request: str) -> bool:

@@ -97,7 +97,7 @@ def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
         raise LostLease(
             f"partition {{{keys.tag}}}: {answer[1].decode()} became the live build meanwhile", partition=keys.tag
         )
-    return answer[0] != b"behind"
+    return bool(answer[0] != b"behind")
 
 
 def _now_ms(wire: Wire) -> int:

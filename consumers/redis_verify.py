@@ -145,8 +145,7 @@ def _compare_checkpoint(mine: Checkpoint, stored: Checkpoint, verdict: Verdict) 
 
 def _compare_owners(wire: Wire, keys: BuildKeys, oracle: _Oracle, verdict: Verdict, on_progress: Progress) -> None:
     names = set(oracle.owners)
-    for name, _ in _scan(wire, keys.owners):
-        names.add(name.decode())
+    names.update(raw.decode() for raw, _ in _scan(wire, keys.owners))
     for name in sorted(names):
         for _ in range(50):
             before = wire.call("HGET", keys.owners, name)

@@ -17,6 +17,7 @@ from events.vocabulary import (
     Count,
     DeletionPolicy,
     Emotion,
+    Evidence,
     Id,
     Importance,
     Keyword,
@@ -33,6 +34,7 @@ from events.vocabulary import (
     Sensitivity,
     Share,
     Source,
+    Sources,
     Tags,
     Text,
     Tier,
@@ -188,7 +190,7 @@ class MemoryMerged:
     """Several memories became one new one, `into`; the sources stay readable."""
 
     __pydantic_config__ = STRICT
-    sources: Annotated[MemoryIds, Field(min_length=2)]
+    sources: Sources
     into: Id
     summary: Text
 
@@ -300,7 +302,7 @@ class FactAsserted:
     subject: Name
     predicate: Name
     object: Name
-    evidence: Annotated[MemoryIds, Field(min_length=1)]
+    evidence: Evidence
     negation: bool = False
     degree: Share | None = None
     condition: Reason | None = None
@@ -314,7 +316,7 @@ class FactRetracted:
     subject: Name
     predicate: Name
     object: Name
-    evidence: Annotated[MemoryIds, Field(min_length=1)]
+    evidence: Evidence
     negation: bool = False
     degree: Share | None = None
     condition: Reason | None = None

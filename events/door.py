@@ -6,6 +6,7 @@ Every refusal names the field, what was got and what is allowed (`InvalidEvent`)
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -40,6 +41,7 @@ from events.parameters import problem_with
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
+_SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 
 
 @cache
@@ -207,7 +209,7 @@ def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
         return InvalidEvent(field, "nothing", "a value: the field is required", **where)
     if first["type"] == "unexpected_keyword_argument":
         return InvalidEvent(field, _show(first["input"]), "no such field: unknown fields are refused", **where)
-    allowed = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    allowed = _SHOULD.sub("", first["msg"]).partition(" after validation")[0]
     return InvalidEvent(field, _show(first["input"]), allowed, **where)
 
 

@@ -84,9 +84,14 @@ def _adapter(name: str) -> TypeAdapter[Any]:
     return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
+def schema_of(name: str) -> dict[str, Any]:
+    """JSON Schema of one parameter."""
+    return _adapter(name).json_schema()
+
+
 def allowed(name: str) -> str:
     """What the parameter may be, in words, e.g. "a number from 0 to 1"."""
-    schema = _adapter(name).json_schema()
+    schema = schema_of(name)
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
     if schema.get("type") == "string":

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -44,6 +45,8 @@ _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})\Z"
 )
+TEXT_RULE = "not blank, at most 64 KiB of UTF-8"
+WORD_RULE = "1 to 64 letters or digits of any script and _ - . / : +"
 TIME_RULE = (
     "an RFC 3339 date-time with a time zone, from 1900 on, at most six decimals of a second: 2026-11-22T09:30:00Z"
 )
@@ -96,6 +99,9 @@ def _all_different(values: tuple[_T, ...]) -> tuple[_T, ...]:
     return values
 
 
+_UNIQUE: JsonDict = {"uniqueItems": True}
+
+
 class Instant:
     """An RFC 3339 date-time with a time zone, in the one spelling that msgspec reads too: what enters can be decoded."""
 
@@ -117,10 +123,10 @@ EventId = Annotated[str, AfterValidator(canonical_uuid), WithJsonSchema({"type":
 Text = Annotated[
     str,
     AfterValidator(check_text),
-    WithJsonSchema({"type": "string", "minLength": 1, "description": "not blank, at most 64 KiB of UTF-8"}),
+    WithJsonSchema({"type": "string", "minLength": 1, "description": TEXT_RULE}),
 ]
 Reason = Annotated[str, Field(max_length=2_000)]
-Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\p{L}\p{N}_\-./:+]+$")]
+Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\p{L}\p{N}_\-./:+]+$", description=WORD_RULE)]
 Keyword = Annotated[str, Field(min_length=1, max_length=100)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Time = Annotated[datetime, Instant()]
@@ -130,7 +136,23 @@ Importance = Annotated[float, Field(ge=0, le=10)]
 Sensitivity = Annotated[int, Field(ge=0, le=3)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
-MemoryIds = Annotated[tuple[Id, ...], Field(max_length=MAX_SOURCES), AfterValidator(_all_different)]
-Turns = Annotated[tuple[Id, ...], Field(max_length=MAX_SOURCES), AfterValidator(_all_different)]
-Keywords = Annotated[tuple[Keyword, ...], Field(max_length=50), AfterValidator(_all_different)]
-Tags = Annotated[tuple[Keyword, ...], Field(max_length=50), AfterValidator(_all_different)]
+MemoryIds = Annotated[
+    tuple[Id, ...], Field(max_length=MAX_SOURCES, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
+]
+Sources = Annotated[
+    tuple[Id, ...],
+    Field(min_length=2, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+Evidence = Annotated[
+    tuple[Id, ...],
+    Field(min_length=1, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+Turns = Annotated[
+    tuple[Id, ...], Field(max_length=MAX_SOURCES, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
+]
+Keywords = Annotated[
+    tuple[Keyword, ...], Field(max_length=50, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
+]
+Tags = Annotated[tuple[Keyword, ...], Field(max_length=50, json_schema_extra=_UNIQUE), AfterValidator(_all_different)]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from threading import Event as Flag
 from uuid import uuid4
 
-from consumers.redis_folder import unprobed
+from consumers.redis_folder import Probe, unprobed
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import EngramlogError
 from events.redis_wire import Script, Wire, connect
@@ -26,7 +26,7 @@ def new_worker_id() -> str:
 
 
 def run_worker(
-    url: str, *, timeout: float = 10.0, lease_ms: int = LEASE_MS, script: Script = COMMIT, probe: object = unprobed
+    url: str, *, timeout: float = 10.0, lease_ms: int = LEASE_MS, script: Script = COMMIT, probe: Probe = unprobed
 ) -> None:
     """Fold until SIGTERM or SIGINT."""
     stop = Flag()
@@ -56,7 +56,7 @@ def run_worker(
         probe=probe,
         script=script,
         lease_ms=lease_ms,
-        facts=facts,  # type: ignore[arg-type]
+        facts=facts,
     )
     tell("worker started", partitions=identity.partitions, store=identity.store_id)
     worker.run(stop)

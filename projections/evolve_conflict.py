@@ -103,11 +103,12 @@ def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
             scene.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
         else:
             scene.change(
-                one, "link", f"link {data.link}", edges=_linked(one.edges, other.id, float(data.weight), data.link)
+                one, "link", f"link {data.link}", edges=linked(one.edges, other.id, float(data.weight), data.link)
             )
 
 
-def _linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[Edge, ...]:
+def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[Edge, ...]:
+    """The edges with one more, the strongest base of each neighbour kept; the strongest 32, strongest first."""
     old = next((edge for edge in edges if edge.to == to), None)
     edge = Edge(to, weight, old.boost if old else 0.0, kind)
     if old is not None and old.base >= weight:

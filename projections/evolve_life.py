@@ -25,13 +25,12 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.envelope import Event, micros
-from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
+from projections.evolve_conflict import contradicted, linked, negation_state, newest_said, settled
 from projections.memory import (
     DAY,
     FULL,
     HOUR,
     LEVELS,
-    MAX_EDGES,
     MAX_MENTIONS,
     MAX_VERSIONS,
     UNCOMPRESSED,
@@ -87,6 +86,10 @@ def create(scene: Scene, data: MemoryCreated, _event: Event[Any]) -> None:
 def _with_counters(memory: Memory, brought: Imported) -> Memory:
     """An older record's counters, for what this version reads of them."""
     updated = micros(brought.updated_at) if brought.updated_at else memory.updated_at
+    edges: tuple[Edge, ...] = ()
+    for edge in brought.associations:
+        if edge.memory_id != memory.id:
+            edges = linked(edges, edge.memory_id, float(edge.weight), edge.link)
     return with_changes(
         memory,
         imported=True,
@@ -95,9 +98,7 @@ def _with_counters(memory: Memory, brought: Imported) -> Memory:
         updated_at=max(updated, memory.updated_at),
         mention_count=brought.mention_count or 1,
         reinforce_count=brought.reinforce_count or brought.access_count or 0,
-        edges=tuple(
-            Edge(e.memory_id, float(e.weight), 0.0, e.link) for e in brought.associations if e.memory_id != memory.id
-        )[:MAX_EDGES],
+        edges=edges,
     )
 
 

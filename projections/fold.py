@@ -109,19 +109,28 @@ def fold_owner(
     *,
     base: Parameters = DEFAULTS,
     keep: Callable[[AnyEvent], bool] = lambda _: True,
-    log: bool = True,
+    forced: Mapping[str, ParameterValue] | None = None,
 ) -> History:
-    """An owner's events in log order, those that `keep` lets through. Raises UndecodableEvent as `decode` does."""
+    """All of an owner's events in log order, those that `keep` lets through.
+
+    `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
+    Raises UndecodableEvent as `decode` does.
+    """
     owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
     for one in stored:
         event = decode(one.kind, one.body)
         if not keep(event):
             continue
-        step = fold_event(owner, memories, event, one, base)
+        step = fold_event(_with(owner, forced), memories, event, one, base)
         owner = step.owner
         memories.update(step.changed)
-        if log:
-            entries.extend(step.entries)
+        entries.extend(step.entries)
         at = micros(event.occurred_at)
         newest = at if newest is None else max(newest, at)
-    return History(owner, memories, entries, newest or 0)
+    return History(_with(owner, forced), memories, entries, newest or 0)
+
+
+def _with(owner: OwnerState, forced: Mapping[str, ParameterValue] | None) -> OwnerState:
+    if not forced:
+        return owner
+    return msgspec.structs.replace(owner, parameters=tuple(sorted({**dict(owner.parameters), **forced}.items())))

@@ -137,14 +137,12 @@ def fold_batch(
     size = 0
     for stored, event in decoded:
         owner = owners[stored.owner]
-        is_discard = not isinstance(event, UndecodableEvent) and isinstance(event.data, EventDiscarded)
-        if is_discard and owner.quarantine is not None:
+        dropped = discarded_position(event)
+        if dropped is not None and owner.quarantine is not None and not isinstance(event, UndecodableEvent):
             if released is None or stored.owner not in released or outcome.events:
                 outcome.waits_for_discard = True
                 break
-            assert not isinstance(event, UndecodableEvent)
-            _, named = parse_position(event.data.position)
-            kept = [one for one in released[stored.owner] if one[0].seq != named]
+            kept = [one for one in released[stored.owner] if one[0].seq != parse_position(dropped)[1]]
             release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
             _apply(outcome.writes(stored.owner), owner, stored, event, base)
         else:
@@ -156,6 +154,13 @@ def fold_batch(
         if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or _records(outcome) >= COMMIT_RECORDS:
             break
     return outcome
+
+
+def discarded_position(event: AnyEvent | UndecodableEvent) -> str | None:
+    """The position that an EventDiscarded names; None for any other event."""
+    if isinstance(event, UndecodableEvent) or not isinstance(event.data, EventDiscarded):
+        return None
+    return event.data.position
 
 
 def _records(outcome: Outcome) -> int:

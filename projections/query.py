@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,7 +191,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     }
 
 
-def why(view: OwnerView, memory: Memory, now: int, entries: list[Entry], partition: int) -> dict[str, Any]:
+def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], partition: int) -> dict[str, Any]:
     """The weight at an instant, its factors, every change that led there, and where the memory comes from."""
     reading = view.law.read(memory, now, view.parameters)
     return {

@@ -10,7 +10,7 @@ import msgspec
 from events.errors import StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
-from events.redis_wire import Wire
+from events.redis_wire import Argument, Wire
 from projections.builds import FIRST_BUILD
 from projections.redis_scripts import CREATE_STORE
 

@@ -101,7 +101,7 @@ def load_owners(
 
 def _load_packs(wire: Wire, keys: BuildKeys, names: Sequence[str], owners: Mapping[str, WorkingOwner]) -> None:
     open_packs = [name for name in names if owners[name].state.pack]
-    commands = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
+    commands: list[list[Argument]] = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
     for name, raw in zip(open_packs, _answers(wire, commands), strict=True):
         owners[name].pack = raw or b""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from projections import sensitivity_background, sensitivity_contact, sensitivity_passwords, sensitivity_secrets
-from projections.sensitivity_rule import Rule
+from projections.sensitivity_rule import Rule, Sign
 
 PUBLIC, GENERAL, SENSITIVE, SECRET = range(4)
 
@@ -25,10 +25,12 @@ RULES: tuple[Rule, ...] = (
 """Most sensitive first."""
 
 # Plain integers: arithmetic on an IntFlag costs more than all the searches below together.
-_DIGIT, _SEVEN_DIGITS, _AT, _PASSWORD, _IS_A = 1, 2, 4, 8, 16
-_ZH_DIGIT, _ZH_PASSWORD, _ZH_PLACE, _ZH_BACKGROUND, _WORK, _STUDY = 32, 64, 128, 256, 512, 1024
+_DIGIT, _SEVEN_DIGITS, _AT, _PASSWORD, _IS_A, _ZH_DIGIT, _ZH_PASSWORD, _ZH_PLACE, _ZH_BACKGROUND, _WORK, _STUDY = (
+    int(sign) for sign in Sign
+)
 
-_NO_DIGITS = bytes(byte for byte in range(256) if not 48 <= byte <= 57)
+_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
+_NO_ENGLISH = bytes(byte for byte in range(256) if not (byte < 128 and (chr(byte).isalnum() or byte == ord("@"))))
 _FULL_WIDTH = re.compile("[\uff10-\uff19\uff20-\uff3a\uff41-\uff5a]")
 _ZH_SECRECY = "密码|口令|通行码|助记词"
 _ZH_PLACE_WORDS = "大道|胡同|住在|家在|路|街|巷|弄|址"
@@ -77,15 +79,28 @@ def _plain(text: str) -> str:
 
 
 def _signs(text: str) -> int:
-    """The signs that the text holds. Plain `in` and one byte translation beat regular expressions on ASCII."""
+    """The signs that the text holds. Plain `in` and byte translation beat regular expressions on ASCII."""
     if text.isascii():
-        signs = 0
-        digits = len(text.encode().translate(None, _NO_DIGITS))
-        if digits:
-            signs = _DIGIT if digits < 7 else _DIGIT | _SEVEN_DIGITS
-    else:
-        text = _plain(text)
-        signs = _wide_signs(text)
+        return _ascii_signs(text, text.encode())
+    text = _plain(text)
+    signs = 0
+    if _ZH_ANY.search(text):
+        for sign, words in _ZH_EACH:
+            if words.search(text):
+                signs |= sign
+    data = text.encode("utf-8", "replace").translate(None, _NO_ENGLISH)
+    if not data:
+        return signs
+    signs |= _ascii_signs(text, data)
+    return signs | _ZH_DIGIT if signs & _DIGIT else signs
+
+
+def _ascii_signs(text: str, data: bytes) -> int:
+    """The signs in ASCII characters; `data` holds at least the digits."""
+    signs = 0
+    digits = len(data.translate(None, _NO_DIGITS))
+    if digits:
+        signs = _DIGIT if digits < 7 else _DIGIT | _SEVEN_DIGITS
     lower = text.lower()
     if "@" in lower:
         signs |= _AT
@@ -97,16 +112,4 @@ def _signs(text: str) -> int:
         signs |= _WORK
     if "stud" in lower or "graduat" in lower or "degree" in lower or "major" in lower:
         signs |= _STUDY
-    return signs
-
-
-def _wide_signs(text: str) -> int:
-    signs = 0
-    digits = len(text.encode("utf-8", "replace").translate(None, _NO_DIGITS))
-    if digits:
-        signs = _DIGIT | _ZH_DIGIT if digits < 7 else _DIGIT | _ZH_DIGIT | _SEVEN_DIGITS
-    if _ZH_ANY.search(text):
-        for sign, words in _ZH_EACH:
-            if words.search(text):
-                signs |= sign
     return signs

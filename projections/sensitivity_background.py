@@ -7,26 +7,28 @@ import re
 from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text
 
 _PROFESSION = (
-    r"(?:accountant|actor|actress|analyst|architect|artist|attorney|baker|barber|barista|bartender|biologist|builder|butcher"
-    r"|carpenter|cashier|chef|chemist|clerk|coach|consultant|cook|counsel(?:l)?or|dancer|dentist|designer|detective|developer"
-    r"|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|florist|freelancer|gardener|geologist"
-    r"|hairdresser|historian|instructor|interpreter|janitor|journalist|judge|lawyer|lecturer|librarian|manager|mechanic"
-    r"|midwife|musician|nanny|nurse|optician|painter|paralegal|paramedic|pharmacist|photographer|physician|physicist|pilot"
-    r"|plumber|policeman|police officer|producer|professor|programmer|psychiatrist|psychologist|realtor|receptionist"
-    r"|researcher|sailor|salesperson|scientist|secretary|singer|soldier|social worker|student|surgeon|surveyor|tailor|teacher"
-    r"|technician|therapist|translator|tutor|vet|veterinarian|waiter|waitress|welder|writer)\b"
+    r"(?:accountant|actor|actress|analyst|architect|artist|attorney|baker|barber|barista|bartender|biologist|builder"
+    r"|butcher|carpenter|cashier|chef|chemist|clerk|coach|consultant|cook|counsell?or|dancer|dentist|designer"
+    r"|detective|developer|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|florist"
+    r"|freelancer|gardener|geologist|hairdresser|historian|instructor|interpreter|janitor|journalist|judge|lawyer"
+    r"|lecturer|librarian|manager|mechanic|midwife|musician|nanny|nurse|optician|painter|paralegal|paramedic"
+    r"|pharmacist|photographer|physician|physicist|pilot|plumber|policeman|police officer|producer|professor"
+    r"|programmer|psychiatrist|psychologist|realtor|receptionist|researcher|sailor|salesperson|scientist|secretary"
+    r"|singer|soldier|social worker|student|surgeon|surveyor|tailor|teacher|technician|therapist|translator|tutor"
+    r"|vet|veterinarian|waiter|waitress|welder|writer)\b"
 )
 _ARTICLE = re.compile(rf"an? (?:[\w-]{{1,20}} ){{0,2}}?{_PROFESSION}")
 _ARTICLES = ("m a ", "m an ", "s a ", "s an ")
 _HEADS = (" am", "i'm", "i’m", " is", " was", "'s", "’s", " as")
 
 _OCCUPATION = re.compile(
-    r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s(?!time|moment|same|first|best|future|next|other|most)[a-z]"
+    r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
+    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]"
     r"|job(?<=[arswy] job) (?:as an?|at|with)\s|my (?:profession|occupation|job|job title) is\b"
 )
 _EDUCATION = re.compile(
-    r"graduat(?:ed|ing|e) (?:from|in|with)\b|(?:bachelor|master)['’]?s? (?:degree|of|in)\b|degree in\b|major(?:ed|ing) in\b"
-    r"|my (?:[a-z]{1,16} )?(?:degree|major|thesis|dissertation)\b"
+    r"graduat(?:ed|ing|e) (?:from|in|with)\b|(?:bachelor|master)['’]?s? (?:degree|of|in)\b|degree in\b"
+    r"|major(?:ed|ing) in\b|my (?:[a-z]{1,16} )?(?:degree|major|thesis|dissertation)\b"
     r"|stud(?:ied|ies|ying|y) (?:[a-z-]{1,20} ){0,4}at (?:[a-z-]{1,20} ){0,3}(?:university|college|school)"
     r"|student(?<=(?:lege|uate|sity|hool| law| phd|ical|grad) student)\b|student at\b"
 )

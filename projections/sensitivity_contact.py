@@ -27,8 +27,8 @@ _PHONE_SHAPES = (
 _INTERNATIONAL = re.compile(r"\+(?<![\w+.]\+)(?P<number>[1-9][0-9 ().-]{6,22}[0-9])(?![0-9])")
 # From here to the streets, in lower case.
 _CALLED_PHONE = re.compile(
-    r"(?:phone|mobile|cell|tel|whatsapp|landline|me at|me on|us at|us on|him at|him on|her at|her on|my number|his number"
-    r"|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
+    r"(?:phone|mobile|cell|tel|whatsapp|landline|me at|me on|us at|us on|him at|him on|her at|her on|my number"
+    r"|his number|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
     r"(?:\s{0,4}(?:\bis|\bwas|[:：=]|就?是|为))?\s{0,4}(?P<number>[0-9(][0-9 ().-]{4,20}[0-9])(?![0-9]|\s?[元块])"
 )
 _MESSENGER = re.compile(
@@ -37,15 +37,16 @@ _MESSENGER = re.compile(
     r"@?(?=[a-z_-]{0,19}[0-9_])[a-z][a-z0-9_-]{5,19}(?![a-z0-9_]))"
 )
 _LIVES = re.compile(
-    r"(?:live[sd]?|living|reside[sd]?|residing|stay(?:s|ing)?|mov(?:ed|ing)|located|delivered|shipped|ship|deliver|mail|address)"
-    r"(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
-    r"(?:[\w'’.-]{1,20} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|terrace|crescent|close"
-    r"|square|sq|parkway|pkwy|highway|hwy|circle|alley|mews|way|place|pl)\b"
+    r"(?:live[sd]?|living|reside[sd]?|residing|stay(?:s|ing)?|mov(?:ed|ing)|located|delivered|shipped|ship|deliver|mail"
+    r"|address)(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
+    r"(?:[\w'’.-]{1,20} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|terrace|crescent"
+    r"|close|square|sq|parkway|pkwy|highway|hwy|circle|alley|mews|way|place|pl)\b"
 )
 _BOX = re.compile(r"p\.?\s?o\.? box [0-9]{1,6}\b")
 # A capitalised street name says it by itself.
 _STREET = re.compile(
-    r"[0-9](?<![\w.$€£:/-][0-9])[0-9]{0,4}[A-Za-z]?,? (?:[NSEW]\.? )?(?:[A-Z][\w'’.-]{1,20} |[0-9]{1,3}(?:st|nd|rd|th) ){1,4}"
+    r"[0-9](?<![\w.$€£:/-][0-9])[0-9]{0,4}[A-Za-z]?,? (?:[NSEW]\.? )?"
+    r"(?:[A-Z][\w'’.-]{1,20} |[0-9]{1,3}(?:st|nd|rd|th) ){1,4}"
     r"(?:[Ss]treet|[Ss]t|[Aa]venue|[Aa]ve|[Rr]oad|[Rr]d|[Ll]ane|Ln|[Dd]rive|Dr|[Bb]oulevard|Blvd|[Cc]ourt|Ct|[Tt]errace"
     r"|[Cc]rescent|Close|[Ss]quare|Sq|[Pp]arkway|Pkwy|[Hh]ighway|Hwy|Circle|Alley|Mews|Way|Place|Pl)\b"
 )

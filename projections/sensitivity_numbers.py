@@ -34,7 +34,7 @@ _ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def regions(text: str) -> list[tuple[int, int]]:
-    """Where long numbers may be: (start, end) about each run of digits, blanks, dots, hyphens and brackets with 7 digits.
+    """Where long numbers may be: (start, end) about each run of digits, blanks and ( ) . - with at least 7 digits.
 
     A few characters more on both sides, as patterns look beside the number.
     """

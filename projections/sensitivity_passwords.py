@@ -13,6 +13,7 @@ from projections.sensitivity_rule import Rule, Sign, found_in_lower
 
 _WORD = re.compile(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
+_CHANGING = frozenset(["change", "changed", "changing", "set", "reset", "update", "updated", "switched", "made"])
 _INVITING = frozenset(["my", "our", "use", "using", "with", "try", "enter", "wifi", "wi-fi"])
 _VALUE = (
     r"""(?:["'“‘`](?P<quoted>[^"'”’`\n]{3,64})["'”’`]|(?P<bare>[^\s"'“”‘’`，。；、！？（）]{3,64}))(?P<after>.{0,12})"""
@@ -21,7 +22,8 @@ _ABOUT = r"(?:\s{1,4}(?:for|to|on|of|at|in)\b[^\n.:=!?;,\"]{0,40}?)?"
 
 # What follows the word, in lower case.
 _PROSE = re.compile(
-    rf"{_ABOUT}(?:\s{{1,4}}(?P<link>is|was|are|to|as)|['’]s)\s{{1,4}}(?:(?:now|still|just|simply|currently|actually)\s)?{_VALUE}"
+    rf"{_ABOUT}(?:\s{{1,4}}(?P<link>is|was|are|to|as)|['’]s)\s{{1,4}}"
+    rf"(?:(?:now|still|just|simply|currently|actually)\s)?{_VALUE}"
 )
 _ASSIGNED = re.compile(rf"(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}")
 _BESIDE = re.compile(rf"\s{{1,4}}{_VALUE}")
@@ -58,14 +60,15 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _NO_VALUE_TEXT = """
-safe secure strong weak long short good bad great wrong right correct incorrect invalid valid old new gone lost dead same
-different unique simple easy hard tough complex random secret private public personal common default unknown known mine
-yours fine okay ok ready required optional empty blank missing here there nothing something anything everything stupid
-silly obvious terrible awful horrible perfect funny weird case-sensitive sensitive important useless temporary permanent
-insecure unsafe working broken garbage rubbish outdated changed expired false true null none string plaintext somewhere
-enough today tomorrow yesterday forever again anymore either too perhaps maybe not now never always also in on at up out
-off of the a an to by for from with my your his her this that what which it one two three four five six seven eight nine
-ten kind type sort like and or stuck stolen weaker stronger longer shorter safer better worse nonsense history english
+safe secure strong weak long short good bad great wrong right correct incorrect invalid valid old new gone lost dead
+same different unique simple easy hard tough complex random secret private public personal common default unknown
+known mine yours fine okay ok ready required optional empty blank missing here there nothing something anything
+everything stupid silly obvious terrible awful horrible perfect funny weird case-sensitive sensitive important useless
+temporary permanent insecure unsafe working broken garbage rubbish outdated changed expired false true null none
+string plaintext somewhere enough today tomorrow yesterday forever again anymore either too perhaps maybe not now
+never always also in on at up out off of the a an to by for from with my your his her this that what which it one two
+three four five six seven eight nine ten kind type sort like and or stuck stolen weaker stronger longer shorter safer
+better worse nonsense history english
 """
 _NO_VALUE = frozenset(_NO_VALUE_TEXT.split())
 _FUNCTION_WORDS = frozenset(
@@ -80,11 +83,12 @@ def says_password(_text: str, lower: str) -> bool:
     for word in _WORD.finditer(lower):
         said_before = lower[max(0, word.start() - 80) : word.start()].split()
         near = said_before[-4:]
+        changing = not _CHANGING.isdisjoint(near)
         own = any(before in _OWNERS or before.endswith(("'s", "’s")) for before in near)
         prose, assigned = _PROSE.match(lower, word.end()), _ASSIGNED.match(lower, word.end())
-        if prose and _value_in_prose(prose, own, prose["link"]):
+        if prose and _value_in_prose(prose, own, changing):
             return True
-        if assigned and (_value_in_prose(assigned, own, None) if own else _value_in_code(assigned)):
+        if assigned and (_value_in_prose(assigned, own, changing) if own else _value_in_code(assigned)):
             return True
         beside = _BESIDE.match(lower, word.end()) if _INVITING.intersection(near[-3:]) else None
         if (beside and _mixed(_cleaned(beside))) or _told_before(said_before):
@@ -123,15 +127,25 @@ def _mixed(value: str) -> bool:
     )
 
 
-def _value_in_prose(match: re.Match[str], own: bool, link: str | None) -> bool:
+def _value_in_prose(match: re.Match[str], own: bool, changing: bool) -> bool:
     value = _cleaned(match)
     if _CODE.match(value) or len(value) < 4 or "your" in value:
         return False
-    digits = sum(c.isdigit() for c in value)
-    if digits:
-        return digits >= 4 if not any(c.isalpha() for c in value) else not _TECHNICAL.fullmatch(value)
-    if link in ("to", "as"):
-        return False
+    # "Password to Windows10" names what it opens; "changed it to ..." says what it is.
+    leads_on = match.groupdict().get("link") in ("to", "as")
+    if any(c.isdigit() for c in value):
+        return (changing or not leads_on) and _digits_or_mixed(value)
+    return not leads_on and _plain_words(match, value, own)
+
+
+def _digits_or_mixed(value: str) -> bool:
+    if any(c.isalpha() for c in value):
+        return not _TECHNICAL.fullmatch(value)
+    return sum(c.isdigit() for c in value) >= 4
+
+
+def _plain_words(match: re.Match[str], value: str, own: bool) -> bool:
+    """Whether a value without digits is one: a passphrase, a sign amid letters, or a last word that is no adjective."""
     words = re.split(r"[\s-]+", value)
     if len(words) >= 4:
         return _FUNCTION_WORDS.isdisjoint(words)

@@ -22,18 +22,21 @@ _PRIVATE_KEY = re.compile(
 )
 _JWT = re.compile(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
 _TOKEN = re.compile(
-    r"(?:sk-|gh[opsru]_|github_pat_|glpat-|xox[abprs]-|[sr]k_(?:live|test)_|npm_|hf_|pypi-|ya29\.|SG\.|shpat_|dop_v1_|whsec_)"
+    r"(?:sk-|gh[opsru]_|github_pat_|glpat-|xox[abprs]-|[sr]k_(?:live|test)_|npm_|hf_|pypi-"
+    r"|ya29\.|SG\.|shpat_|dop_v1_|whsec_)"
     r"(?P<value>[A-Za-z0-9_.-]{16,256})"
 )
 _CLOUD_KEY = re.compile(r"(?:A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|LTAI[A-Za-z0-9]{16,24})(?![A-Za-z0-9])")
 # In lower case from here on.
 _ASSIGNED_KEY = re.compile(
-    r"(?:key|token|secret|bearer|backup[ _-]codes?|recovery[ _-]codes?|密钥|秘钥|私钥|令牌|授权码|激活码|恢复码)(?:[ _-]?id)?"
-    r"[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})"
+    r"(?:key|token|secret|bearer|backup[ _-]codes?|recovery[ _-]codes?|密钥|秘钥|私钥|令牌|授权码|激活码|恢复码)"
+    r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
+    r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})"
 )
+_CLOUD_SECRET = re.compile(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
 _KIND_OF_KEY = re.compile(
-    r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery|secret|session"
-    r"|signing|subscription|webhook)[ _-]?$"
+    r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery|secret"
+    r"|session|signing|subscription|webhook)[ _-]?$"
 )
 _LICENCE = re.compile(r"(?=.*[0-9])(?:[a-z0-9]{4,6}-){3,7}[a-z0-9]{4,6}")
 _STAND_IN = re.compile(r"your|example|placeholder|changeme|xxxx|dummy|sample|insert|replace|redacted")
@@ -48,14 +51,20 @@ _PIN = re.compile(
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,7})(?![0-9a-z]|[-.,/%][0-9])"
 )
 _CODE = re.compile(
-    r"(?:cvv2?|cvc2?|otp|(?:security|verification|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|2fa|one[- ]time|keypad)"
-    rf"\s(?:pass)?code|passcode){_ABOUT}(?:{_IS}|\s{{1,4}})#?[0-9](?:[ -]?[0-9]){{2,7}}(?![0-9a-z]|[-.,/%][0-9])"
+    r"(?:cvv2?|cvc2?|otp|(?:security|verification|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|2fa"
+    rf"|one[- ]time|keypad)\s(?:pass)?code|passcode"
+    r"|code (?:to|for|of) (?:the|my|our|his|her) (?:[a-z]{1,12} ){0,2}(?:door|gate|garage|alarm|safe|lock|building))"
+    rf"{_ABOUT}(?:{_IS}|\s{{1,4}})"
+    r"#?[0-9](?:[ -]?[0-9]){2,7}(?![0-9a-z]|[-.,/%][0-9])"
 )
 _COMBINATION = re.compile(
-    rf"combination(?<=(?:safe|lock|ault|cker) combination){_ABOUT}{_IS}[0-9]{{1,2}}(?:[ -]{{1,3}}[0-9]{{1,2}}){{2,4}}(?![0-9])"
+    r"(?:combination(?<=(?:safe|lock|ault|cker) combination)"
+    rf"|combination (?:to|of|for|on) (?:the|my|our|his|her) (?:[a-z]{{1,12}} ){{0,2}}(?:safe|locker|lock|vault))"
+    rf"{_ABOUT}{_IS}"
+    r"[0-9]{1,2}(?:[ -]{1,3}[0-9]{1,2}){2,4}(?![0-9])"
 )
 _ZH_CODE = re.compile(
-    r"(?:pin码|验证码|校验码|动态码|安全码|开门码|门禁码|cvv2?码)\s?(?:就?是|为|[:：=])?\s?"
+    r"(?:pin码?|验证码|校验码|动态码|安全码|开门码|门禁码|cvv2?码)\s?(?:就?是|为|[:：=])?\s?"
     r"(?P<value>[0-9]{3,8})(?![0-9]|\s?[位个分秒次年月天])"
 )
 _ACCOUNT = re.compile(
@@ -64,11 +73,13 @@ _ACCOUNT = re.compile(
     r"#?[0-9](?:[ -]?[0-9]){5,19}(?![0-9a-z]|[.,][0-9])"
 )
 _ZH_ACCOUNT = re.compile(
-    r"(?:(?:银行卡|银行[账帐][号户]|储蓄卡|信用卡|借记卡|存折|卡号|户头)(?:卡号|[账帐][号户]|号)?(?:号?码)?\s?(?:就?是|为|[:：=])?\s?"
-    r"[0-9](?:[ -]?[0-9]){7,22}|[账帐][号户](?:号?码)?\s?(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){11,22})(?![0-9元块万])"
+    r"(?:(?:银行卡|银行[账帐][号户]|储蓄卡|信用卡|借记卡|存折|卡号|户头)(?:卡号|[账帐][号户]|号)?(?:号?码)?\s?"
+    r"(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){7,22}"
+    r"|[账帐][号户](?:号?码)?\s?(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){11,22})(?![0-9元块万])"
 )
 _SSN = re.compile(
-    rf"(?:ssn|social security)(?:\s(?:number|no\.?))?{_ABOUT}(?:{_IS}|\s{{1,4}})[0-9]{{3}}[- ]?[0-9]{{2}}[- ]?[0-9]{{4}}(?![0-9])"
+    rf"(?:ssn|social security)(?:\s(?:number|no\.?))?{_ABOUT}(?:{_IS}|\s{{1,4}})"
+    r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}(?![0-9])"
 )
 _PASSPORT = re.compile(
     rf"(?:passport\s?(?:number|no\.?|num|#){_ABOUT}(?:{_IS}|\s{{0,4}})|护照(?:号码?)?\s?(?:就?是|为|[:：])?\s?)"
@@ -81,6 +92,8 @@ def holds_api_key(text: str, lower: str) -> bool:
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
     if any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text)):
+        return True
+    if _CLOUD_SECRET.search(lower):
         return True
     for match in _ASSIGNED_KEY.finditer(lower):
         # "Key" alone says nothing: "the key is ..."; a token, a secret or any kind of key does.

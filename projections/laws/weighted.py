@@ -113,7 +113,7 @@ class WeightedLaw:
         """See `Law.weights`."""
         importance = np.array([importance_of(category, parameters) for category in CATEGORIES])[columns.category]
         idle = np.maximum(now - columns.last_activated_at, 0) / DAY
-        weights = importance / (1.0 + parameters.alpha_base * parameters.user_factor * idle / importance)
+        weights: Floats = importance / (1.0 + parameters.alpha_base * parameters.user_factor * idle / importance)
         mentioned = np.flatnonzero(columns.mention_boost)
         if mentioned.size:
             since = np.maximum(now - columns.last_mentioned_at[mentioned], 0) / DAY

@@ -33,10 +33,13 @@ def replay(steps: list[tuple[str, str | None]]) -> tuple[Bm25Index, dict[str, st
     return index, texts
 
 
-@given(STEPS, st.integers(1, 12), TEXTS, st.randoms(use_true_random=False))
-def test_an_index_with_a_history_answers_as_one_built_afresh_in_any_order(steps, times, query, chance) -> None:
-    # Said again several times, so that tombstones reach the size at which they are cleared.
-    index, texts = replay(steps * times)
+@given(STEPS, st.sampled_from([0, 1, 70, 150]), TEXTS, st.randoms(use_true_random=False))
+def test_an_index_with_a_history_answers_as_one_built_afresh_in_any_order(steps, passing, query, chance) -> None:
+    index, texts = replay(steps)
+    # Enough texts that come and go for tombstones to be cleared among those that stay.
+    for turn in range(passing):
+        index.put("passing", f"tea {turn}")
+    index.drop("passing")
     items = list(texts.items())
     chance.shuffle(items)
     fresh = Bm25Index()

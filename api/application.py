@@ -1,0 +1,31 @@
+"""The application as its faces see it: everything joined on one store. `ops.wiring` builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from api.accesses import AccessRecorder
+from api.operating import Operator
+from api.reading import Reader
+from api.replaying import Replayer
+from api.writing import Writer
+from events.log import EventLog
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One store, opened."""
+
+    log: EventLog
+    reader: Reader
+    writer: Writer
+    replayer: Replayer
+    operator: Operator
+    accesses: AccessRecorder
+    recovery: str | None = None
+    """What was cut off a torn log when the embedded Redis started."""
+
+
+Opener = Callable[[], AbstractContextManager[Application]]

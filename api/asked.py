@@ -1,0 +1,110 @@
+"""What callers ask for, checked: owners, modes, limits, instants and positions. Every refusal names field, got and allowed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from events.envelope import micros
+from events.errors import InputError
+from events.partitions import parse_position, partition_of
+from events.vocabulary import EARLIEST, ID_RULE, check_id
+from projections.modes import MODES, Mode
+from projections.query import MAX_RESULTS
+
+MAX_QUERY = 10_000
+"""Longest query, in characters."""
+
+
+class AsOf(NamedTuple):
+    """A place on one of the two time lines: what had happened by `instant`, or what was known at `seq`."""
+
+    instant: int | None = None
+    """Microseconds since 1970."""
+    seq: int | None = None
+
+
+PRESENT = AsOf()
+
+
+def refused(field: str, got: object, allowed: str) -> InputError:
+    """An InputError in the words of the door."""
+    return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)
+
+
+def check_owner(owner: str) -> str:
+    """The owner, or InputError."""
+    return _check_id("owner", owner)
+
+
+def check_memory_id(memory_id: str) -> str:
+    """The memory id, or InputError."""
+    return _check_id("memory_id", memory_id)
+
+
+def _check_id(field: str, value: str) -> str:
+    try:
+        return check_id(value)
+    except PydanticCustomError:
+        raise refused(field, value, ID_RULE) from None
+
+
+def check_mode(mode: str) -> Mode:
+    """The mode, or InputError."""
+    for known in MODES:
+        if mode == known:
+            return known
+    raise refused("mode", mode, ", ".join(MODES))
+
+
+def check_limit(limit: int, most: int = MAX_RESULTS, field: str = "limit") -> int:
+    """A number of results, or InputError."""
+    if not 1 <= limit <= most:
+        raise refused(field, limit, f"a whole number from 1 to {most}")
+    return limit
+
+
+def check_query(query: str) -> str:
+    """A query, or InputError."""
+    if not query.strip() or len(query) > MAX_QUERY:
+        raise refused("query", query[:60], f"some text of at most {MAX_QUERY} characters")
+    return query
+
+
+_DATETIME = TypeAdapter(datetime)
+_INSTANT_RULE = "an RFC 3339 date-time with a time zone, e.g. 2023-10-22T12:00:00Z"
+
+
+def parse_instant(text: str, field: str = "at") -> int:
+    """Microseconds since 1970 of an RFC 3339 date-time with a zone, or InputError."""
+    try:
+        moment = _DATETIME.validate_python(text)
+    except ValidationError:
+        raise refused(field, text, _INSTANT_RULE) from None
+    if moment.tzinfo is None or text[4:5] != "-" or moment < EARLIEST:
+        raise refused(field, text, f"{_INSTANT_RULE}, not before 1900")
+    return micros(moment)
+
+
+def parse_as_of(text: str | None, owner: str, partitions: int) -> AsOf:
+    """An instant, or a position `p:seq` of the owner's partition; the present where nothing is given."""
+    if text is None:
+        return PRESENT
+    if text.replace(":", "").isdigit() and text.count(":") == 1:
+        return AsOf(seq=position_of(text, owner, partitions, "as_of"))
+    return AsOf(instant=parse_instant(text, "as_of"))
+
+
+def position_of(text: str, owner: str, partitions: int, field: str = "after") -> int:
+    """The seq of a position, which must lie in the owner's partition."""
+    mine = partition_of(owner, partitions)
+    try:
+        partition, seq = parse_position(text)
+    except ValueError:
+        raise refused(field, text, f"a position partition:seq, e.g. {mine}:128") from None
+    if partition != mine:
+        raise refused(field, text, f"a position of owner {owner}, whose partition is {mine}: {mine}:seq")
+    return seq

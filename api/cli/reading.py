@@ -1,0 +1,247 @@
+"""Commands that read: search, get, list, history, why, provenance, stats, status, replay, schema."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.progress import Progress
+from rich.table import Table
+
+from api.cli import render
+from api.cli.app import (
+    AfterOption,
+    AsOfOption,
+    AtOption,
+    Json,
+    MemoryId,
+    Owner,
+    app,
+    err,
+    opened,
+    out,
+    print_json,
+    show,
+)
+from api.replaying import parse_settings
+from events.schema import json_schemas
+
+ModeOption = Annotated[
+    str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
+]
+
+
+@app.command(
+    epilog='Example: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`'
+)
+def search(
+    context: typer.Context,
+    owner: Owner,
+    query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
+    mode: ModeOption = "normal",
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 100.")] = 5,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
+    json: Json = False,
+) -> None:
+    """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
+    with (
+        opened(context) as application,
+        Progress(console=err, transient=True, disable=json or not err.is_terminal) as bar,
+    ):
+        task = bar.add_task("folding the past", total=None, visible=False)
+        answer = application.reader.search(
+            owner,
+            query,
+            mode=mode,
+            limit=limit,
+            as_of=as_of,
+            at=at,
+            after=after,
+            trace=not no_trace,
+            on_progress=lambda done, total: bar.update(task, completed=done, total=total, visible=total > 5_000),
+        )
+    show(answer, json, render.results)
+
+
+@app.command(epilog="Example: `engramlog get conv-26 D1:3`")
+def get(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: MemoryId,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Show the text of a secret memory (sensitivity 3).")] = False,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that this memory was shown.")] = False,
+    json: Json = False,
+) -> None:
+    """Everything about one memory; a secret's text only with --reveal."""
+    with opened(context) as application:
+        answer = application.reader.get(
+            owner, memory_id, reveal=reveal, as_of=as_of, at=at, after=after, trace=not no_trace
+        )
+    show(answer, json, render.fields)
+
+
+@app.command("list", epilog="Example: `engramlog list alice --mode review --limit 20`")
+def list_(
+    context: typer.Context,
+    owner: Owner,
+    mode: ModeOption = "normal",
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many, 1 to 1000.")] = 50,
+    offset: Annotated[int, typer.Option(help="How many to pass over.", min=0)] = 0,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """An owner's memories, newest activation first. Leaves no trace."""
+    with opened(context) as application:
+        answer = application.reader.list(owner, mode=mode, limit=limit, offset=offset, as_of=as_of, at=at, after=after)
+    show(answer, json, render.memories)
+
+
+@app.command(epilog="Example: `engramlog history alice coffee`")
+def history(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A memory; the whole owner without.", show_default=False)
+    ] = None,
+    as_of: AsOfOption = None,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """The change log: every event, what it decided, the weight before and after."""
+    with opened(context) as application:
+        answer = application.reader.history(owner, memory_id, as_of=as_of, after=after)
+    show(answer, json, lambda told: render.changes(told["changes"]))
+
+
+@app.command(epilog="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`")
+def why(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: MemoryId,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
+    with opened(context) as application:
+        answer = application.reader.why(owner, memory_id, as_of=as_of, at=at, after=after)
+    show(answer, json, render.reasons)
+
+
+@app.command(epilog="Example: `engramlog provenance alice coffee-habit`")
+def provenance(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: MemoryId,
+    as_of: AsOfOption = None,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree."""
+    with opened(context) as application:
+        answer = application.reader.provenance(owner, memory_id, as_of=as_of, after=after)
+    show(answer, json, lambda told: render.origins(told["provenance"]))
+
+
+@app.command(epilog="Example: `engramlog stats` or `engramlog stats conv-26`")
+def stats(
+    context: typer.Context,
+    owner: Annotated[
+        str | None, typer.Argument(metavar="[OWNER]", help="One owner; the whole store without.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Counts: of the store and its largest owners, or of one owner's memories by category, level and state."""
+    with opened(context) as application:
+        answer = application.operator.stats(owner)
+    show(answer, json, render.fields)
+
+
+@app.command(epilog="Example: `engramlog status --json | jq '.lag'`")
+def status(context: typer.Context, json: Json = False) -> None:
+    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
+    with opened(context) as application:
+        answer = application.operator.status()
+    show(answer, json, render.partitions)
+
+
+@app.command(epilog="Example: `engramlog replay alice --set user_factor=1.3 --query coffee`")
+def replay(
+    context: typer.Context,
+    owner: Owner,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, name=value; as often as needed.", show_default=False)
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="Leave out this event id.", show_default=False)
+    ] = None,
+    without_actor: Annotated[
+        list[str] | None,
+        typer.Option("--without-actor", help="Leave out all events of this actor.", show_default=False),
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", help="Compare the order of this query's results too.", show_default=False)
+    ] = None,
+    mode: ModeOption = "review",
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results of the query.")] = 10,
+    at: AtOption = None,
+    json: Json = False,
+) -> None:
+    """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing."""
+    with opened(context) as application:
+        answer = application.replayer.replay(
+            owner,
+            parameters=parse_settings(set_ or ()),
+            without=without or (),
+            without_actors=without_actor or (),
+            query=query,
+            mode=mode,
+            limit=limit,
+            at=at,
+        )
+    show(answer, json, _render_replay)
+
+
+def _render_replay(answer: dict[str, object]) -> None:
+    differences = answer["differences"]
+    assert isinstance(differences, list)
+    table = Table(title=f"{len(differences)} memories differ", title_justify="left", title_style="dim")
+    for name in ("id", "today", "replayed"):
+        table.add_column(name, overflow="fold")
+    for one in differences:
+        today, other = one["today"], one["replayed"]
+        names = [n for n in (today or other) if today is None or other is None or today[n] != other[n]]
+        tell = lambda side: "-" if side is None else ", ".join(f"{n} {side[n]}" for n in names)  # noqa: E731
+        table.add_row(escape(one["id"]), tell(today), tell(other))
+    out.print(table)
+    if "query" in answer:
+        print_json(answer["query"])
+
+
+@app.command(epilog="Example: `engramlog schema MemoryCreated`")
+def schema(
+    event: Annotated[
+        str | None, typer.Argument(metavar="[EVENT]", help="One event type; all without.", show_default=False)
+    ] = None,
+    json: Json = False,  # noqa: ARG001 - it is JSON either way
+) -> None:
+    """JSON Schema of every event's envelope, by type."""
+    schemas = json_schemas()
+    if event is None:
+        print_json(schemas)
+    elif event in schemas:
+        print_json(schemas[event])
+    else:
+        err.print(f"[red]event: got {escape(event)!r}; allowed: {', '.join(schemas)}[/]")
+        sys.exit(2)

@@ -1,0 +1,180 @@
+"""Importing conversations: each turn becomes a `TurnRecorded` and, until extraction exists, one `MemoryCreated`.
+
+All ids derive from the input, so importing a file again appends nothing, a day later too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from api.asked import parse_instant, refused
+from api.appending import Appended
+from events.catalogue import MemoryCreated, TurnRecorded
+from events.door import make_event
+from events.envelope import Prepared, derived_id, from_micros, prepare, utc_text
+from events.errors import EngramlogError, InputError, InvalidEvent
+from events.log import EventLog
+from events.vocabulary import MAX_REQUEST_EVENTS
+
+ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
+FIELDS = ("turn_id", "occurred_at", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How turns become events."""
+
+    owner: str | None = None
+    """All turns belong to this owner; else to the value of `owner_from`."""
+    owner_from: str = "conversation"
+    kind: str = "episode"
+    tier: str = "fact"
+    category: str = "fact"
+    memories: bool = True
+    """Whether each turn also becomes a memory."""
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did."""
+
+    turns: int = 0
+    skipped: int = 0
+    """Turns without any text."""
+    owners: dict[str, int] = field(default_factory=dict)
+    newest: int | None = None
+    done: Appended = field(default_factory=Appended)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: counts, the newest position by partition, and when the newest turn was said."""
+        written = [p for p in self.done.positions if p]
+        answer = {
+            "turns": self.turns,
+            "skipped": self.skipped,
+            "appended": self.done.appended,
+            "already_appended": self.done.already_appended,
+            "conflicts": self.done.conflicts,
+            "owners": self.owners,
+            "newest_turn": None if self.newest is None else utc_text(from_micros(self.newest)),
+            "last_position": written[-1] if written else None,
+        }
+        if self.done.failed:
+            answer["failed"] = self.done.failed
+        if self.done.error is not None:
+            answer["error"] = self.done.error.as_dict()
+        return answer
+
+
+def import_turns(
+    log: EventLog,
+    lines: Iterable[bytes],
+    options: ImportOptions,
+    on_progress: Callable[[int], None] = lambda _lines: None,
+) -> Imported:
+    """Read JSON Lines of turns and append their events; a bad line stops there, and is told with its number."""
+    answer = Imported()
+    waiting = _numbered_events(log, lines, options, answer)
+    while True:
+        request: list[tuple[int, Prepared]] = []
+        try:
+            for one in islice(waiting, MAX_REQUEST_EVENTS):
+                request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
+        except EngramlogError as problem:
+            answer.done.error = problem
+        if request and not _append(log, request, answer, on_progress):
+            return answer
+        if not request or answer.done.error is not None:
+            return answer
+
+
+def _append(
+    log: EventLog, request: list[tuple[int, Prepared]], answer: Imported, on_progress: Callable[[int], None]
+) -> bool:
+    try:
+        receipts = log.append([prepared for _, prepared in request])
+    except EngramlogError as problem:
+        answer.done.error = problem
+        return False
+    for (number, _), receipt in zip(request, receipts, strict=True):
+        answer.done.take(number, receipt)
+    on_progress(request[-1][0])
+    return True
+
+
+def _numbered_events(
+    log: EventLog, lines: Iterable[bytes], options: ImportOptions, answer: Imported
+) -> Iterator[tuple[int, Prepared]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            turn = _read_turn(line)
+            events = list(_events_of(turn, options, log.now(), answer))
+        except InvalidEvent as problem:
+            rest = {
+                key: value for key, value in problem.context.items() if key not in ("field", "got", "allowed", "line")
+            }
+            raise InvalidEvent(problem.field, problem.got, problem.allowed, line=number, **rest) from None
+        except InputError as problem:
+            raise InputError(f"line {number}: {problem.message}", line=number, **problem.context) from None
+        yield from ((number, event) for event in events)
+
+
+def _read_turn(line: bytes) -> dict[str, Any]:
+    try:
+        turn = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise refused("turn", line[:80].decode("utf-8", "replace"), f"one JSON object ({error})") from None
+    if not isinstance(turn, dict):
+        raise refused("turn", turn, "a JSON object with " + ", ".join(FIELDS))
+    for name in FIELDS:
+        if not isinstance(turn.get(name), str):
+            raise refused(name, turn.get(name), "a text: a turn has " + ", ".join(FIELDS))
+    return turn
+
+
+def _events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
+    owner = options.owner if options.owner is not None else turn.get(options.owner_from)
+    if not isinstance(owner, str):
+        raise refused(
+            options.owner_from,
+            owner,
+            "the owner as a text; name the field with --owner-from, or the owner with --owner",
+        )
+    if not turn["text"].strip():
+        answer.skipped += 1
+        return
+    turn_id, when = turn["turn_id"], parse_instant(turn["occurred_at"], "occurred_at")
+    speaker = turn.get("speaker")
+    role = ROLES.get(str(speaker), "other")
+    common: dict[str, Any] = {
+        "owner": owner,
+        "occurred_at": from_micros(when),
+        "actor": "assistant" if role == "assistant" else "user",
+        "now": now,
+        "session_id": turn.get("session"),
+    }
+    said: Any = TurnRecorded(turn_id=turn_id, role=role, speaker=speaker, text=turn["text"])  # type: ignore[arg-type]
+    said_id = derived_id("import turn", owner, turn_id)
+    yield prepare(make_event(said, event_id=said_id, **common))
+    if options.memories:
+        memory: Any = MemoryCreated(
+            memory_id=turn_id,
+            content=turn["text"],
+            category=options.category,  # type: ignore[arg-type]
+            kind=options.kind,
+            tier=options.tier,  # type: ignore[arg-type]
+            source="assistant" if role == "assistant" else "user",
+            speaker=speaker,
+            source_turns=(turn_id,),
+        )
+        made = derived_id("import memory", owner, turn_id)
+        yield prepare(make_event(memory, event_id=made, causation_id=said_id, **common))
+    answer.turns += 1
+    answer.owners[owner] = answer.owners.get(owner, 0) + 1
+    answer.newest = when if answer.newest is None else max(answer.newest, when)

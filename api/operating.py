@@ -1,0 +1,292 @@
+"""What operators ask and do: status, statistics, and the parked events of quarantined owners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
+from typing import Any
+
+import redis
+
+from api.asked import check_owner, position_of, refused
+from api.reading import Reader
+from api.writing import Writer
+from events.catalogue import EventDiscarded
+from events.door import make_event
+from events.envelope import decode, from_micros, prepare
+from events.errors import EngramlogError, NotFound, UndecodableEvent
+from events.log import EventLog
+from events.partitions import LogKeys, partition_of, position_text
+from events.redis_wire import Wire
+from projections.builds import BuildKeys
+from projections.columns import Columns
+from projections.memory import CATEGORIES, SECRET
+from projections.modes import visibility
+from projections.redis_create import StoreIdentity
+from projections.redis_store import decode_quarantine, read_entries, read_parked
+
+RETRY_SECONDS = 15.0
+LiveWorkers = Callable[[Wire], dict[str, dict[str, Any]]]
+NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
+
+
+class Operator:
+    """Looks at a whole store. Safe for threads: a connection of its own a call."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        identity: StoreIdentity,
+        log: EventLog,
+        reader: Reader,
+        writer: Writer,
+        live_workers: LiveWorkers,
+    ) -> None:
+        self._client = client
+        self._identity = identity
+        self._log = log
+        self._reader = reader
+        self._writer = writer
+        self._live_workers = live_workers
+
+    def status(self) -> dict[str, Any]:
+        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory."""
+        wire = Wire(self._client)
+        try:
+            partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
+            workers = self._live_workers(wire)
+            memory = _memory(wire)
+        finally:
+            wire.close()
+        events = sum(p["head"] for p in partitions)
+        return {
+            "store_id": self._identity.store_id,
+            "events": events,
+            "memories": sum(p["memories"] for p in partitions),
+            "lag": sum(p["lag"] for p in partitions),
+            "partitions": partitions,
+            "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
+            "memory": memory | _outlook(memory, events),
+            "sealed": False,
+            "notice": NOTICE,
+        }
+
+    def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
+        head, live = wire.call("HMGET", LogKeys(tag).meta, "seq", "live")
+        keys = BuildKeys(tag, (live or b"").decode())
+        names = ("seq", "head", "digest", "memories", "epoch", "holder")
+        seq, chain, digest, memories, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
+        stuck = wire.call("HKEYS", keys.quarantine)
+        return {
+            "partition": number,
+            "head": int(head or 0),
+            "checkpoint": int(seq or 0),
+            "lag": int(head or 0) - int(seq or 0),
+            "holder": holder.decode() if holder else None,
+            "epoch": int(epoch or 0),
+            "quarantined": sorted(name.decode() for name in stuck),
+            "memories": int(memories or 0),
+            "build": keys.build,
+            "chain": chain.hex() if chain else None,
+            "digest": digest.decode() if digest else None,
+        }
+
+    def stats(self, owner: str | None = None) -> dict[str, Any]:
+        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds."""
+        if owner is None:
+            return self._store_stats()
+        with self._reader.scene(check_owner(owner)) as scene:
+            view = scene.view
+            columns = view.columns
+            normal = visibility(columns, view.law, scene.now, view.parameters, "normal")
+            levels = ("full", "summary", "tag", "trace", "archive")
+            states = columns.standing()
+            return {
+                "owner": owner,
+                "position": scene.position,
+                "events": view.state.applied,
+                "change_log_entries": view.state.entries,
+                "profile": view.state.profile,
+                "parameters": dict(view.state.parameters),
+                "memories": len(columns),
+                "shown_in_normal_mode": int(normal.shown.sum()),
+                "by_category": _counts(columns.category, CATEGORIES),
+                "by_level": _counts(normal.levels, levels),
+                "by_state": _counts(states, ("live", "merged", "retired", "deleted", "purged")),
+                "negated": int((columns.conflict != Columns.HELD).sum()),
+                "secret": int((columns.sensitivity >= SECRET).sum()),
+                "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
+                "chain": view.state.chain.hex(),
+            }
+
+    def _store_stats(self) -> dict[str, Any]:
+        wire = Wire(self._client)
+        try:
+            owners: list[dict[str, Any]] = []
+            for number, tag in enumerate(self._identity.tags):
+                live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+                keys = BuildKeys(tag, live)
+                names = _hash_fields(wire, keys.owners)
+                for name in names:
+                    memories = int(wire.call("HLEN", keys.records(name)))
+                    owners.append({"owner": name, "partition": number, "memories": memories})
+        finally:
+            wire.close()
+        status = self.status()
+        owners.sort(key=lambda o: (-o["memories"], o["owner"]))
+        return {
+            "owners": len(owners),
+            "events": status["events"],
+            "memories": status["memories"],
+            "lag": status["lag"],
+            "memory": status["memory"],
+            "largest_owners": owners[:50],
+        }
+
+    def dead(self) -> dict[str, Any]:
+        """Every quarantined owner with why, and how many of its events wait."""
+        wire = Wire(self._client)
+        found = []
+        try:
+            for number, keys in self._live_builds(wire):
+                answer = wire.call("HGETALL", keys.quarantine)
+                for name, raw in zip(answer[::2], answer[1::2], strict=True):
+                    why, owner = decode_quarantine(raw), name.decode()
+                    parked = int(wire.call("LLEN", keys.parked(owner)))
+                    found.append(
+                        {
+                            "owner": owner,
+                            "position": position_text(number, why.seq),
+                            "kind": why.kind,
+                            "reason": why.reason,
+                            "parked": parked,
+                        }
+                    )
+        finally:
+            wire.close()
+        return {"quarantined": sorted(found, key=lambda one: one["owner"])}
+
+    def dead_show(self, owner: str) -> dict[str, Any]:
+        """One owner's parked events: positions, types and which of them cannot be read. Contents are not shown."""
+        number, keys = self._build_of(owner)
+        wire = Wire(self._client)
+        try:
+            raw = wire.call("HGET", keys.quarantine, owner)
+            if raw is None:
+                raise NotFound(f"owner {owner} is not quarantined; `engramlog dead list` shows who is", owner=owner)
+            why = decode_quarantine(raw)
+            stored = read_entries(wire, keys, read_parked(wire, keys, owner))
+        finally:
+            wire.close()
+        parked = []
+        for one in stored:
+            item: dict[str, Any] = {
+                "position": position_text(number, one.seq),
+                "kind": one.kind,
+                "bytes": len(one.body),
+            }
+            try:
+                item["event_id"] = decode(one.kind, one.body).event_id
+            except UndecodableEvent as error:
+                item["problem"] = error.message
+            parked.append(item)
+        return {"owner": owner, "position": position_text(number, why.seq), "reason": why.reason, "parked": parked}
+
+    def dead_retry(self, owner: str) -> dict[str, Any]:
+        """Ask the lease holder to fold an owner's parked events again, and wait until it has tried."""
+        self.dead_show(owner)
+        _, keys = self._build_of(owner)
+        wire = Wire(self._client)
+        request = f"retry:{owner}"
+        try:
+            wire.call("HSET", keys.log.control, request, owner)
+            end = monotonic() + RETRY_SECONDS
+            self._writer.nudge(owner)
+            while wire.call("HEXISTS", keys.log.control, request):
+                if monotonic() > end:
+                    raise EngramlogError(
+                        f"no worker carried out the retry for {owner} within {RETRY_SECONDS:g} s; the request stays: is a worker running?",
+                        owner=owner,
+                    )
+                sleep(0.02)
+            freed = not wire.call("HEXISTS", keys.quarantine, owner)
+        finally:
+            wire.close()
+        return {"owner": owner, "freed": freed} | ({} if freed else {"dead": self.dead_show(owner)})
+
+    def dead_discard(self, owner: str, position: str, reason: str, *, actor: str = "operator") -> dict[str, Any]:
+        """Drop one parked event for good, by an event of its own; the owner's other parked events fold then."""
+        shown = self.dead_show(owner)
+        position_of(position, owner, self._log.partitions, "position")
+        if position not in {item["position"] for item in shown["parked"]}:
+            raise refused(
+                "position",
+                position,
+                "one of the owner's parked positions: " + ", ".join(i["position"] for i in shown["parked"][:20]),
+            )
+        now = self._log.now()
+        data = EventDiscarded(position=position, reason=reason)
+        event = make_event(data, owner=owner, occurred_at=from_micros(now), actor=actor, now=now)
+        receipts = self._writer.append_all([prepare(event)])
+        self._writer.settle(receipts)
+        left = [one for one in self.dead()["quarantined"] if one["owner"] == owner]
+        return {
+            "owner": owner,
+            "discarded": position,
+            "position": receipts[0].position,
+            "freed": not left,
+            "still": left,
+        }
+
+    def _live_builds(self, wire: Wire) -> list[tuple[int, BuildKeys]]:
+        live = [(wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode() for tag in self._identity.tags]
+        return [(number, BuildKeys(tag, live[number])) for number, tag in enumerate(self._identity.tags)]
+
+    def _build_of(self, owner: str) -> tuple[int, BuildKeys]:
+        number = partition_of(check_owner(owner), self._log.partitions)
+        wire = Wire(self._client)
+        try:
+            live = (wire.call("HGET", LogKeys(self._identity.tags[number]).meta, "live") or b"").decode()
+        finally:
+            wire.close()
+        return number, BuildKeys(self._identity.tags[number], live)
+
+
+def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:
+    return {name: int((values == number).sum()) for number, name in enumerate(names)}
+
+
+def _hash_fields(wire: Wire, key: str) -> list[str]:
+    found: set[str] = set()
+    cursor = b"0"
+    while True:
+        cursor, page = wire.call("HSCAN", key, cursor, "COUNT", 500)
+        found.update(name.decode() for name in page[::2])
+        if cursor == b"0":
+            return sorted(found)
+
+
+def _memory(wire: Wire) -> dict[str, Any]:
+    wire.send("INFO", "memory")
+    try:
+        answer = wire.receive()
+    except redis.ResponseError:
+        return {"used_bytes": None, "max_bytes": None}
+    fields = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
+    return {"used_bytes": int(fields["used_memory"]), "max_bytes": int(fields["maxmemory"]) or None}
+
+
+def _outlook(memory: dict[str, Any], events: int) -> dict[str, Any]:
+    used, most = memory["used_bytes"], memory["max_bytes"]
+    if not used or not events:
+        return {}
+    outlook: dict[str, Any] = {"bytes_an_event": round(used / events, 1)}
+    if most:
+        share = used / most
+        outlook |= {
+            "used_share": round(share, 4),
+            "events_until_full": max(int((0.85 * most - used) / (used / events)), 0),
+        }
+        if share >= 0.70:
+            outlook["warning"] = f"Redis uses {share:.0%} of its maxmemory; appends are refused from 85 % on"
+    return outlook

@@ -1,0 +1,235 @@
+"""Reading: search, get, list, why, history and provenance, at present or as of any instant or position."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple
+
+from api.accesses import AccessRecorder
+from api.asked import (
+    PRESENT,
+    AsOf,
+    check_limit,
+    check_memory_id,
+    check_mode,
+    check_owner,
+    check_query,
+    parse_as_of,
+    parse_instant,
+    position_of,
+)
+from events.envelope import Stored, micros
+from events.errors import NotFound
+from events.log import EventLog
+from events.partitions import position_text
+from projections.changelog import Entry, describe
+from projections.fold import AnyEvent, fold_owner
+from projections.memory import SECRET, Memory
+from projections.query import Asked, detail, listing, search, why
+from projections.redis_view import RedisViews
+from projections.view import OwnerView
+
+KEPT_PASTS = 8
+PIECE = 500
+Progress = Callable[[int, int], None]
+
+
+class Past(NamedTuple):
+    """An owner folded as of some place, with its change log up to there."""
+
+    view: OwnerView
+    now: int
+    entries: list[Entry]
+
+
+class Scene(NamedTuple):
+    """A question's view, the instant it is asked at, and the position it is answered at."""
+
+    view: OwnerView
+    now: int
+    position: str
+    partition: int
+    past: Past | None
+
+
+class Reader:
+    """Answers questions about one store's owners. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, accesses: AccessRecorder | None = None) -> None:
+        self._log = log
+        self._views = views
+        self._accesses = accesses
+        self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
+        self._lock = Lock()
+
+    def search(
+        self,
+        owner: str,
+        query: str,
+        *,
+        mode: str = "normal",
+        limit: int = 5,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        trace: bool = True,
+        on_progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """The memories that answer a query best, each with its reasons, and what the mode withheld."""
+        checked, wanted = check_mode(mode), check_limit(limit)
+        check_query(query)
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+            answer = search(Asked(scene.view, scene.now, checked), query, wanted)
+        if trace and checked == "normal" and scene.past is None and at is None and self._accesses is not None:
+            self._accesses.record(owner, [result["id"] for result in answer["results"]], via="recall", query=query)
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+
+    def list(
+        self,
+        owner: str,
+        *,
+        mode: str = "normal",
+        limit: int = 50,
+        offset: int = 0,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+    ) -> dict[str, Any]:
+        """An owner's memories, newest activation first."""
+        checked, wanted = check_mode(mode), check_limit(limit, 1_000)
+        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+            answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+
+    def get(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        reveal: bool = False,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        trace: bool = True,
+    ) -> dict[str, Any]:
+        """Everything about one memory; a secret only where it is asked to be revealed."""
+        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+            memory = self.memory(scene, owner, memory_id)
+            answer = detail(scene.view, memory, scene.now, reveal=reveal)
+        if trace and scene.past is None and at is None and memory.purged_at is None and self._accesses is not None:
+            self._accesses.record(owner, [memory_id], via="detail", query=None)
+        return answer | {"as_of": as_of, "at": at, "position": scene.position}
+
+    def why(
+        self, owner: str, memory_id: str, *, as_of: str | None = None, at: str | None = None, after: str | None = None
+    ) -> dict[str, Any]:
+        """Why a memory weighs what it weighs: factors, every change, provenance. Leaves no trace."""
+        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+            memory = self.memory(scene, owner, memory_id)
+            entries = self._entries(owner, scene)
+            answer = why(scene.view, memory, scene.now, entries, scene.partition)
+        return answer | {"as_of": as_of, "at": at, "position": scene.position}
+
+    def history(
+        self,
+        owner: str,
+        memory_id: str | None = None,
+        *,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+    ) -> dict[str, Any]:
+        """The change log of a memory, or of the whole owner."""
+        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+            if memory_id is not None:
+                self.memory(scene, owner, memory_id)
+            entries = self._entries(owner, scene)
+            chain = scene.view.state.chain.hex()
+        changes = [
+            describe(entry, scene.partition) for entry in entries if memory_id is None or entry.memory_id == memory_id
+        ]
+        return {
+            "owner": owner,
+            "id": memory_id,
+            "changes": changes,
+            "chain": chain,
+            "as_of": as_of,
+            "position": scene.position,
+        }
+
+    def provenance(
+        self, owner: str, memory_id: str, *, as_of: str | None = None, after: str | None = None
+    ) -> dict[str, Any]:
+        """Where a memory comes from, to any depth."""
+        answer = self.why(owner, memory_id, as_of=as_of, after=after)
+        return {"id": memory_id, "provenance": answer["provenance"], "as_of": as_of, "position": answer["position"]}
+
+    def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
+        """The memory, or NotFound."""
+        found = scene.view.get(check_memory_id(memory_id))
+        if found is None:
+            raise NotFound(
+                f"owner {owner} has no memory {memory_id} (position {scene.position}); `engramlog list {owner}` shows what there is",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        return found
+
+    def _entries(self, owner: str, scene: Scene) -> Sequence[Entry]:
+        return scene.past.entries if scene.past is not None else self._views.history(owner)[1]
+
+    @contextmanager
+    def scene(
+        self,
+        owner: str,
+        *,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> Iterator[Scene]:
+        """The view that answers a question, held for its length."""
+        check_owner(owner)
+        place = parse_as_of(as_of, owner, self._log.partitions)
+        instant = None if at is None else parse_instant(at)
+        waits = position_of(after, owner, self._log.partitions) if after is not None else 0
+        with self._views.view(owner, after=max(waits, place.seq or 0)) as (view, standing):
+            partition = standing.partition
+            if place == PRESENT:
+                yield Scene(view, self._log.now() if instant is None else instant, standing.position, partition, None)
+                return
+            past = self._past(owner, view, place, on_progress)
+            position = standing.position if place.seq is None else position_text(partition, place.seq)
+            yield Scene(past.view, past.now if instant is None else instant, position, partition, past)
+
+    def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
+        """The owner folded from its own events as of a place; what is purged or secret today stays so."""
+        key = (owner, view.state.applied, view.state.chain, place)
+        with self._lock:
+            if key in self._pasts:
+                self._pasts.move_to_end(key)
+                return self._pasts[key]
+        seqs, _ = self._views.history(owner)
+        wanted = seqs if place.seq is None else [seq for seq in seqs if seq <= place.seq]
+        history = fold_owner(self._stored(owner, wanted, on_progress), keep=_happened_by(place.instant))
+        hidden = [memory.id for memory in view.columns if memory.purged_at is not None or memory.sensitivity >= SECRET]
+        now = place.instant if place.instant is not None else history.newest
+        past = Past(OwnerView.of_history(owner, history, hidden), now, history.entries)
+        with self._lock:
+            self._pasts[key] = past
+            while len(self._pasts) > KEPT_PASTS:
+                self._pasts.popitem(last=False)
+        return past
+
+    def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:
+        for start in range(0, len(seqs), PIECE):
+            yield from self._views.stored(owner, seqs[start : start + PIECE])
+            if on_progress is not None:
+                on_progress(min(start + PIECE, len(seqs)), len(seqs))
+
+
+def _happened_by(instant: int | None) -> Callable[[AnyEvent], bool]:
+    return (lambda _: True) if instant is None else (lambda event: micros(event.occurred_at) <= instant)

@@ -1,0 +1,203 @@
+"""Writing: raw events, and the verbs that people use: negate, delete, restore, merge, un-merge.
+
+Every verb only appends; what it did is read from the change log once the events are folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from api.asked import check_memory_id, check_owner, parse_instant
+from api.reading import Reader
+from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, MemoryNegated, MemoryRestored, MemoryUnmerged
+from events.door import make_event, read_events
+from events.envelope import AnyEvent, from_micros, new_event_id, prepare
+from events.errors import ConcurrencyError, EngramlogError, InputError, StoreUnavailable
+from events.log import EventLog, Receipt, positions_by_partition
+from events.partitions import parse_position, partition_of
+from projections.changelog import describe
+from projections.redis_view import RedisViews
+
+CatchUp = Callable[[Mapping[int, int]], None]
+"""Returns once these positions (partition -> seq) are folded; raises NotYetFolded where nobody folds them."""
+
+
+class Writer:
+    """Appends events to one store. `catch_up` waits for the fold, or folds where no worker does."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader, catch_up: CatchUp) -> None:
+        self._log = log
+        self._views = views
+        self._reader = reader
+        self._catch_up = catch_up
+
+    def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """Validate a request of JSON envelopes whole, then append it; one receipt per event."""
+        return self._log.append(read_events(raws, now=self._log.now()), expected_heads=expected_heads)
+
+    def settle(self, receipts: Sequence[Receipt]) -> None:
+        """Wait until everything that was written is folded."""
+        self.settle_positions(positions_by_partition(r.position for r in receipts if r.position and r.written))
+
+    def settle_positions(self, until: Mapping[int, int]) -> None:
+        """Wait until every partition named is folded up to its seq."""
+        if until:
+            self._catch_up(until)
+
+    def nudge(self, owner: str) -> None:
+        """Have the owner's partition tended once, where no worker does."""
+        partition = partition_of(owner, self._log.partitions)
+        self._catch_up({partition: self._log.head(partition)})
+
+    def negate(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        correction: str | None = None,
+        replaced_by: str | None = None,
+        resolution: str | None = None,
+        reason: str = "",
+        turn_id: str | None = None,
+        actor: str = "user",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """It is no longer so. With a correction, a new memory is created that replaces it, in one batch."""
+        if correction is not None and replaced_by is not None:
+            raise InputError(
+                "correction and replaced_by: give one of them, a new text or a memory that is there",
+                field="replaced_by",
+            )
+        check_owner(owner)
+        when = self._when(occurred_at)
+        with self._reader.scene(owner) as scene:
+            old = self._reader.memory(scene, owner, memory_id)
+        events: list[AnyEvent] = []
+        negation_id = new_event_id()
+        if correction is not None:
+            replaced_by = f"m-{new_event_id()}"
+            created: Any = MemoryCreated(
+                memory_id=replaced_by,
+                content=correction,
+                category=old.category,  # type: ignore[arg-type]
+                kind=old.kind,
+                source="user" if actor == "user" else "system",
+                speaker=old.speaker,
+                project=old.project,
+                task=old.task,
+                corrects=memory_id,
+                source_turns=(turn_id,) if turn_id else (),
+            )
+            events.append(self._event(created, owner, when, actor, causation_id=negation_id))
+        data: Any = MemoryNegated(
+            memory_id=memory_id,
+            resolution=resolution,  # type: ignore[arg-type]
+            correction=correction,
+            replaced_by=replaced_by,
+            reason=reason,
+            turn_id=turn_id,
+        )
+        events.append(self._event(data, owner, when, actor, event_id=negation_id))
+        return self._done(owner, events, {"id": memory_id, "replaced_by": replaced_by})
+
+    def delete(
+        self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
+    ) -> dict[str, Any]:
+        """Soft delete: hidden at once, kept 30 days, can be restored. The text stays in the log until contents are sealed."""
+        return self._one(owner, memory_id, MemoryDeleted(memory_id=check_memory_id(memory_id)), actor, occurred_at)
+
+    def restore(
+        self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
+    ) -> dict[str, Any]:
+        """Undo a soft delete."""
+        return self._one(owner, memory_id, MemoryRestored(memory_id=check_memory_id(memory_id)), actor, occurred_at)
+
+    def unmerge(self, owner: str, into: str, *, actor: str = "user", occurred_at: str | None = None) -> dict[str, Any]:
+        """Undo a merge: the sources come back as they were."""
+        return self._one(owner, into, MemoryUnmerged(into=check_memory_id(into)), actor, occurred_at)
+
+    def merge(
+        self,
+        owner: str,
+        sources: Sequence[str],
+        *,
+        summary: str | None = None,
+        into: str | None = None,
+        actor: str = "user",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """Several memories become a new one; without a summary it says what the newest of them says."""
+        check_owner(owner)
+        when = self._when(occurred_at)
+        with self._reader.scene(owner) as scene:
+            memories = [self._reader.memory(scene, owner, source) for source in sources]
+        text = summary
+        if text is None:
+            if not memories:
+                raise InputError("sources: got none; allowed: at least two memories", field="sources")
+            text = max(memories, key=lambda m: (m.last_activated_at, m.created_seq)).content or "(purged)"
+        new_id = into or f"m-{new_event_id()}"
+        data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
+        return self._done(owner, [self._event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
+
+    def _one(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
+        check_owner(owner)
+        with self._reader.scene(owner) as scene:
+            self._reader.memory(scene, owner, memory_id)
+        return self._done(owner, [self._event(data, owner, self._when(occurred_at), actor)], {"id": memory_id})
+
+    def _when(self, occurred_at: str | None) -> int:
+        return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")
+
+    def _event(
+        self,
+        data: Any,
+        owner: str,
+        when: int,
+        actor: str,
+        *,
+        event_id: str | None = None,
+        causation_id: str | None = None,
+    ) -> AnyEvent:
+        return make_event(
+            data,
+            owner=owner,
+            occurred_at=from_micros(when),
+            actor=actor,
+            now=self._log.now(),
+            event_id=event_id,
+            causation_id=causation_id,
+        )
+
+    def _done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
+        """Append, wait for the fold, and tell what each event did."""
+        receipts = self.append_all([prepare(event) for event in events])
+        self.settle(receipts)
+        return answer | {"owner": owner, "position": receipts[-1].position, "changes": self._effects(owner, receipts)}
+
+    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+        """Append prepared events and raise where any of them was not written."""
+        receipts = self._log.append(prepared)
+        for receipt in receipts:
+            if not receipt.written:
+                raise _refusal(receipt)
+        return receipts
+
+    def _effects(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
+        seqs = {parse_position(receipt.position)[1] for receipt in receipts if receipt.position}
+        partition = parse_position(receipts[0].position or "0:0")[0]
+        _, entries = self._views.history(owner)
+        return [describe(entry, partition) for entry in entries if entry.seq in seqs]
+
+
+def _refusal(receipt: Receipt) -> EngramlogError:
+    if receipt.status == "head_mismatch":
+        return ConcurrencyError(
+            f"event {receipt.event_id}: the owner's head is {receipt.position}", event_id=receipt.event_id
+        )
+    if receipt.status == "conflict":
+        return ConcurrencyError(
+            f"event {receipt.event_id} is taken by other content at {receipt.position}", event_id=receipt.event_id
+        )
+    return StoreUnavailable(receipt.error or f"event {receipt.event_id} was not written", event_id=receipt.event_id)

@@ -1,0 +1,34 @@
+"""The `engramlog` command: settings from the environment, parts joined, one command run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from api.application import Application
+from api.cli import dead, reading, writing
+from api.cli.app import err, run
+from ops import commands
+from ops.settings import load_settings
+from ops.wiring import open_application
+
+FACES = (reading, writing, dead, commands)
+"""Modules whose commands register themselves on the application when they are imported."""
+
+
+@contextmanager
+def _open() -> Iterator[Application]:
+    with open_application(load_settings(), on_wait=lambda message: err.print(f"[dim]{message}[/]")) as application:
+        if application.recovery:
+            err.print(f"[bold yellow]{application.recovery}[/]")
+        yield application
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry of the `engramlog` command; gives its exit code."""
+    return run(_open, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Rebuilds every partition in turn; dies or falls asleep at a named point. A new one goes on where a killed one stood."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from consumers.redis_rebuild import rebuild_partition
+from events.errors import EngramlogError
+from events.redis_wire import Wire, connect
+from ops.logs import start_logging, teller
+from projections.redis_create import read_identity
+from tests.chaos.fate import fated, parser
+
+
+def main() -> int:
+    """Entry of the process: 0 when every partition was switched, 1 when Redis or another rebuild stood in the way."""
+    arguments = parser(__doc__)
+    options = arguments.parse_args()
+    start_logging()
+    tell = teller(rebuild=os.getpid())
+    client = connect(options.url)
+    wire = Wire(client)
+    try:
+        identity = read_identity(wire)
+        assert identity is not None
+        for tag in identity.tags:
+            rebuild_partition(
+                client,
+                tag,
+                holder=f"rebuild-{os.getpid()}",
+                tell=tell,
+                probe=fated(options.fate, options.at, options.passes),
+                lease_ms=options.lease_ms,
+                give_up_after=20.0,
+            )
+    except EngramlogError as error:
+        tell("rebuild given up", reason=error.message)
+        return 1
+    finally:
+        wire.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

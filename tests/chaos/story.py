@@ -1,0 +1,140 @@
+"""What the producers of the fault test tell: for each owner a life of memories, derived from the seed alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from events.catalogue import (
+    EventDiscarded,
+    Hit,
+    MemoriesAccessed,
+    MemoriesLinked,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryKept,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryUnmerged,
+    ParametersChanged,
+)
+from events.door import make_event
+from events.envelope import Prepared, derived_id, micros, prepare
+from events.partitions import position_text
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+CLOCK = micros(datetime(2036, 1, 1, tzinfo=UTC))
+"""The store's clock as the door of this test sees it: later than every event told."""
+POISON_KIND = "MemoryCreated.9"
+"""A version that no release knows: its owner is quarantined until an operator discards it."""
+MOST_MEMORIES = 12
+PLAIN, POISONED, NEWER = "plain", "poisoned", "newer"
+WORDS = ("coffee", "tea", "espresso", "mornings", "evenings", "Lisbon", "Kyoto", "咖啡", "rain")
+
+
+class OwnerStory:
+    """One owner's events, one after the other, the same for the same seed.
+
+    `flavour`: `poisoned` owners have events that nobody can read, `newer` ones such that an older release cannot.
+    """
+
+    def __init__(self, seed: int, owner: str, flavour: str = PLAIN) -> None:
+        self.owner = owner
+        self.flavour = flavour
+        self._seed = seed
+        self._rng = Random(f"{seed}:{owner}")
+        self._number = 0
+        self._memories: list[str] = []
+        self._merged: list[str] = []
+
+    def next(self) -> Prepared:
+        """The owner's next event."""
+        self._number += 1
+        odd = self._number > 3 and self._rng.random() < 0.05
+        if odd and self.flavour == NEWER:
+            return self._prepared(MemoryKept(memory_id=self._any(), reason="looked at"))
+        ready = self._prepared(self._told())
+        return ready._replace(kind=POISON_KIND) if odd and self.flavour == POISONED else ready
+
+    def _prepared(self, data: Any) -> Prepared:
+        at = BEGIN + timedelta(minutes=11 * self._number - self._rng.choice((0, 0, 0, 600)))
+        event_id = derived_id("chaos", str(self._seed), self.owner, str(self._number))
+        actor = self._rng.choice(("user", "assistant"))
+        return prepare(make_event(data, owner=self.owner, occurred_at=at, actor=actor, now=CLOCK, event_id=event_id))
+
+    def _told(self) -> Any:
+        if len(self._memories) < 2 or (len(self._memories) < MOST_MEMORIES and self._rng.random() < 0.15):
+            return self._created()
+        tellers = (
+            self._mentioned, self._mentioned, self._mentioned, self._negated, self._accessed, self._reinforced,
+            self._revised, self._deleted_or_restored, self._merged_or_not, self._linked, self._parameters,
+        )  # fmt: skip
+        return self._rng.choice(tellers)()
+
+    def _any(self) -> str:
+        return self._rng.choice(self._memories)
+
+    def _text(self) -> str:
+        return " ".join(self._rng.choices(WORDS, k=6))
+
+    def _created(self) -> MemoryCreated:
+        self._memories.append(f"m{self._number}")
+        category = self._rng.choice(("identity", "stable_preference", "fact", "temporary"))
+        return MemoryCreated(
+            memory_id=self._memories[-1], content=self._text(), category=category, kind="preference", source="user"
+        )
+
+    def _mentioned(self) -> MemoryMentioned:
+        return MemoryMentioned(memory_id=self._any())
+
+    def _negated(self) -> MemoryNegated:
+        return MemoryNegated(memory_id=self._any(), reason="no longer", replaced_by=self._any())
+
+    def _accessed(self) -> MemoriesAccessed:
+        hits = [
+            Hit(memory_id=one, count=rank, best_rank=rank, last_at=BEGIN + timedelta(minutes=11 * self._number))
+            for rank, one in enumerate(self._rng.sample(self._memories, 2), 1)
+        ]
+        return MemoriesAccessed(hits=tuple(hits), via="recall")
+
+    def _reinforced(self) -> MemoryReinforced:
+        return MemoryReinforced(memory_id=self._any(), outcome="used", from_memory=self._any())
+
+    def _revised(self) -> MemoryRevised:
+        return MemoryRevised(memory_id=self._any(), content=self._text())
+
+    def _deleted_or_restored(self) -> MemoryDeleted | MemoryRestored:
+        return self._rng.choice((MemoryDeleted, MemoryRestored))(memory_id=self._any())
+
+    def _merged_or_not(self) -> MemoryMerged | MemoryUnmerged:
+        if self._merged and self._rng.random() < 0.7:
+            return MemoryUnmerged(into=self._merged.pop())
+        self._merged.append(f"all{self._number}")
+        sources = tuple(self._rng.sample(self._memories, 2))
+        return MemoryMerged(sources=sources, into=self._merged[-1], summary=self._text())
+
+    def _linked(self) -> MemoriesLinked:
+        a, b = self._rng.sample(self._memories, 2)
+        return MemoriesLinked(a=a, b=b, weight=0.5, link=self._rng.choice(("semantic", "possible_conflict")))
+
+    def _parameters(self) -> ParametersChanged:
+        return ParametersChanged(parameters={"alpha_base": round(self._rng.uniform(0.005, 0.02), 4)})
+
+
+def discard(owner: str, partition: int, seq: int) -> Prepared:
+    """An operator's decision to drop a parked event; the same event however often it is decided."""
+    position = position_text(partition, seq)
+    event = make_event(
+        EventDiscarded(position=position, reason="no release can read it"),
+        owner=owner,
+        occurred_at=BEGIN,
+        actor="operator",
+        now=CLOCK,
+        event_id=derived_id("chaos discard", owner, position),
+    )
+    return prepare(event)

@@ -1,0 +1,92 @@
+"""Redis for every test that asks: fakeredis, the wheel's 6.2, and PATH's 7 or newer, each flushed before the test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+import redis
+from hypothesis import settings
+
+from tests.servers import MISSING, RedisServer, fake_client, newer_server, wheel_server
+
+settings.register_profile("engramlog", deadline=None)  # no timed assertions
+settings.load_profile("engramlog")
+
+REAL = ["redis-6.2", "redis-7"]
+
+
+class Servers:
+    """The real servers of this process (with pytest-xdist: of this worker), each started when first asked for."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, RedisServer] = {}
+
+    def get(self, name: str) -> RedisServer:
+        """The server, as good as new. Skips the test where no redis-server >= 7 is installed."""
+        if name not in self._running:
+            binary = wheel_server() if name == "redis-6.2" else newer_server()
+            if binary is None:
+                pytest.skip(MISSING)
+            self._running[name] = RedisServer(binary)
+        server = self._running[name]
+        server.reset()
+        return server
+
+    def stop(self) -> None:
+        """End them all."""
+        for server in self._running.values():
+            server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_servers() -> Iterator[Servers]:
+    """The real servers of this process."""
+    servers = Servers()
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture(params=["fakeredis", *REAL])
+def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
+    """A client of an empty Redis: fakeredis, 6.2 and 7."""
+    if request.param == "fakeredis":
+        client = fake_client()
+    else:
+        client = request.getfixturevalue("redis_servers").get(request.param).client()
+    yield client
+    client.close()
+
+
+@pytest.fixture(params=REAL)
+def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
+    """An empty real server: 6.2 and 7."""
+    return redis_servers.get(request.param)
+
+
+@pytest.fixture
+def real_redis_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
+    """A client of an empty real Redis: 6.2 and 7."""
+    with redis_server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
+    """A client of the wheel's empty redis-server 6.2, for tests that need one real server."""
+    with redis_servers.get("redis-6.2").client() as client:
+        yield client
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what did not run for want of a server, also under -q."""
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple) and MISSING in report.longrepr[2]
+    ]
+    if skipped:
+        files = Counter(report.nodeid.partition("::")[0] for report in skipped)
+        named = ", ".join(f"{name} ({count})" for name, count in sorted(files.items()))
+        terminalreporter.write_line(f"{MISSING}: {len(skipped)} tests did not run: {named}", yellow=True)

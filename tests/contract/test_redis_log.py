@@ -1,0 +1,439 @@
+"""What holds for the log on Redis only: its keys, its receipts, and what happens when Redis is full, gone or stalled."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+
+import pytest
+import redis
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from redis.crc import key_slot
+
+from events.catalogue import TurnRecorded
+from events.envelope import Prepared
+from events.errors import StoreFull, StoreUnavailable
+from events.log import Receipt
+from events.memory_log import InMemoryEventLog
+from events.partitions import LogKeys, crc16, partition_of, spread_tags
+from events.redis_log import RedisEventLog, read_durability
+from events.redis_wire import Wire, WirePool, connect
+from tests.samples import NOW, event, mention, owner_in, side_events
+from tests.servers import RedisServer, fake_client, wheel_server
+
+PARTITIONS = 4
+TAGS = spread_tags(PARTITIONS)
+HERE, THERE = owner_in(1, PARTITIONS), owner_in(2, PARTITIONS)
+BEFORE = mention("before", HERE)
+EIGHT_PRIMARIES = 8
+SLOTS = 16_384
+
+
+def entries_of(client: redis.Redis, partition: int = 1) -> list[tuple[bytes, bytes]]:
+    """(entry id, event id) of a partition's stream, read past our own code."""
+    return [(entry_id, fields[b"i"]) for entry_id, fields in client.xrange(LogKeys(TAGS[partition]).stream)]
+
+
+def open_log(client: redis.Redis) -> RedisEventLog:
+    """A log that has appended once, so that its connection stands and knows the script."""
+    log = RedisEventLog(client, TAGS)
+    assert [receipt.status for receipt in log.append([BEFORE])] == ["appended"]
+    return log
+
+
+def user_without(server: RedisServer, *commands: str) -> redis.Redis:
+    """A client of a user who may not run some commands, as with a hosted Redis."""
+    refused = [f"-{command}" for command in commands]
+    with server.client() as client:
+        client.execute_command("ACL", "SETUSER", "guest", "reset", "on", ">secret", "~*", "+@all", *refused)
+    return connect(server.url.replace("unix://", "unix://guest:secret@"))
+
+
+def until_answered(call: Callable[[], list[Receipt]]) -> list[Receipt]:
+    """What the caller does: send again for as long as Redis does not answer."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return call()
+        except StoreUnavailable:
+            assert time.monotonic() < until
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# Keys
+
+
+def test_appending_makes_the_documented_keys_and_no_other(redis_client: redis.Redis) -> None:
+    log = RedisEventLog(redis_client, TAGS)
+    log.append([mention(i, f"o{i}") for i in range(200)])
+    log.append(side_events(HERE))
+    log.append([mention(0, "o0", "other"), mention(900, HERE)], expected_heads={HERE: 1})
+    log.close()
+    made = {key.decode() for key in redis_client.scan_iter(count=1_000)}
+    rest = {name.partition("}:")[2] for name in made if name.startswith(tuple(f"{{{tag}}}:" for tag in TAGS))}
+    assert len(made) > PARTITIONS * 4
+    assert {re.sub(r"\d+", "<bucket>", name) for name in rest} == {"meta", "ev", "heads", "dd:<bucket>"}
+    assert all(name.startswith(tuple(f"{{{tag}}}:" for tag in TAGS)) for name in made)
+
+
+def test_all_keys_of_a_partition_lie_in_one_cluster_slot(redis_client: redis.Redis) -> None:
+    log = RedisEventLog(redis_client, TAGS)
+    log.append([mention(i, f"o{i}") for i in range(200)])
+    log.close()
+    slots = {(key.partition(b"}")[0], key_slot(key)) for key in redis_client.scan_iter(count=1_000)}
+    assert slots == {(f"{{{tag}".encode(), crc16(tag) % SLOTS) for tag in TAGS}
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 8, 16, 64])
+def test_partitions_are_spread_evenly_over_the_slots_of_a_cluster(partitions: int) -> None:
+    slots = [key_slot(LogKeys(tag).stream.encode()) for tag in spread_tags(partitions)]
+    shares = min(partitions, EIGHT_PRIMARIES)
+    assert Counter(slot * shares // SLOTS for slot in slots) == dict.fromkeys(range(shares), partitions // shares)
+
+
+def test_the_log_never_scans_keys_and_names_every_key_that_its_script_touches(real_redis_client: redis.Redis) -> None:
+    log = open_log(real_redis_client)
+    with real_redis_client.monitor() as monitor:
+        log.append([mention(1, HERE), mention(2, THERE)])
+        real_redis_client.echo("that was it")
+        seen: list[str] = []
+        while "that was it" not in "".join(seen[-1:]):
+            seen.append(monitor.next_command()["command"])
+    named = {word for line in seen if line.upper().startswith("EVALSHA") for word in line.split() if word[:2] == "{e"}
+    touched = {word for line in seen if not line.upper().startswith("EVALSHA") for word in line.split()[1:2]}
+    commands = {line.split()[0].upper() for line in seen}
+    assert {key for key in touched if key.startswith("{")} <= named
+    assert commands <= {"EVALSHA", "HGET", "HSET", "XADD", "ECHO", "INFO"}
+
+
+# Receipts
+
+
+@pytest.mark.parametrize(
+    ("appendonly", "appendfsync", "no_fsync_on_rewrite", "fsynced"),
+    [
+        ("yes", "always", "no", True),
+        ("yes", "everysec", "no", False),
+        ("yes", "always", "yes", False),
+        ("no", "always", "no", False),
+    ],
+)
+def test_a_receipt_says_fsynced_only_when_every_answered_write_is_on_disk(
+    real_redis_client: redis.Redis, appendonly: str, appendfsync: str, no_fsync_on_rewrite: str, fsynced: bool
+) -> None:
+    real_redis_client.config_set("appendfsync", appendfsync)
+    real_redis_client.config_set("no-appendfsync-on-rewrite", no_fsync_on_rewrite)
+    real_redis_client.config_set("appendonly", appendonly)
+    with closing(RedisEventLog(real_redis_client, TAGS)) as log:
+        assert [receipt.fsynced for receipt in log.append([mention(1), mention(1)])] == [fsynced, fsynced]
+
+
+def test_a_receipt_says_null_where_the_server_does_not_tell(redis_server: RedisServer) -> None:
+    with user_without(redis_server, "config") as client, closing(RedisEventLog(client, TAGS)) as log:
+        assert [receipt.fsynced for receipt in log.append([mention(1)])] == [None]
+
+
+def test_a_receipt_says_null_on_fakeredis() -> None:
+    with fake_client() as client, closing(RedisEventLog(client, TAGS)) as log:
+        assert [receipt.fsynced for receipt in log.append([mention(1)])] == [None]
+        assert read_durability(Wire(client)) is None
+
+
+def test_a_new_connection_asks_anew_what_the_server_promises(redis_server: RedisServer) -> None:
+    with redis_server.client() as client, closing(RedisEventLog(client, TAGS)) as log:
+        assert log.append([mention(1)])[0].fsynced is False
+        client.config_set("appendfsync", "always")
+        client.config_set("appendonly", "yes")
+        client.client_kill_filter(_type="normal", skipme=True)
+        with suppress(StoreUnavailable):
+            log.append([mention(2)])
+        assert log.append([mention(2)])[0].fsynced is True
+
+
+def test_what_was_refused_claims_no_replica_and_no_disk() -> None:
+    with fake_client() as client, closing(RedisEventLog(client, TAGS)) as log:
+        log.append([mention(1, HERE)])
+        refused = log.append([mention(1, HERE, "other"), mention(2, HERE)])
+        assert [(receipt.fsynced, receipt.replicas) for receipt in refused] == [(None, 0), (None, 0)]
+
+
+def test_receipts_count_the_replicas_that_have_the_events_also_for_duplicates(free_port: int) -> None:
+    primary = RedisServer(wheel_server(), port=str(free_port), repl_diskless_sync_delay="0")
+    replica = RedisServer(wheel_server(), replicaof=f"127.0.0.1 {free_port}")
+    try:
+        with primary.client() as client, replica.client() as copy:
+            wait_until(lambda: copy.info("replication")["master_link_status"] == "up")
+            with closing(RedisEventLog(client, TAGS, replicas=1, replica_timeout_ms=5_000)) as log:
+                batch = [mention(1, HERE), mention(2, THERE)]
+                assert [(r.status, r.replicas) for r in log.append(batch)] == [("appended", 1)] * 2
+                assert entries_of(copy) == entries_of(client)
+                assert [(r.status, r.replicas) for r in log.append(batch)] == [("already_appended", 1)] * 2
+                refused = log.append([mention(1, HERE, "other"), batch[0]])
+                assert [(r.status, r.replicas) for r in refused] == [("conflict", 0), ("already_appended", 0)]
+    finally:
+        replica.stop()
+        primary.stop()
+
+
+def test_a_replica_that_does_not_answer_in_time_is_not_counted(real_redis_client: redis.Redis) -> None:
+    with closing(RedisEventLog(real_redis_client, TAGS, replicas=1, replica_timeout_ms=1)) as log:
+        assert [(r.status, r.replicas) for r in log.append([mention(1)])] == [("appended", 0)]
+
+
+# Full
+
+
+@pytest.fixture
+def heavy(real_redis_client: redis.Redis) -> Iterator[Callable[[float], RedisEventLog]]:
+    """Gives a fresh log on a Redis of which a share of maxmemory is used."""
+    real_redis_client.setrange("ballast", 40_000_000, "x")
+    opened: list[RedisEventLog] = []
+
+    def filled_to(share: float) -> RedisEventLog:
+        used = int(real_redis_client.info("memory")["used_memory"])
+        real_redis_client.config_set("maxmemory", int(used / share))
+        opened.append(RedisEventLog(real_redis_client, TAGS))
+        return opened[-1]
+
+    yield filled_to
+    for log in opened:
+        log.close()
+
+
+def test_under_75_percent_of_maxmemory_everything_is_appended(heavy: Callable[[float], RedisEventLog]) -> None:
+    receipts = heavy(0.73).append([mention(1), *side_events()])
+    assert {receipt.status for receipt in receipts} == {"appended"}
+
+
+def test_from_75_percent_on_requests_of_accesses_alone_are_refused(
+    heavy: Callable[[float], RedisEventLog], real_redis_client: redis.Redis
+) -> None:
+    access = side_events()[0]
+    log = heavy(0.77)
+    with pytest.raises(StoreFull, match=r"77% of its maxmemory.*from 75%.*send the same request again") as refusal:
+        log.append([access])
+    assert refusal.value.context["retry_after"] > 0
+    assert real_redis_client.keys() == [b"ballast"]
+    assert [receipt.status for receipt in log.append([mention(1), access])] == ["appended", "appended"]
+
+
+def test_from_85_percent_on_every_request_is_refused_and_nothing_is_written(
+    heavy: Callable[[float], RedisEventLog], real_redis_client: redis.Redis
+) -> None:
+    with pytest.raises(StoreFull, match="appends are refused from 85% on"):
+        heavy(0.87).append([mention(1)])
+    assert real_redis_client.keys() == [b"ballast"]
+
+
+def test_an_append_that_meets_maxmemory_in_the_script_fails_whole_and_succeeds_when_sent_again(
+    redis_server: RedisServer,
+) -> None:
+    batch = [mention(i, owner) for i, owner in enumerate([HERE, THERE, HERE])]
+    with user_without(redis_server, "info") as client, closing(RedisEventLog(client, TAGS)) as log:
+        client.config_set("maxmemory", 1)
+        receipts = log.append(batch)
+        assert [(receipt.status, receipt.position) for receipt in receipts] == [("failed", None)] * 3
+        assert all("maxmemory" in (r.error or "") and "free memory" in (r.error or "") for r in receipts)
+        client.config_set("maxmemory", 0)
+        assert client.dbsize() == 0
+        assert [receipt.status for receipt in log.append(batch)] == ["appended"] * 3
+
+
+def test_a_script_during_which_memory_runs_out_still_writes_its_part_whole(redis_server: RedisServer) -> None:
+    long = [
+        event(TurnRecorded(turn_id=f"t{i}", role="user", text="y" * 60_000), owner=HERE, number=i) for i in range(99)
+    ]
+    with user_without(redis_server, "info") as client, closing(open_log(client)) as log:
+        with redis_server.client() as operator:
+            operator.config_set("maxmemory", int(operator.info("memory")["used_memory"]) + 12_000_000)
+            statuses = Counter(r.status for i in range(4) for r in log.append(long_ids(long, i)))
+            operator.config_set("maxmemory", 0)
+        assert set(statuses) == {"appended", "failed"}
+        assert all(count % len(long) == 0 for count in statuses.values())
+        stored = entries_of(client)
+        assert len(stored) == 1 + statuses["appended"]
+        assert [entry_id for entry_id, _ in stored] == [b"%d-0" % seq for seq in range(1, len(stored) + 1)]
+        assert log.head(1) == len(stored)
+
+
+def long_ids(events: list[Prepared], generation: int) -> list[Prepared]:
+    """The same events under other ids."""
+    return [e._replace(raw_id=bytes([generation]) + e.raw_id[1:]) for e in events]
+
+
+# Away
+
+
+def test_a_replica_refuses_with_advice_and_nothing_is_written(redis_server: RedisServer) -> None:
+    with redis_server.client() as client, closing(open_log(client)) as log:
+        client.execute_command("REPLICAOF", "127.0.0.1", "1")
+        receipts = log.append([mention(1, HERE), mention(2, THERE)])
+        assert [receipt.status for receipt in receipts] == ["failed", "failed"]
+        assert all("read-only" in (r.error or "") and "against the primary" in (r.error or "") for r in receipts)
+        assert entries_of(client) == [(b"1-0", BEFORE.raw_id)]
+
+
+def test_too_few_replicas_refuse_with_advice(real_redis_client: redis.Redis) -> None:
+    with closing(open_log(real_redis_client)) as log:
+        real_redis_client.config_set("min-replicas-to-write", "1")
+        receipts = log.append([mention(1, HERE)])
+        assert [receipt.status for receipt in receipts] == ["failed"]
+        assert "cannot serve now" in (receipts[0].error or "")
+
+
+def test_a_server_that_stalls_gets_the_request_sent_again_and_holds_it_once(redis_server: RedisServer) -> None:
+    batch = [mention(1, HERE), mention(2, HERE)]
+    with redis_server.client(timeout=0.2) as client, closing(open_log(client)) as log:
+        os.kill(redis_server.process.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(StoreUnavailable, match="can be sent again safely") as lost:
+                log.append(batch)
+        finally:
+            os.kill(redis_server.process.pid, signal.SIGCONT)
+        assert "whether it was written is not known" in lost.value.message
+        receipts = until_answered(lambda: log.append(batch))
+        assert [receipt.position for receipt in receipts] == ["1:2", "1:3"]
+        assert all(receipt.written for receipt in receipts)
+        assert [event_id for _, event_id in entries_of(client)] == [BEFORE.raw_id, *(e.raw_id for e in batch)]
+
+
+def test_a_pause_of_writes_gets_the_request_sent_again_and_holds_it_once(redis_server: RedisServer) -> None:
+    with redis_server.client(timeout=0.2) as client, redis_server.client() as operator:
+        with closing(open_log(client)) as log:
+            operator.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+            with pytest.raises(StoreUnavailable, match="can be sent again safely"):
+                log.append([mention(1, HERE)])
+            operator.execute_command("CLIENT", "UNPAUSE")
+            assert log.append([mention(1, HERE)])[0].position == "1:2"
+            assert [event_id for _, event_id in entries_of(client)] == [BEFORE.raw_id, mention(1, HERE).raw_id]
+
+
+def test_after_its_connection_was_killed_the_log_goes_on(real_redis_client: redis.Redis) -> None:
+    with closing(open_log(real_redis_client)) as log:
+        real_redis_client.client_kill_filter(_type="normal", skipme=True)
+        with pytest.raises(StoreUnavailable, match="can be sent again safely"):
+            log.append([mention(1, HERE)])
+        assert [receipt.status for receipt in log.append([mention(1, HERE)])] == ["appended"]
+        assert [entry.seq for entry in log.read(1, 0)] == [1, 2]
+
+
+def test_one_call_finds_out_that_connections_broke_and_all_are_made_anew(real_redis_client: redis.Redis) -> None:
+    pool = WirePool(real_redis_client)
+    with pool.wire() as one, pool.wire() as two, pool.wire() as three:
+        for wire in (one, two, three):
+            wire.call("PING")
+    real_redis_client.client_kill_filter(_type="normal", skipme=True)
+    with pytest.raises(StoreUnavailable), pool.wire() as wire:
+        wire.call("PING")
+    with pool.wire() as one, pool.wire() as two, pool.wire() as three:
+        assert [wire.call("PING") for wire in (one, two, three)] == [b"PONG"] * 3
+        assert [wire.generation for wire in (one, two, three)] == [2, 2, 2]
+    pool.close()
+
+
+def test_scripts_that_the_server_forgot_are_loaded_again(redis_client: redis.Redis) -> None:
+    with closing(open_log(redis_client)) as log:
+        redis_client.script_flush()
+        receipts = log.append([mention(1, HERE), mention(2, THERE)])
+        assert [(receipt.status, receipt.position) for receipt in receipts] == [
+            ("appended", "1:2"),
+            ("appended", "2:1"),
+        ]
+
+
+def test_where_no_server_listens_the_error_says_so() -> None:
+    with connect("unix:///nowhere/s") as client, closing(RedisEventLog(client, TAGS)) as log:
+        with pytest.raises(StoreUnavailable, match="no connection to Redis.*No such file"):
+            log.append([mention(1)])
+
+
+def test_a_wrong_password_is_told_as_such(redis_server: RedisServer) -> None:
+    user_without(redis_server, "info").close()
+    with connect(redis_server.url.replace("unix://", "unix://guest:wrong@")) as client:
+        with (
+            closing(RedisEventLog(client, TAGS)) as log,
+            pytest.raises(StoreUnavailable, match="check the user and pass"),
+        ):
+            log.append([mention(1)])
+
+
+def test_the_clock_is_that_of_redis(real_redis_client: redis.Redis) -> None:
+    def clock() -> int:
+        seconds, micros = real_redis_client.time()
+        return int(seconds) * 1_000_000 + int(micros)
+
+    with closing(RedisEventLog(real_redis_client, TAGS)) as log:
+        assert clock() <= log.now() <= log.now()
+
+
+# The same answers as the log in memory
+
+OWNERS = ["o0", "o1", "o2", "小明"]
+events_of = st.builds(
+    lambda number, owner, memory, side: side_events(owner)[side] if side < 3 else mention(number, owner, memory),
+    st.integers(0, 6),
+    st.sampled_from(OWNERS),
+    st.sampled_from(["m1", "m1", "m1", "m2"]),
+    st.integers(0, 9),
+)
+requests_of = st.lists(
+    st.tuples(st.lists(events_of, max_size=6), st.dictionaries(st.sampled_from(OWNERS), st.integers(0, 4), max_size=2)),
+    max_size=6,
+)
+
+
+def agree(client: redis.Redis, requests: list[tuple[list[Prepared], dict[str, int]]]) -> None:
+    client.flushall()
+    plain = InMemoryEventLog(lambda: NOW, 2)
+    with closing(RedisEventLog(client, spread_tags(2))) as log:
+        for events, heads in requests:
+            expected = [(r.event_id, r.status, r.position) for r in plain.append(events, expected_heads=heads)]
+            assert [(r.event_id, r.status, r.position) for r in log.append(events, expected_heads=heads)] == expected
+        assert [log.read(p, 0) for p in (0, 1)] == [plain.read(p, 0) for p in (0, 1)]
+        assert [log.owner_head(owner) for owner in OWNERS] == [plain.owner_head(owner) for owner in OWNERS]
+        assert {partition_of(owner, 2) for owner in OWNERS} == {0, 1}
+
+
+@settings(max_examples=40)
+@given(requests=requests_of)
+def test_on_fakeredis_any_requests_are_answered_as_in_memory(
+    requests: list[tuple[list[Prepared], dict[str, int]]],
+) -> None:
+    with fake_client() as client:
+        agree(client, requests)
+
+
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[RedisServer]:
+    server = RedisServer(wheel_server())
+    yield server
+    server.stop()
+
+
+@settings(max_examples=60)
+@given(requests=requests_of)
+def test_on_redis_any_requests_are_answered_as_in_memory(
+    one_server: RedisServer, requests: list[tuple[list[Prepared], dict[str, int]]]
+) -> None:
+    with one_server.client() as client:
+        agree(client, requests)

