@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from api.asked import parse_instant, refused
 from api.appending import Appended
+from api.asked import parse_instant, refused
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, prepare, utc_text

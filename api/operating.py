@@ -205,7 +205,7 @@ class Operator:
             while wire.call("HEXISTS", keys.log.control, request):
                 if monotonic() > end:
                     raise EngramlogError(
-                        f"no worker carried out the retry for {owner} within {RETRY_SECONDS:g} s; the request stays: is a worker running?",
+                        f"no worker retried {owner} within {RETRY_SECONDS:g} s; the request stays: is a worker running?",
                         owner=owner,
                     )
                 sleep(0.02)

@@ -172,7 +172,7 @@ class Reader:
         found = scene.view.get(check_memory_id(memory_id))
         if found is None:
             raise NotFound(
-                f"owner {owner} has no memory {memory_id} (position {scene.position}); `engramlog list {owner}` shows what there is",
+                f"owner {owner} has no memory {memory_id} (position {scene.position}); see `engramlog list {owner}`",
                 owner=owner,
                 memory_id=memory_id,
             )

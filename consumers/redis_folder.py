@@ -18,7 +18,6 @@ from projections.partition import (
     WorkingOwner,
     decode_all,
     discarded_position,
-    discarded_position,
     fold_batch,
     named_memories,
     release,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -30,6 +31,7 @@ from events.envelope import (
     Prepared,
     canonical,
     encode,
+    event_class,
     from_micros,
     new_event_id,
     prepare_body,
@@ -47,7 +49,7 @@ _SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 @cache
 def adapter(event_type: str) -> TypeAdapter[AnyEvent]:
     """The pydantic adapter of one event type, built at first use."""
-    return TypeAdapter(Event[EVENT_TYPES[event_type]])  # type: ignore[misc]
+    return TypeAdapter(event_class(event_type))
 
 
 def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
@@ -140,7 +142,7 @@ def _explain_json(raw: bytes | str, error: Exception, where: dict[str, Any]) -> 
     for path, value in _leaves(document):
         if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
             return InvalidEvent(path, "a text with a lone surrogate", "Unicode text without lone surrogates", **where)
-        if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+        if isinstance(value, float) and not isfinite(value):
             return InvalidEvent(path, str(value), "a finite number", **where)
     return InvalidEvent("event", _show(raw), f"one JSON object in UTF-8 ({error})", **where)
 

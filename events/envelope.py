@@ -164,9 +164,15 @@ def _plain(item: Any) -> Any:
     return _sparse(item) if dataclasses.is_dataclass(item) else item
 
 
+def event_class(event_type: str) -> Any:
+    """`Event` of one type of data: what pydantic and msgspec read."""
+    generic: Any = Event
+    return generic[EVENT_TYPES[event_type]]
+
+
 @cache
 def _decoder(event_type: str) -> msgspec.json.Decoder[AnyEvent]:
-    return msgspec.json.Decoder(Event[EVENT_TYPES[event_type]])  # type: ignore[misc]
+    return msgspec.json.Decoder(event_class(event_type))
 
 
 _CURRENT = {f"{name}.{version}": name for name, version in LATEST_VERSION.items()}
@@ -195,4 +201,4 @@ def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
     document = upcast(event_type, int(version), orjson.loads(body))
     if "from" in document["data"]:
         document["data"]["from_"] = document["data"].pop("from")
-    return msgspec.convert(document, Event[EVENT_TYPES[event_type]])  # type: ignore[misc]
+    return msgspec.convert(document, event_class(event_type))

@@ -25,7 +25,8 @@ ACCESS_FULL = 0.75
 _APPEND = Script(
     "append",
     """
--- KEYS: meta, stream, heads, then dedupe buckets. ARGV: events n, heads m, m x (owner, seq), n x (id, fingerprint, bucket, owner, moves, kind, body)
+-- KEYS: meta, stream, heads, then dedupe buckets.
+-- ARGV: events n, heads m, m x (owner, seq), n x (id, fingerprint, bucket, owner, moves, kind, body)
 local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
 local first = 2 + 2 * m
 local head = tonumber(redis.call('HGET', KEYS[1], 'seq') or '0')
@@ -148,7 +149,7 @@ class RedisEventLog:
         limit = ACCESS_FULL if only_accesses else APPEND_FULL
         if share is not None and share >= limit:
             raise StoreFull(
-                f"Redis uses {share:.0%} of its maxmemory; appends are refused from {limit:.0%} on so that folding and operators can go on:"
+                f"Redis uses {share:.0%} of its maxmemory; appends are refused from {limit:.0%} on, so that folds go on:"
                 " raise maxmemory or free memory, then send the same request again",
                 retry_after=5,
             )

@@ -16,7 +16,6 @@ from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
-from redis.connection import Connection
 from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreFull, StoreUnavailable
@@ -61,7 +60,7 @@ def refusal_code(error: Exception) -> str:
     return found[1] or found[2] if found else ""
 
 
-def as_store_error(error: Exception) -> EngramlogError:
+def as_store_error(error: Exception) -> EngramlogError:  # noqa: PLR0911 - a table of refusals
     """A redis-py error as one of ours, saying what to do."""
     text = str(error)
     code = refusal_code(error)
@@ -93,12 +92,12 @@ class Wire:
 
     def __init__(self, client: redis.Redis) -> None:
         self._pool = client.connection_pool
-        self._connection: Connection | None = None
+        self._connection: Any = None
         self._loaded: set[str] = set()
         self._outstanding = 0
         self.generation = 0
 
-    def _open(self) -> Connection:
+    def _open(self) -> Any:
         if self._connection is None:
             self._loaded.clear()
             self._outstanding = 0

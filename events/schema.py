@@ -110,7 +110,7 @@ def _literal(value: object) -> str:
 def _words(field: Schema, definitions: Schema) -> str:
     field = _present(field)
     if "description" in field:
-        return _NAMED.get(field["description"], field["description"])
+        return str(_NAMED.get(field["description"], field["description"]))
     if "enum" in field:
         return ", ".join(map(_literal, field["enum"]))
     if "$ref" in field or "properties" in field or field.get("type") == "object":

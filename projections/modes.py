@@ -64,7 +64,7 @@ def due_levels(columns: Columns, weights: Floats, now: int, parameters: Paramete
     levels = np.where(weights < normal_threshold, levels, np.minimum(levels, SUMMARY))
     levels[(weights < parameters.archive_weight) & (idle >= parameters.archive_idle_days)] = ARCHIVE
     levels[(columns.category == _IDENTITY) | (columns.core != 0) | (columns.sensitivity >= UNCOMPRESSED)] = FULL
-    return levels.astype(np.int8)
+    return np.asarray(levels, dtype=np.int8)
 
 
 def effective_levels(
@@ -73,7 +73,7 @@ def effective_levels(
     """The deeper of the recorded level and the one due; at least `tag` while a kept version is negated."""
     levels = np.maximum(columns.level, due_levels(columns, weights, now, parameters, normal_threshold))
     levels[columns.conflict == Columns.KEEP] = np.maximum(levels[columns.conflict == Columns.KEEP], TAG)
-    return levels.astype(np.int8)
+    return np.asarray(levels, dtype=np.int8)
 
 
 def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mode: Mode) -> Visibility:

@@ -199,7 +199,7 @@ def _apply_or_park(
     if owner.quarantine is None:
         try:
             if isinstance(event, UndecodableEvent):
-                raise event
+                raise event  # noqa: TRY301 - an unreadable event stops its owner just as a failing one does
             _apply(part, owner, stored, event, base)
             return
         except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else

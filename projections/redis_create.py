@@ -49,7 +49,7 @@ def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
     identity = read_identity(wire)
     if identity is None:
         tags: Sequence[str] = spread_tags(partitions)
-        fields = [
+        fields: list[Argument] = [
             "store_id",
             store_id,
             "partitions",

@@ -9,35 +9,12 @@ import pytest
 import redis
 from hypothesis import settings
 
-from tests.servers import MISSING, RedisServer, fake_client, newer_server, wheel_server
+from tests.servers import MISSING, RedisServer, Servers, fake_client
 
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
 settings.load_profile("engramlog")
 
 REAL = ["redis-6.2", "redis-7"]
-
-
-class Servers:
-    """The real servers of this process (with pytest-xdist: of this worker), each started when first asked for."""
-
-    def __init__(self) -> None:
-        self._running: dict[str, RedisServer] = {}
-
-    def get(self, name: str) -> RedisServer:
-        """The server, as good as new. Skips the test where no redis-server >= 7 is installed."""
-        if name not in self._running:
-            binary = wheel_server() if name == "redis-6.2" else newer_server()
-            if binary is None:
-                pytest.skip(MISSING)
-            self._running[name] = RedisServer(binary)
-        server = self._running[name]
-        server.reset()
-        return server
-
-    def stop(self) -> None:
-        """End them all."""
-        for server in self._running.values():
-            server.stop()
 
 
 @pytest.fixture(scope="session")

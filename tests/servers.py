@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import fakeredis
+import pytest
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -89,7 +90,11 @@ class RedisServer:
                 stdout=log,
                 stderr=log,
             )
-        self._wait_until_ready()
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
 
     @property
     def url(self) -> str:
@@ -134,3 +139,26 @@ class RedisServer:
                 self.process.kill()
                 self.process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Servers:
+    """The real servers of this process (with pytest-xdist: of this worker), each started when first asked for."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, RedisServer] = {}
+
+    def get(self, name: str) -> RedisServer:
+        """The server, as good as new. Skips the test where no redis-server >= 7 is installed."""
+        if name not in self._running:
+            binary = wheel_server() if name == "redis-6.2" else newer_server()
+            if binary is None:
+                pytest.skip(MISSING)
+            self._running[name] = RedisServer(binary)
+        server = self._running[name]
+        server.reset()
+        return server
+
+    def stop(self) -> None:
+        """End them all."""
+        for server in self._running.values():
+            server.stop()

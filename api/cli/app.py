@@ -60,7 +60,7 @@ OccurredOption = Annotated[
 
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
     """The application for this command's duration."""
-    return cast(Opener, context.obj)()
+    return cast("Opener", context.obj)()
 
 
 def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]], None]) -> None:

@@ -54,7 +54,9 @@ class Ledger:
             for line, receipt in zip(lines, receipts, strict=True):
                 if not receipt.written or receipt.position is None:
                     if receipt.status != "failed":
-                        self.complaints.append(f"{line.event.event_id}: {receipt.as_dict()} for an event sent unchanged")
+                        self.complaints.append(
+                            f"{line.event.event_id}: {receipt.as_dict()} for an event sent unchanged"
+                        )
                     continue
                 position = parse_position(receipt.position)
                 if line.position not in {None, position}:

@@ -54,7 +54,9 @@ class Producer(Thread):
         """One request: some of the owners, some consecutive events of each."""
         chosen = self._rng.sample(self._stories, self._rng.randint(1, min(4, len(self._stories))))
         return [
-            self._ledger.enter(self.name, story.next()) for story in chosen for _ in range(self._rng.choice((1, 1, 2, 5)))
+            self._ledger.enter(self.name, story.next())
+            for story in chosen
+            for _ in range(self._rng.choice((1, 1, 2, 5)))
         ]
 
     def _deliver(self, lines: list[Line]) -> None:

@@ -26,7 +26,7 @@ from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis_log import RedisEventLog, read_durability
 from events.redis_wire import Wire, WirePool, connect
 from tests.samples import NOW, event, mention, owner_in, side_events
-from tests.servers import RedisServer, fake_client, wheel_server
+from tests.servers import RedisServer, Servers, fake_client, wheel_server
 
 PARTITIONS = 4
 TAGS = spread_tags(PARTITIONS)
@@ -179,9 +179,10 @@ def test_what_was_refused_claims_no_replica_and_no_disk() -> None:
 
 def test_receipts_count_the_replicas_that_have_the_events_also_for_duplicates(free_port: int) -> None:
     primary = RedisServer(wheel_server(), port=str(free_port), repl_diskless_sync_delay="0")
-    replica = RedisServer(wheel_server(), replicaof=f"127.0.0.1 {free_port}")
+    replica = RedisServer(wheel_server())
     try:
         with primary.client() as client, replica.client() as copy:
+            copy.execute_command("REPLICAOF", "127.0.0.1", free_port)
             wait_until(lambda: copy.info("replication")["master_link_status"] == "up")
             with closing(RedisEventLog(client, TAGS, replicas=1, replica_timeout_ms=5_000)) as log:
                 batch = [mention(1, HERE), mention(2, THERE)]
@@ -423,17 +424,10 @@ def test_on_fakeredis_any_requests_are_answered_as_in_memory(
         agree(client, requests)
 
 
-@pytest.fixture(scope="module")
-def one_server() -> Iterator[RedisServer]:
-    server = RedisServer(wheel_server())
-    yield server
-    server.stop()
-
-
 @settings(max_examples=60)
 @given(requests=requests_of)
 def test_on_redis_any_requests_are_answered_as_in_memory(
-    one_server: RedisServer, requests: list[tuple[list[Prepared], dict[str, int]]]
+    redis_servers: Servers, requests: list[tuple[list[Prepared], dict[str, int]]]
 ) -> None:
-    with one_server.client() as client:
+    with redis_servers.get("redis-6.2").client() as client:
         agree(client, requests)

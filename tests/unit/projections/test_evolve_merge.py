@@ -233,7 +233,7 @@ REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
         "a deleted source",
         GONE,
         merged("m", "n", day=10),
-        {i: "source n is deleted: restore it first" for i in ("all", "m", "n")},
+        dict.fromkeys(("all", "m", "n"), "source n is deleted: restore it first"),
     ),
     (
         "a source merged away",
@@ -249,13 +249,13 @@ REFUSED: list[tuple[str, Story, Told, dict[str, str]]] = [
         "an id that exists",
         TWO.given(created(of="all")),
         merged("m", "n", day=10),
-        {i: "all exists already: a merge needs a new id" for i in ("all", "m", "n")},
+        dict.fromkeys(("all", "m", "n"), "all exists already: a merge needs a new id"),
     ),
     (
         "the id of a tombstone",
         TWO.given(created(of="all"), deleted("all", day=1), purged("all", day=31)),
         merged("m", "n", day=40),
-        {i: "all exists already: a merge needs a new id" for i in ("all", "m", "n")},
+        dict.fromkeys(("all", "m", "n"), "all exists already: a merge needs a new id"),
     ),
 ]
 

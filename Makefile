@@ -1,0 +1,54 @@
+# Everything from a bare checkout: Python 3.11+ and make. No Redis has to be installed or running.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench chaos lock clean
+
+help: ## Show what there is
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+setup: $(READY) ## Make the environment in .venv from the pinned lock
+
+demo: $(READY) ## The main job on an embedded real Redis: a short story, then what to try next
+	@$(BIN)/engramlog demo
+
+test: $(READY) ## All tests; they start their own servers
+	$(BIN)/python -P -m pytest -n 2 --dist loadgroup
+
+check: $(READY) ## Format, lint, types, direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## Format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## Measure against the limits; prints JSON
+	@$(BIN)/engramlog bench all --json
+
+chaos: $(READY) ## The long fault run: kills, stops, restarts; SECONDS=120 SEED=... 
+	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
+
+lock: ## Pin every dependency anew, with hashes and without any registry's address
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --python-version 3.11 \
+		--custom-compile-command "make lock" --quiet --output-file requirements.lock
+	rm -rf $(VENV)-lock
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

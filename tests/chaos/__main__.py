@@ -1,0 +1,66 @@
+"""The long fault run: `python -m tests.chaos --seconds 120 --seed 7`. Ends with 1 where anything was lost or doubled."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+from tests.chaos.director import Plan
+from tests.chaos.faulty_worker import SCRIPTS
+from tests.chaos.run import run
+
+
+def main() -> int:
+    """Entry of the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120.0, help="how long faults strike; settling comes on top")
+    parser.add_argument("--seed", type=int, help="drawn, and printed, when not given")
+    parser.add_argument("--runs", type=int, default=1, help="runs with following seeds")
+    parser.add_argument("--mutant", choices=list(SCRIPTS), default="", help="commit without one of its checks")
+    parser.add_argument("--json", action="store_true", help="one JSON document a run instead of a table")
+    options = parser.parse_args()
+    first = options.seed if options.seed is not None else SystemRandom().randrange(1_000_000)
+    clean = True
+    for seed in range(first, first + options.runs):
+        print(f"seed {seed}, {options.seconds:g} s of faults", file=sys.stderr)
+        with tempfile.TemporaryDirectory(prefix="engramlog-chaos-") as folder:
+            report = run(Plan(seed, options.seconds, mutant=options.mutant), Path(folder)).as_dict()
+        print(json.dumps(report) if options.json else table(report))
+        clean = clean and report["clean"]
+    return 0 if clean else 1
+
+
+def table(report: dict[str, Any]) -> str:
+    """The figures as people read them."""
+    recovery = report["time_to_recover"]
+    rows: list[tuple[str, object]] = [
+        ("kind of fault", report["kind_of_fault"]),
+        ("seed", report["plan"]["seed"]),
+        ("seconds of faults", report["plan"]["seconds"]),
+        ("acknowledged", report["acknowledged"]),
+        ("unknown, written once", report["unknown_written"]),
+        ("unknown, not written", report["unknown_absent"]),
+        ("lost", report["lost"]),
+        ("duplicated", report["duplicated"]),
+        ("out of order", report["out_of_order"]),
+        ("differences from the pure fold", len(report["differences"])),
+        ("sendings", report["sendings"]),
+        ("applied / parked / discarded", f"{report['applied']} / {report['parked']} / {report['discarded']}"),
+        ("owners / memories", f"{report['owners']} / {report['memories']}"),
+        ("time to recover, p50", f"{recovery['p50_seconds']} s"),
+        ("time to recover, worst", f"{recovery['max_seconds']} s of {recovery['faults']} faults"),
+        *((name, count) for name, count in report["faults"].items()),
+        *((f"({name})", count) for name, count in report["told_by_workers"].items()),
+        *(("!", difference) for difference in report["differences"]),
+    ]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

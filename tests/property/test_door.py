@@ -1,0 +1,233 @@
+"""Laws of the door: what a schema allows comes in and reads back the same; whatever else comes is refused in words."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from events.catalogue import EVENT_TYPES, SEALED_ONLY
+from events.door import adapter, make_event, read_event, read_events
+from events.envelope import Prepared, decode, encode, prepare
+from events.errors import InputError, InvalidBatch, InvalidEvent
+from events.schema import json_schema
+from events.vocabulary import EARLIEST, ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
+from tests.samples import MOMENT, NOW
+
+OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
+Document = dict[str, Any]
+
+ids = (
+    st.text(st.one_of(st.sampled_from("abcXYZ019-_.:@/+"), st.sampled_from("äéß小明мя")), min_size=1, max_size=128)
+    | st.just("x" * 128)
+)  # fmt: skip
+zones = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+instants = st.datetimes(EARLIEST.replace(tzinfo=None), MOMENT.replace(tzinfo=None)).map(lambda t: t.replace(tzinfo=UTC))
+times = st.builds(lambda moment, zone: moment.astimezone(zone).isoformat(), instants, zones)
+plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+NAMED: dict[str, st.SearchStrategy[Any]] = {
+    ID_RULE: ids,
+    TEXT_RULE: plain_text.filter(lambda text: text.strip()) | st.just("好" * 21_845),
+    TIME_RULE: times,
+    WORD_RULE: st.text(st.sampled_from("abzXY09_-./:+小明"), min_size=1, max_size=64),
+}
+
+
+def of_schema(schema: Document, definitions: Document) -> st.SearchStrategy[Any]:
+    """Values that a JSON Schema allows."""
+    if "$ref" in schema:
+        return of_schema(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in schema:
+        return st.one_of(*(of_schema(one, definitions) for one in schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
+        return st.sampled_from(schema.get("enum") or [schema["const"]])
+    if schema.get("description") in NAMED:
+        return NAMED[schema["description"]]
+    return _of_type(schema, definitions)
+
+
+def _of_type(schema: Document, definitions: Document) -> st.SearchStrategy[Any]:
+    match schema["type"]:
+        case "object":
+            fields = {name: of_schema(field, definitions) for name, field in schema["properties"].items()}
+            must = schema.get("required", [next(iter(fields))])
+            optional = {name: value for name, value in fields.items() if name not in must}
+            return st.fixed_dictionaries({name: fields[name] for name in must}, optional=optional)
+        case "array":
+            items = of_schema(schema["items"], definitions)
+            low, high = schema.get("minItems", 0), schema["maxItems"]
+            return st.lists(items, min_size=low, max_size=min(high, low + 3), unique=schema.get("uniqueItems", False))
+        case "number":
+            low = schema.get("minimum", schema.get("exclusiveMinimum"))
+            floats = st.floats(low, schema["maximum"], exclude_min="exclusiveMinimum" in schema)
+            return floats | st.just(int(schema["maximum"]))
+        case "integer":
+            return st.integers(schema["minimum"], schema["maximum"])
+        case "null" | "boolean" as kind:
+            return st.none() if kind == "null" else st.booleans()
+    if "IANA" in schema.get("description", ""):
+        return st.sampled_from(["UTC", "Asia/Shanghai", "America/New_York"])
+    if schema.get("format") == "uuid":
+        return st.uuids().map(str) | st.uuids().map(lambda one: str(one).upper())
+    if "pattern" in schema:
+        return st.from_regex(schema["pattern"], fullmatch=True)
+    return st.text(
+        st.characters(exclude_categories=["Cs"]), min_size=schema.get("minLength", 0), max_size=schema["maxLength"]
+    )
+
+
+@cache
+def documents(event_type: str) -> st.SearchStrategy[Document]:
+    """Envelopes that the schema of a type allows, at times that the door lets in."""
+    schema = json_schema(event_type)
+    envelopes = of_schema(schema | {"properties": schema["properties"] | {"occurred_at": TIMES}}, schema["$defs"])
+    return envelopes.filter(
+        lambda one: event_type != "MemoryMerged" or one["data"]["into"] not in one["data"]["sources"]
+    )
+
+
+TIMES = {"type": "string", "description": TIME_RULE}
+any_document = st.sampled_from(OPEN_TYPES).flatmap(documents)
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def let_in(raw: bytes | str) -> Prepared | None:
+    """What the door made of it, or None where it refused; anything but an InputError goes through."""
+    try:
+        return read_event(raw, now=NOW)
+    except InputError as refusal:
+        assert refusal.message.encode()
+        assert isinstance(refusal, InvalidEvent)
+        assert "\n" not in refusal.message
+        assert all(len(part) > 0 for part in (refusal.field, refusal.got, refusal.allowed))
+        return None
+
+
+@pytest.mark.parametrize("event_type", OPEN_TYPES)
+def test_what_a_schema_allows_comes_in_and_reads_back_with_the_same_values(event_type: str) -> None:
+    @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+    @given(document=documents(event_type))
+    def holds(document: Document) -> None:
+        raw = json.dumps(document)
+        prepared = read_event(raw, now=NOW)
+        event = decode(prepared.kind, prepared.body)
+        assert event == adapter(event_type).validate_json(raw)
+        assert (event.event_id, event.owner) == (document["event_id"].lower(), document["owner"])
+        assert event.occurred_at == datetime.fromisoformat(document["occurred_at"])
+        assert (prepared.event_id, prepared.owner) == (event.event_id, event.owner)
+
+    holds()
+
+
+@pytest.mark.parametrize("event_type", OPEN_TYPES)
+def test_an_event_made_from_values_is_the_event_read_from_its_own_json(event_type: str) -> None:
+    @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+    @given(document=documents(event_type))
+    def holds(document: Document) -> None:
+        sent = adapter(event_type).validate_json(json.dumps(document))
+        made = make_event(
+            sent.data,
+            owner=sent.owner,
+            occurred_at=sent.occurred_at,
+            actor=sent.actor,
+            now=NOW,
+            event_id=document["event_id"],
+            session_id=sent.session_id,
+            causation_id=document.get("causation_id"),
+            correlation_id=sent.correlation_id,
+        )
+        assert made == sent
+        assert prepare(made) == read_event(encode(made), now=NOW)
+
+    holds()
+
+
+def shuffled(value: Any, chance: random.Random) -> Any:
+    """The same JSON with the fields of every object in another order."""
+    if isinstance(value, dict):
+        names = list(value)
+        chance.shuffle(names)
+        return {name: shuffled(value[name], chance) for name in names}
+    return [shuffled(one, chance) for one in value] if isinstance(value, list) else value
+
+
+@given(any_document, zones, st.randoms(use_true_random=False), st.sampled_from([None, 1, "\t"]))
+def test_order_of_fields_time_zone_and_case_of_uuids_do_not_make_another_event(
+    document: Document, zone: timezone, chance: random.Random, indent: int | str | None
+) -> None:
+    other = shuffled(document, chance)
+    other["occurred_at"] = datetime.fromisoformat(document["occurred_at"]).astimezone(zone).isoformat(" ")
+    for name in ("event_id", "causation_id"):
+        if document.get(name):
+            other[name] = document[name].swapcase()
+    if other.get("schema_version") == 1 and chance.random() < 0.5:
+        del other["schema_version"]
+    assert read_event(json.dumps(other, indent=indent), now=NOW) == read_event(json.dumps(document), now=NOW)
+
+
+@given(any_document, any_document)
+def test_other_content_has_another_fingerprint(one: Document, other: Document) -> None:
+    other = other | {"event_id": one["event_id"]}
+    first, second = (read_event(json.dumps(document), now=NOW) for document in (one, other))
+    assert (first.fingerprint == second.fingerprint) == (first.body == second.body)
+
+
+@given(st.binary(max_size=200) | st.text(st.characters(), max_size=200))
+def test_whatever_bytes_come_the_door_refuses_in_words(raw: bytes | str) -> None:
+    assert let_in(raw) is None
+
+
+@given(any_json)
+def test_whatever_json_comes_the_door_refuses_in_words(value: Any) -> None:
+    assert let_in(json.dumps(value)) is None
+
+
+@settings(max_examples=300)
+@given(any_document, any_json, st.randoms(use_true_random=False))
+def test_a_valid_event_with_one_value_replaced_is_refused_in_words_or_can_be_decoded(
+    document: Document, value: Any, chance: random.Random
+) -> None:
+    place: Any = document
+    while True:
+        name = chance.choice(list(place))
+        if not isinstance(place[name], dict) or not place[name] or chance.random() < 0.2:
+            break
+        place = place[name]
+    place[name] = value
+    prepared = let_in(json.dumps(document))
+    if prepared is not None:
+        assert decode(prepared.kind, prepared.body).event_id == prepared.event_id
+
+
+@given(any_document, st.text(min_size=1, max_size=20), any_json, st.booleans())
+def test_an_unknown_field_is_refused_wherever_it_stands(
+    document: Document, name: str, value: Any, inside: bool
+) -> None:
+    place = document["data"] if inside else document
+    if document["type"] != "ParametersChanged" and name not in json.dumps(document):
+        place[name] = value
+        assert let_in(json.dumps(document)) is None
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(any_document, st.booleans()), min_size=1, max_size=4))
+def test_a_batch_names_exactly_its_bad_events_by_index(items: list[tuple[Document, bool]]) -> None:
+    raws = [json.dumps(document | ({"actor": "nobody"} if bad else {})) for document, bad in items]
+    bad = [index for index, (_, is_bad) in enumerate(items) if is_bad]
+    if not bad:
+        assert read_events(raws, now=NOW) == [read_event(raw, now=NOW) for raw in raws]
+        return
+    with pytest.raises(InvalidBatch) as refusal:
+        read_events(raws, now=NOW)
+    assert [problem.context["index"] for problem in refusal.value.problems] == bad
+    assert {problem.field for problem in refusal.value.problems} == {"actor"}
