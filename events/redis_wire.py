@@ -101,7 +101,8 @@ class Wire:
         if self._connection is None:
             self._loaded.clear()
             self._outstanding = 0
-            connection = self._pool.make_connection()
+            # Not `make_connection`: the pool counts what it ever made, and refuses for good after a hundred reconnects.
+            connection = self._pool.connection_class(**self._pool.connection_kwargs)
             connection.connect()
             self._connection = connection
             self.generation += 1
@@ -113,6 +114,14 @@ class Wire:
         self._outstanding = 0
         if connection is not None:
             connection.disconnect()
+
+    def refresh(self) -> None:
+        """Drop a connection that was cut while it was idle, before anything is sent on it."""
+        try:
+            if self._connection is not None and self._connection.can_read():
+                self.close()
+        except (redis.RedisError, OSError):
+            self.close()
 
     def send(self, *arguments: Argument) -> None:
         """Send one command; its answer is had by `receive`, in order."""
@@ -196,6 +205,7 @@ class WirePool:
         """A wire of one's own; after an error its connection is dropped, since what is in flight on it is unknown."""
         try:
             wire = self._idle.get_nowait()
+            wire.refresh()
         except Empty:
             wire = Wire(self._client)
         try:

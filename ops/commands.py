@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -15,15 +19,18 @@ from api.cli.app import Json, app, err, out, show
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_verify import Verdict, verify_partition
 from events.errors import BadSetting, InputError
+from ops.logs import start_logging, teller
+from ops.notices import patient
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store
+from ops.wiring import open_application
 from ops.worker import new_worker_id, run_worker
 from projections.partition import DIGEST_MODULUS
 
 
 @contextmanager
 def _store() -> Iterator[OpenStore]:
-    with open_the_store(load_settings(), on_wait=lambda message: err.print(f"[dim]{message}[/]")) as store:
+    with open_the_store(load_settings(), on_wait=patient(err)) as store:
         if store.embedded and store.embedded.recovery:
             err.print(f"[bold yellow]{store.embedded.recovery}[/]")
         yield store
@@ -127,11 +134,30 @@ def _render_verified(answer: dict[str, Any]) -> None:
     out.print(table)
 
 
+@app.command("up", epilog="Example: `engramlog up`, then `curl http://127.0.0.1:8733/ready`; Ctrl-C stops it in order")
+def up_(
+    host: Annotated[
+        str | None, typer.Option(help="Loopback only, until access keys exist.", show_default=False)
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="0 takes a free one.", min=0, max=65_535, show_default=False)] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="How many fold workers.", min=1, max=64, show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
+    from ops.up import up  # noqa: PLC0415 - FastAPI takes a third of a second to import; other commands need none of it
+
+    settings = load_settings()
+    given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
+    settings = settings.model_copy(update=given)
+    start_logging(settings.log_level, pretty=False if json else None)
+    up(settings, teller(), on_wait=patient(err))
+
+
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")
 def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
-    from ops.logs import start_logging  # noqa: PLC0415
-
     settings = load_settings()
     if not settings.redis_url:
         raise BadSetting(
@@ -143,3 +169,53 @@ def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines a
         url = store.url
     start_logging(settings.log_level)
     run_worker(url, timeout=settings.redis_timeout)
+
+
+@app.command(epilog="Example: `engramlog demo --keep ./demo-data`")
+def demo(
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", help="Keep the demo's store in this new folder, to ask it things.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, merge and time."""
+    from ops.demo import Demo  # noqa: PLC0415 - the picture's library is needed nowhere else
+
+    if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
+        raise InputError(
+            f"keep: got {str(keep)!r}, which is not empty; allowed: a folder that is new or empty",
+            field="keep",
+            got=str(keep),
+        )
+    with TemporaryDirectory(prefix="engramlog-demo-") as scratch:
+        settings = load_settings().model_copy(update={"data": keep or Path(scratch) / "store", "redis_url": None})
+        with open_application(settings) as application:
+            if not json:
+                Demo(application, out).tell()
+            else:
+                Demo(application, Console(file=StringIO(), width=120)).tell()
+            told = application.operator.status()
+        with open_the_store(settings) as store:
+            tags = list(enumerate(store.identity.tags))
+            answer = _verified([verify_partition(store.client, number, tag) for number, tag in tags])
+    answer |= {"store_id": told["store_id"], "kept": str(keep) if keep else None}
+    show(answer, json, lambda found: _demo_told(found, keep))
+
+
+def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
+    out.print()
+    _render_verified(answer)
+    out.print("[dim]verified: the log was folded anew in memory and compared with what is stored[/]\n")
+    folder = keep or "./demo-data"
+    first = "" if keep else "  engramlog demo --keep ./demo-data\n"
+    out.print(
+        "[bold]Try next[/]\n"
+        f"{first}  export ENGRAMLOG_DATA={folder}\n"
+        '  engramlog search mei "早上喝什么" --mode review\n'
+        "  engramlog why mei coffee\n"
+        "  engramlog replay mei --set user_factor=1.3\n"
+        "  engramlog import turns your-conversation.jsonl\n"
+        "  engramlog up",
+        markup=True,
+    )

@@ -10,6 +10,7 @@ from api.application import Application
 from api.cli import dead, reading, writing
 from api.cli.app import err, run
 from ops import commands
+from ops.notices import patient
 from ops.settings import load_settings
 from ops.wiring import open_application
 
@@ -19,7 +20,7 @@ FACES = (reading, writing, dead, commands)
 
 @contextmanager
 def _open() -> Iterator[Application]:
-    with open_application(load_settings(), on_wait=lambda message: err.print(f"[dim]{message}[/]")) as application:
+    with open_application(load_settings(), on_wait=patient(err)) as application:
         if application.recovery:
             err.print(f"[bold yellow]{application.recovery}[/]")
         yield application

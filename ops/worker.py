@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from threading import Event as Flag
+from threading import Thread
 from uuid import uuid4
 
 from consumers.redis_folder import Probe, unprobed
@@ -62,6 +63,14 @@ def run_worker(
     worker.run(stop)
 
 
+def _follow(parent: int) -> None:
+    """Hand over and stop once the parent is gone: a killed `up` leaves no worker behind."""
+    pause = Flag()
+    while os.getppid() == parent:
+        pause.wait(0.5)
+    signal.raise_signal(signal.SIGTERM)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m ops.worker", description=__doc__)
@@ -69,8 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--log-level", default="info")
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
+    parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
     options = parser.parse_args(arguments)
     start_logging(options.log_level)
+    if options.parent is not None:
+        Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
     run_worker(options.url, timeout=options.timeout, lease_ms=options.lease_ms)
     return 0
 

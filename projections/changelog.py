@@ -30,6 +30,7 @@ _TYPES = tuple(EVENT_TYPES)
 _TYPE = {name: number for number, name in enumerate(_TYPES)}
 _FIELDS = Memory.__struct_fields__
 _FIELD = {name: number for number, name in enumerate(_FIELDS)}
+_TEXT = frozenset({"content", "summary"})
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -78,7 +79,7 @@ def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str,
         note.reason,
         tuple(_FIELD.get(name, name) for name in note.fields),
         after.version if after is not None else 0,
-        content_hash(after) if after is not None and (before is None or "content" in note.fields) else b"",
+        content_hash(after) if after is not None and (before is None or not _TEXT.isdisjoint(note.fields)) else b"",
         old,
         new,
         found,

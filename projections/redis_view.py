@@ -30,6 +30,8 @@ from projections.redis_store import decode_quarantine, read_entries
 from projections.view import OwnerView
 
 PAGE = 500
+PACKS = 64
+"""Packs of a change log read at once, going back from the newest."""
 VIEW_BYTES = 1 << 30
 """About how much the kept views may take together; the least recently asked leave first."""
 
@@ -46,6 +48,15 @@ class Standing(NamedTuple):
     def position(self) -> str:
         """The position an answer was computed at."""
         return position_text(self.partition, self.checkpoint)
+
+
+class Tail(NamedTuple):
+    """The newest events of an owner in the order in which they were folded, and their change-log entries."""
+
+    start: int
+    """How many events of the owner were folded before these."""
+    seqs: list[int]
+    entries: list[Entry]
 
 
 class _Held:
@@ -225,6 +236,45 @@ class RedisViews:
                 if wire.call("HGET", keys.owners, owner) == before:
                     break
         return unpack(b"".join(packs[name] for name in sorted(packs)))
+
+    def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
+        """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""
+        counts: list[int] = []
+        with self._wires.wire() as wire:
+            keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            for start in range(0, len(owners), PAGE):
+                states = wire.call("HMGET", keys.owners, *owners[start : start + PAGE])
+                counts += [decode_owner(raw).applied if raw else 0 for raw in states]
+        return counts
+
+    def tail(self, owner: str, since: int) -> Tail:
+        """What was folded of an owner after its first `since` events: the newest packs, and no more of them than it takes."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            for _ in range(100):
+                keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+                token = wire.call("HGET", keys.owners, owner)
+                state = decode_owner(token) if token else OwnerState()
+                seqs, entries = self._newest(wire, keys, owner, state, since)
+                if wire.call("HGET", keys.owners, owner) == token and len(seqs) >= state.applied - since:
+                    break
+        return Tail(state.applied - len(seqs), seqs, entries)
+
+    def _newest(
+        self, wire: Wire, keys: BuildKeys, owner: str, state: OwnerState, since: int
+    ) -> tuple[list[int], list[Entry]]:
+        if state.applied <= since:
+            return [], []
+        seqs, entries = unpack(wire.call("HGET", keys.changelog(owner), state.pack) or b"")
+        if len(seqs) >= state.applied - since:
+            return seqs, entries
+        names = sorted(map(int, wire.call("HKEYS", keys.changelog(owner))))[:-1]
+        while names and len(seqs) < state.applied - since:
+            names, wanted = names[:-PACKS], names[-PACKS:]
+            packs = wire.call("HMGET", keys.changelog(owner), *wanted)
+            older = unpack(b"".join(raw or b"" for raw in packs))
+            seqs, entries = older[0] + seqs, older[1] + entries
+        return seqs, entries
 
     def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
         """The owner's stored events at these seqs."""

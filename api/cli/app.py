@@ -6,14 +6,16 @@ Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, cast
 
-import orjson
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from api.application import Application, Opener
 from events.errors import EngramlogError
@@ -27,8 +29,22 @@ app = typer.Typer(
     help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
     epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.",
 )
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False)
+PIPE_WIDTH = 140
+"""Columns of output that goes to a pipe or a file, at least: these have no width of their own."""
+LONG_FOLD = 5_000
+"""Events from which folding the past shows a progress bar: about a quarter of a second."""
+
+
+def _console(*, stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        asked = os.environ.get("COLUMNS", "")
+        console.width = max(PIPE_WIDTH, int(asked) if asked.isdigit() else 0)
+    return console
+
+
+out = _console()
+err = _console(stderr=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Owner = Annotated[str, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False)]
@@ -72,29 +88,59 @@ def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]
 
 
 def print_json(answer: Any) -> None:
-    """One JSON object on standard output; Chinese stays readable."""
-    sys.stdout.write(orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n")
+    """One JSON object on standard output, in UTF-8 whatever the locale; Chinese stays readable."""
+    text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def complain(error: EngramlogError) -> None:
+    """The error in one line on standard error: what happened, to what, what to do."""
+    err.print(f"[bold red]{type(error).__name__}[/]: {escape(_printable(error.message))}", soft_wrap=True)
+
+
+def _printable(text: str) -> str:
+    """The text with what UTF-8 cannot carry (bytes of a broken argument) spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+@contextmanager
+def progress(task: str, as_json: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error for work of (done, total) steps, once that is long; nothing where nobody looks on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
+        number = bar.add_task(task, total=None, visible=False)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(number, completed=done, total=total, visible=total > LONG_FOLD)
+
+        yield advance
 
 
 def run(opener: Opener, arguments: Sequence[str] | None = None) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(args=arguments, obj=opener)
-    except EngramlogError as error:
-        if "--json" in arguments:
-            sys.stdout.write(json.dumps(error.as_dict(), ensure_ascii=False, default=str) + "\n")
-        err.print(f"[bold red]{type(error).__name__}[/]: {_escaped(error.message)}")
-        return error.exit_code
+        code = _run(opener, arguments)
+        sys.stdout.flush()
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
+    return code
+
+
+def _run(opener: Opener, arguments: list[str]) -> int:
+    try:
+        app(args=arguments, obj=opener)
+    except EngramlogError as error:
+        if "--json" in arguments:
+            print_json(error.as_dict())
+        complain(error)
+        return error.exit_code
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
     return 0
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -85,17 +85,18 @@ class Operator(Attendant):
         self._left = frozenset(left)
         self._rng = rng
         self._decided: dict[tuple[str, int], Line] = {}
-        self.retries = 0
+        self.finishing = False
+        """Once set, no retry is asked for that cannot help, so that a moment without requests comes."""
 
     def round(self) -> None:
         """Look at every quarantined owner once."""
         for partition, tag in enumerate(self.tags):
             for owner, why in quarantined(self.wire, tag).items():
-                if why.kind == POISON_KIND and owner not in self._left and self._rng.random() < 0.5:
+                hopeless = why.kind == POISON_KIND
+                if hopeless and owner not in self._left and (self.finishing or self._rng.random() < 0.5):
                     self._discard(partition, owner, why.seq)
-                else:
+                elif not (hopeless and self.finishing):
                     self.wire.call("HSET", LogKeys(tag).control, f"retry:{owner}", owner)
-                    self.retries += 1
 
     def _discard(self, partition: int, owner: str, seq: int) -> None:
         line = self._decided.get((owner, seq))

@@ -70,7 +70,7 @@ class Director:
             actor.wake()
         sleep(0.5)
         for actor in self._everybody():
-            actor.end()
+            actor.end(3.0)  # one may meet its fate only now, and sleep
         self.workers = [self._worker() for _ in range(2)]
         self._rebuild = None
 

@@ -36,7 +36,7 @@ class Producer(Thread):
             while not self._stop_asked.is_set():
                 self._deliver(self._compose())
                 self._again(at_most=2)
-                self._stop_asked.wait(self._rng.uniform(0.0, 0.04))
+                self._stop_asked.wait(self._rng.uniform(0.0, 0.1))
             self._again(at_most=len(self._later))
         except BaseException as error:
             self.failure = error

@@ -83,6 +83,7 @@ def run(plan: Plan, folder: Path) -> Report:
         director.settle()
         for producer in producers:
             producer.end()
+        operator.finishing = True
         wait_until(lambda: _settled(wire, tags, left), "everything folded and freed", SETTLED_WITHIN)
         operator.end()
         watch.end()

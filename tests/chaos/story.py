@@ -33,6 +33,8 @@ CLOCK = micros(datetime(2036, 1, 1, tzinfo=UTC))
 POISON_KIND = "MemoryCreated.9"
 """A version that no release knows: its owner is quarantined until an operator discards it."""
 MOST_MEMORIES = 12
+MOST_ODD = 4
+"""Events of one owner, at most, that somebody cannot read: each stops the owner until an operator has acted."""
 PLAIN, POISONED, NEWER = "plain", "poisoned", "newer"
 WORDS = ("coffee", "tea", "espresso", "mornings", "evenings", "Lisbon", "Kyoto", "咖啡", "rain")
 
@@ -51,15 +53,17 @@ class OwnerStory:
         self._number = 0
         self._memories: list[str] = []
         self._merged: list[str] = []
+        self._odd = 0
 
     def next(self) -> Prepared:
         """The owner's next event."""
         self._number += 1
-        odd = self._number > 3 and self._rng.random() < 0.05
+        odd = self.flavour != PLAIN and self._number > 3 and self._odd < MOST_ODD and self._rng.random() < 0.02
+        self._odd += odd
         if odd and self.flavour == NEWER:
             return self._prepared(MemoryKept(memory_id=self._any(), reason="looked at"))
         ready = self._prepared(self._told())
-        return ready._replace(kind=POISON_KIND) if odd and self.flavour == POISONED else ready
+        return ready._replace(kind=POISON_KIND) if odd else ready
 
     def _prepared(self, data: Any) -> Prepared:
         at = BEGIN + timedelta(minutes=11 * self._number - self._rng.choice((0, 0, 0, 600)))

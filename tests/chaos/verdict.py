@@ -37,7 +37,7 @@ class Verdict:
     """Never acknowledged, found in the log: once, or it counts as duplicated."""
     unknown_absent: int = 0
     lost: int = 0
-    """Acknowledged, but not at its position in the log, or passed over by the fold."""
+    """Acknowledged, but not at its position in the log, or neither applied nor parked for an owner that stands still."""
     duplicated: int = 0
     """Times that an event is in the log, or applied, beyond the first."""
     out_of_order: int = 0
@@ -183,15 +183,15 @@ def _judge_owner(
     wire: Wire, keys: BuildKeys, owner: str, mine: Folded, acknowledged: set[int], verdict: Verdict
 ) -> None:
     working, where = mine.owners[owner], f"{keys.log.tag} {owner}"
+    stuck = wire.call("HGET", keys.quarantine, owner)
     packs = {int(seq): raw for seq, raw in _pairs(wire.call("HGETALL", keys.changelog(owner)))}
     applied, entries = unpack(b"".join(packs[seq] for seq in sorted(packs)))
     parked = read_parked(wire, keys, owner)
-    _judge_applied(mine, owner, applied, parked, acknowledged, verdict)
+    _judge_applied(mine, owner, applied, parked if stuck else [], acknowledged, verdict)
     if (applied, entries) != (mine.applied[owner], mine.entries[owner]):
         verdict.differs(f"{where}: change log of {len(entries)} entries, folded {len(mine.entries[owner])}")
     if parked != mine.parked[owner]:
         verdict.differs(f"{where}: parked {parked}, folded {mine.parked[owner]}")
-    stuck = wire.call("HGET", keys.quarantine, owner)
     if (decode_quarantine(stuck) if stuck else None) != working.quarantine:
         verdict.differs(f"{where}: quarantine {stuck!r}, folded {working.quarantine}")
     token = wire.call("HGET", keys.owners, owner)

@@ -1,0 +1,96 @@
+"""What routes answer with, and how each answer is documented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+from starlette.responses import Response
+
+
+class Json(Response):
+    """JSON as the service layer made it, not validated a second time: the shapes are documented, and tested."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: Any, status_code: int = 200) -> None:
+        super().__init__(content, status_code, {"cache-control": "no-store"})
+
+    def render(self, content: Any) -> bytes:
+        """The same bytes as the command line's `--json`, without indentation."""
+        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
+
+
+class ProblemShape(BaseModel):
+    """An error (RFC 9457). Further fields are the error's context: `field`, `got`, `allowed`, `owner`, `position` ..."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    error: str
+
+
+_PROBLEMS: dict[int, tuple[str, str, str]] = {
+    404: ("There is no such owner, memory or route.", "NotFound", "owner alice has no memory tea (position 3:128)"),
+    409: (
+        "The position does not exist or is parked, or the owner's head is another.",
+        "BeyondHead",
+        "position 3:999 does not exist: the head is 128",
+    ),
+    413: ("Too many events or bytes.", "RequestTooLarge", "a request of 1001 events; at most 1000 are allowed: split it"),
+    422: (
+        "Something in the request cannot be right; nothing was done.",
+        "InputError",
+        "mode: got 'all'; allowed: normal, review, debug",
+    ),
+    503: (
+        "Redis does not answer; the same request can be sent again.",
+        "StoreUnavailable",
+        "no connection to Redis; the same request can be sent again safely",
+    ),
+    504: (
+        "The position was not folded in time.",
+        "NotYetFolded",
+        "position 3:128 was not folded within 2 s: the checkpoint is 120; is a worker running?",
+    ),
+    507: (
+        "Redis is too close to its maxmemory.",
+        "StoreFull",
+        "Redis uses 86% of its maxmemory; appends are refused from 85% on",
+    ),
+}
+
+
+def documented(shape: Any, description: str, *statuses: int, example: Any = None) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route: its answer with an example, and the problems it may answer with."""
+    shown = shape.model_config["json_schema_extra"]["examples"][0] if example is None else example
+    answers: dict[int | str, dict[str, Any]] = {
+        200: {"description": description, "model": shape, "content": {"application/json": {"example": shown}}}
+    }
+    return answers | problems(*statuses)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems of these statuses, and 422 and 503, which any route may answer with."""
+    answers: dict[int | str, dict[str, Any]] = {}
+    for status in sorted({422, 503, *statuses}):
+        description, kind, detail = _PROBLEMS[status]
+        example = {
+            "type": f"urn:engramlog:problem:{kind}",
+            "title": kind,
+            "status": status,
+            "detail": detail,
+            "error": kind,
+        }
+        answers[status] = {
+            "description": description,
+            "content": {
+                "application/problem+json": {
+                    "schema": {"$ref": "#/components/schemas/ProblemShape"},
+                    "example": example,
+                }
+            },
+        }
+    return answers

@@ -1,0 +1,193 @@
+"""What routes are given: the application, ids from the path, and questions from the query, all with examples."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple, cast
+from urllib.parse import unquote
+
+from fastapi import Depends, Path, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from api.application import Application
+from api.http.feed import Feeds
+from api.http.metrics import Metrics
+
+EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
+EXAMPLES_OF_IDS = ["coffee", "D1:3", "a/b"]
+
+
+class Parts(NamedTuple):
+    """What the routes of one FastAPI application stand on."""
+
+    application: Application
+    metrics: Metrics
+    feeds: Feeds
+
+
+async def parts_of(request: Request) -> Parts:
+    """The parts of the application that was asked."""
+    return cast(Parts, request.app.state.parts)
+
+
+async def application_of(request: Request) -> Application:
+    """The application itself."""
+    return cast(Parts, request.app.state.parts).application
+
+
+def _decoded(segment: str) -> str:
+    """A path segment as it was meant: the guard hands paths on percent-encoded, so that `%2F` separates nothing."""
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise ValueError("percent-encoded UTF-8") from None
+
+
+Asked = Annotated[Application, Depends(application_of)]
+AskedParts = Annotated[Parts, Depends(parts_of)]
+Owner = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(
+        description="Whose memories: a user, an agent, a team. Percent-encoded; a `/` inside as `%2F`.",
+        examples=EXAMPLES_OF_OWNERS,
+    ),
+]
+MemoryId = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(description="A memory's id. Percent-encoded; a `/` inside as `%2F`.", examples=EXAMPLES_OF_IDS),
+]
+
+
+class Question(BaseModel):
+    """Query parameters; an unknown name is refused, since a misspelt `as_of` would answer about the present."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AsOfAsked(Question):
+    """When, and after what."""
+
+    as_of: str | None = Field(
+        None,
+        description="Answer as of an instant (what had happened by then) or a position (what was known).",
+        examples=["2023-10-22T12:00:00Z", "3:128"],
+    )
+    after: str | None = Field(
+        None,
+        description="Wait until this position of the owner is folded (read your writes): 504 after two seconds,"
+        " 409 where it is parked or does not exist.",
+        examples=["3:128"],
+    )
+
+
+class TimeAsked(AsOfAsked):
+    """When, after what, and at which instant weights are computed."""
+
+    at: str | None = Field(
+        None,
+        description="Compute weights at this instant, past or future, instead of now.",
+        examples=["2023-10-22T12:00:00Z"],
+    )
+
+
+class ModeAsked(TimeAsked):
+    """The same under a mode."""
+
+    mode: str = Field(
+        "normal",
+        description="`normal` (dialogue), `review` (looking back) or `debug` (everything).",
+        examples=["normal", "review", "debug"],
+    )
+
+
+class SearchAsked(ModeAsked):
+    """A search."""
+
+    q: str = Field(description="What to look for, in any language.", examples=["咖啡", "When did she go to Paris?"])
+    limit: int = Field(5, description="How many results, 1 to 100.", examples=[5])
+    trace: bool = Field(True, description="Record that these memories were shown, after the answer.", examples=[True])
+
+
+class ListAsked(ModeAsked):
+    """A page of an owner's memories."""
+
+    limit: int = Field(50, description="How many, 1 to 1000.", examples=[50])
+    offset: int = Field(0, ge=0, description="How many to pass over.", examples=[0])
+
+
+class GetAsked(TimeAsked):
+    """One memory."""
+
+    reveal: bool = Field(False, description="Show the text of a secret memory (sensitivity 3).", examples=[False])
+    trace: bool = Field(True, description="Record that this memory was shown.", examples=[True])
+
+
+class Told(BaseModel):
+    """A JSON body; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: str = Field(
+        "user", description="Who says so: user, assistant, judge, system or operator.", examples=["user"]
+    )
+    occurred_at: str | None = Field(
+        None, description="When it happened, if not now: RFC 3339 with a zone.", examples=["2026-11-22T09:30:00Z"]
+    )
+
+
+class Negation(Told):
+    """It is no longer so."""
+
+    correction: str | None = Field(
+        None, description="What holds instead: becomes a new memory.", examples=["I drink tea now"]
+    )
+    replaced_by: str | None = Field(None, description="Or the id of a memory that holds instead.", examples=["tea"])
+    resolution: str | None = Field(
+        None,
+        description="latest_wins, version_keep or weight_balance; by category if not given.",
+        examples=["latest_wins"],
+    )
+    reason: str = Field("", description="Why, in words.", examples=["said so"])
+    turn_id: str | None = Field(None, description="The turn in which it was said.", examples=["D4:7"])
+
+
+class Merging(Told):
+    """Several memories become a new one."""
+
+    sources: list[str] = Field(description="Two memories or more.", examples=[["m1", "m2"]])
+    summary: str | None = Field(
+        None, description="What the merged memory says; the newest source's text if not given.", examples=["Drinks coffee"]
+    )
+    into: str | None = Field(None, description="The new memory's id; made up if not given.", examples=["coffee-habit"])
+
+
+class Replaying(BaseModel):
+    """An owner's events folded anew, in memory."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    set: dict[str, float | int | str | bool] = Field(
+        default_factory=dict, description="Parameters to force, by name.", examples=[{"user_factor": 1.3}]
+    )
+    without: list[str] = Field(
+        default_factory=list,
+        description="Leave out these event ids.",
+        examples=[["018f3c1e-7b2a-7000-8000-000000000001"]],
+    )
+    without_actors: list[str] = Field(
+        default_factory=list, description="Leave out all events of these actors.", examples=[["judge"]]
+    )
+    query: str | None = Field(None, description="Compare the order of this query's results too.", examples=["coffee"])
+    mode: str = Field("review", description="Mode of the query.", examples=["review"])
+    limit: int = Field(10, description="How many results of the query.", examples=[10])
+    at: str | None = Field(None, description="Compute weights at this instant.", examples=["2026-11-22T09:30:00Z"])
+
+
+class Discarding(BaseModel):
+    """One parked event to drop for good."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    position: str = Field(description="The parked position to drop.", examples=["3:128"])
+    reason: str = Field("", description="Why, in words; kept in the log.", examples=["written by a broken producer"])

@@ -1,0 +1,105 @@
+"""A request of events taken apart into the raw bytes of each, as they were sent: the door reads those and nothing else.
+
+Three forms: a JSON array of envelopes; a JSON object `{"events": [...], "expected_heads": {owner: seq}}`; JSON Lines.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from pydantic import Field, TypeAdapter, ValidationError
+
+from api.asked import refused
+from api.http.problem import input_error
+from events.errors import InputError
+
+FORMS = 'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
+_HEADS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, strict=True)]])
+
+
+class Batch(NamedTuple):
+    """The events of a request, each as its own JSON text, and the heads its producer expects."""
+
+    events: list[bytes]
+    expected_heads: dict[str, int]
+
+
+class _Whole(msgspec.Struct, forbid_unknown_fields=True):
+    events: list[msgspec.Raw]
+    expected_heads: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Named(msgspec.Struct):
+    owner: str
+
+
+def read_lines(body: bytes) -> Batch:
+    """JSON Lines; blank lines are passed over and not counted."""
+    return Batch([line for line in (one.strip() for one in body.split(b"\n")) if line], {})
+
+
+def read_batch(body: bytes) -> Batch:
+    """A JSON array, or an object with `events`. Raises InputError where it is neither."""
+    is_object = body.lstrip()[:1] == b"{"
+    try:
+        if is_object:
+            whole = msgspec.json.decode(body, type=_Whole)
+            return _with_heads([bytes(raw) for raw in whole.events], bytes(whole.expected_heads))
+        return Batch([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])], {})
+    except msgspec.ValidationError as error:
+        raise refused("body", _start(body), f"{FORMS} ({error})") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        return _lenient(body, error)
+
+
+def _lenient(body: bytes, strict: Exception) -> Batch:
+    """Python's reader lets lone surrogates and NaN pass, so that the door can name the event and the field that hold one."""
+    try:
+        document = json.loads(body.decode())
+        heads = "{}"
+        if isinstance(document, dict) and document.keys() <= {"events", "expected_heads"}:
+            heads = json.dumps(document.get("expected_heads", {}))
+            document = document.get("events")
+        events = [json.dumps(event).encode() for event in document] if isinstance(document, list) else None
+    except (ValueError, RecursionError):
+        events = None
+    if events is None:
+        raise refused("body", _start(body), f"{FORMS} ({strict})") from None
+    return _with_heads(events, heads.encode())
+
+
+def _with_heads(events: list[bytes], raw: bytes) -> Batch:
+    """Heads must be whole numbers, and of owners that the request is about: a misspelt owner would guard nothing."""
+    try:
+        heads = _HEADS.validate_json(raw)
+    except ValidationError as error:
+        raise _misfit(error) from None
+    unheard = sorted(heads.keys() - _owners(events)) if heads else []
+    if unheard:
+        raise refused("expected_heads", ", ".join(unheard[:10]), "owners of events in the same request")
+    return Batch(events, heads)
+
+
+def _misfit(error: ValidationError) -> InputError:
+    told: list[dict[str, Any]] = [
+        {**one, "loc": ("body", "expected_heads", *one["loc"])} for one in error.errors(include_url=False)
+    ]
+    return input_error(told)
+
+
+def _owners(events: list[bytes]) -> set[str]:
+    """The owners named, where they can be read; the door tells of the others."""
+    decoder = msgspec.json.Decoder(_Named)
+    owners: set[str] = set()
+    for raw in events:
+        try:
+            owners.add(decoder.decode(raw).owner)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    return owners
+
+
+def _start(body: bytes) -> str:
+    return body[:60].decode("utf-8", "replace")

@@ -1,0 +1,298 @@
+"""The change feed: an owner's committed change-log entries as server-sent events, from any position on.
+
+One message tells all that one event changed; its id is the event's position, so resuming with it is exact. One poller a
+partition and process reads what is new and fans it out. Order is the order of folding, which is not always that of positions:
+events parked by a quarantine fold when it ends. A client too slow for what comes is ended with its last id and may come again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
+
+import anyio
+import orjson
+from anyio.to_thread import run_sync
+from fastapi.sse import format_sse_event
+
+from events.errors import BeyondHead, StoreError, StoreUnavailable
+from events.partitions import partition_of, position_text
+from projections.changelog import Entry, describe
+from projections.redis_view import Tail
+
+SLOW = "too slow"
+STOPPING = "server stops"
+ROLLED_BACK = "the log was rolled back"
+Count = Callable[[str], None]
+
+
+class Source(Protocol):
+    """Where the feeds read: `RedisViews`."""
+
+    def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
+        """How many events of each owner are folded."""
+        ...
+
+    def tail(self, owner: str, since: int) -> Tail:
+        """What was folded of an owner after its first `since` events."""
+        ...
+
+
+class Limits(NamedTuple):
+    """How patient the feeds are."""
+
+    queue: int = 1_000
+    """Changes that wait for one client."""
+    poll_seconds: float = 0.1
+    heartbeat_seconds: float = 15.0
+    send_seconds: float = 30.0
+    """How long a client may take nothing at all before its connection is cut."""
+
+
+class Change(NamedTuple):
+    """What one event changed."""
+
+    index: int
+    """How many events of the owner were folded before it."""
+    seq: int
+    entries: tuple[Entry, ...]
+
+
+class Client:
+    """One reader of an owner's feed; lives on the event loop."""
+
+    def __init__(self, owner: str, partition: int, bound: int) -> None:
+        self.owner = owner
+        self.partition = partition
+        self.backlog: deque[Change] = deque()
+        """What it asked for of the past; not bounded by the queue."""
+        self.last = ""
+        """Position of the last change it was sent."""
+        self.ended: str | None = None
+        self._since = 0
+        self._queue: deque[Change] = deque()
+        self._bound = bound
+        self._wake = asyncio.Event()
+
+    def begin(self, past: Sequence[Change], last: str, since: int) -> None:
+        """`past` first; then what is offered from the event number `since` on."""
+        self.backlog.extend(past)
+        self.last, self._since = last, since
+
+    def offer(self, change: Change) -> bool:
+        """Queue a change; False where that ended the client, which has taken too little."""
+        if self.ended or change.index < self._since:
+            return True
+        if len(self._queue) >= self._bound:
+            self.end(SLOW)
+            return False
+        self._queue.append(change)
+        self._wake.set()
+        return True
+
+    def end(self, reason: str) -> None:
+        """No more changes: what waits is dropped, so that the last id is that of what was sent."""
+        if self.ended is None:
+            self.ended = reason
+            self._queue.clear()
+            self.backlog.clear()
+            self._wake.set()
+
+    async def next(self, patience: float) -> Change | None:
+        """The next change; None after `patience` seconds without any, and at the end."""
+        if self.backlog:
+            return self.backlog.popleft()
+        if not self._queue and self.ended is None:
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), patience)
+            except TimeoutError:
+                return None
+        return self._queue.popleft() if self._queue else None
+
+
+class _Followed:
+    """An owner that clients follow, and how far its changes were fanned out."""
+
+    def __init__(self) -> None:
+        self.clients: set[Client] = set()
+        self.since: int | None = None
+        """None until the first client knows where it begins."""
+        self.starting = asyncio.Lock()
+
+
+class Feeds:
+    """All feeds of one process. Everything but reading the store happens on one event loop."""
+
+    def __init__(
+        self,
+        source: Source,
+        partitions: int,
+        head: Callable[[int], int],
+        limits: Limits = Limits(),  # noqa: B008 - immutable
+        on_closed: Count = lambda _reason: None,
+    ) -> None:
+        self._source = source
+        self._partitions = partitions
+        self._head = head
+        self.limits = limits
+        self._on_closed = on_closed
+        self._followed: dict[int, dict[str, _Followed]] = {}
+        self._pollers: dict[int, asyncio.Task[None]] = {}
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._closing = False
+
+    @property
+    def clients(self) -> int:
+        """How many feeds are being read."""
+        return sum(len(one.clients) for owners in self._followed.values() for one in owners.values())
+
+    async def join(self, owner: str, after: int | None) -> Client:
+        """A client that gets what was folded after the owner's event at seq `after`, or from now on.
+
+        Raises BeyondHead for a seq that does not exist, StoreError where the store does not answer.
+        """
+        if self._closing:
+            raise StoreUnavailable("the server is stopping; come again", retry_after=1)
+        partition = partition_of(owner, self._partitions)
+        client = Client(owner, partition, self.limits.queue)
+        followed = self._followed.setdefault(partition, {}).setdefault(owner, _Followed())
+        followed.clients.add(client)
+        try:
+            async with followed.starting:  # first listening, then looking back: nothing falls between
+                tail = await self._call(self._look_back, owner, partition, after)
+                past, last = _past_of(tail, after)
+                seen = tail.start + len(tail.seqs)
+                client.begin(past, position_text(partition, last), seen)
+                followed.since = seen if followed.since is None else followed.since
+        except BaseException:
+            self.leave(client)
+            raise
+        if partition not in self._pollers:
+            self._pollers[partition] = asyncio.create_task(self._poll(partition), name=f"feed {partition}")
+        return client
+
+    def leave(self, client: Client) -> None:
+        """Forget a client; the last of a partition stops its poller."""
+        owners = self._followed.get(client.partition, {})
+        followed = owners.get(client.owner)
+        if followed is not None:
+            followed.clients.discard(client)
+            if not followed.clients:
+                del owners[client.owner]
+        if not owners:
+            self._followed.pop(client.partition, None)
+            poller = self._pollers.pop(client.partition, None)
+            if poller is not None:
+                poller.cancel()
+
+    def close(self) -> None:
+        """End every feed, each with its last id. For the event loop; new clients are refused."""
+        self._closing = True
+        for client in self._all():
+            self._end(client, STOPPING)
+
+    def _all(self) -> list[Client]:
+        return [c for owners in self._followed.values() for one in owners.values() for c in one.clients]
+
+    def _end(self, client: Client, reason: str) -> None:
+        if client.ended is None:
+            client.end(reason)
+            self._on_closed(reason)
+
+    def _look_back(self, owner: str, partition: int, after: int | None) -> Tail:
+        if after is not None and after > (head := self._head(partition)):
+            raise BeyondHead(
+                f"position {position_text(partition, after)} does not exist: the head is {head}", owner=owner, head=head
+            )
+        (applied,) = self._source.applied(partition, [owner])
+        since = max(applied - 1, 0) if after is None else 0  # the newest event alone tells where the present is
+        tail = self._source.tail(owner, since)
+        if tail.start > since:
+            raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+        return tail
+
+    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """In a thread of our own few, so that feeds and slow questions do not wait for each other."""
+        self._limiter = self._limiter or anyio.CapacityLimiter(4)
+        return await run_sync(function, *arguments, limiter=self._limiter)
+
+    async def _poll(self, partition: int) -> None:
+        """Fan out what is new for the owners of one partition, until nobody follows any."""
+        while owners := self._followed.get(partition):
+            await asyncio.sleep(self.limits.poll_seconds)
+            waiting = {name: one.since for name, one in owners.items() if one.since is not None}
+            try:
+                found = await self._call(self._look, partition, waiting)
+            except StoreError:
+                continue  # the feeds stand still until the store answers again
+            for name, (applied, tail) in found.items():
+                if name in owners:
+                    self._fan_out(owners[name], applied, tail)
+
+    def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail]]:
+        counts = self._source.applied(partition, list(waiting))
+        return {
+            owner: (applied, self._source.tail(owner, since) if applied > since else Tail(applied, [], []))
+            for (owner, since), applied in zip(waiting.items(), counts, strict=True)
+            if applied != since
+        }
+
+    def _fan_out(self, followed: _Followed, applied: int, tail: Tail) -> None:
+        since = followed.since or 0
+        if applied < since:
+            for client in list(followed.clients):
+                self._end(client, ROLLED_BACK)
+            return
+        if tail.start > since:
+            return  # read while it changed: the next round reads it again
+        for change in changes_of(tail, since):
+            for client in followed.clients:
+                if not client.offer(change):
+                    self._on_closed(SLOW)
+        followed.since = tail.start + len(tail.seqs)
+
+    async def stream(self, client: Client) -> AsyncIterator[bytes]:
+        """The client's messages as server-sent events, to the end."""
+        told = {"owner": client.owner, "position": client.last}
+        yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)
+        while client.ended is None:
+            change = await client.next(self.limits.heartbeat_seconds)
+            if change is not None:
+                position = position_text(client.partition, change.seq)
+                told = {
+                    "owner": client.owner,
+                    "position": position,
+                    "changes": [describe(entry, client.partition) for entry in change.entries],
+                }
+                yield format_sse_event(event="change", id=position, data_str=_json(told))
+                client.last = position
+            elif client.ended is None:
+                yield format_sse_event(comment="still here")
+        told = {"owner": client.owner, "position": client.last, "reason": client.ended}
+        yield format_sse_event(event="end", id=client.last, data_str=_json(told))
+
+
+def changes_of(tail: Tail, since: int) -> list[Change]:
+    """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
+    number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
+    grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
+    return [Change(number[seq], seq, entries) for seq, entries in grouped if number[seq] >= since]
+
+
+def _past_of(tail: Tail, after: int | None) -> tuple[list[Change], int]:
+    """What a client gets of the past, and the seq that it has already seen."""
+    if after is None:
+        return [], tail.seqs[-1] if tail.seqs else 0
+    if after in tail.seqs:
+        since = tail.start + tail.seqs.index(after) + 1
+    else:  # no event of this owner, but a position that some answer told: everything that may have come later
+        since = next((i for i, seq in enumerate(tail.seqs, tail.start) if seq > after), tail.start + len(tail.seqs))
+    return changes_of(tail, since), after
+
+
+def _json(told: dict[str, Any]) -> str:
+    return orjson.dumps(told).decode()

@@ -1,0 +1,92 @@
+"""Prometheus metrics of one process: what this process did, and the store's state read when it is scraped.
+
+With several API processes each scrape sees one of them; the store's figures are the same from all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from events.errors import EngramlogError
+
+KEPT_SECONDS = 1.0
+"""How long the store's figures are kept, so that many scrapers cost what one costs."""
+SEARCH_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5)
+"""Seconds; 0.2 is the published target for the 95th percentile."""
+Status = Callable[[], dict[str, Any]]
+
+
+class Metrics:
+    """The registry of one application: nothing is global, so two applications in a process do not meet."""
+
+    def __init__(self, status: Status) -> None:
+        self.registry = CollectorRegistry()
+        self.search_seconds = Histogram(
+            "engramlog_search_seconds",
+            "Time to answer a search, without HTTP.",
+            buckets=SEARCH_BUCKETS,
+            registry=self.registry,
+        )
+        self.append_events = Counter(
+            "engramlog_append_events", "Events received, by the status of their receipt.", ["status"], registry=self.registry
+        )
+        self.feed_clients = Gauge("engramlog_feed_clients", "Change feeds being read.", registry=self.registry)
+        self.feed_closed = Counter(
+            "engramlog_feed_closed", "Change feeds that the server ended, by reason.", ["reason"], registry=self.registry
+        )
+        self.registry.register(StoreCollector(status))
+
+    def text(self) -> bytes:
+        """Everything in the Prometheus text format."""
+        return generate_latest(self.registry)
+
+
+class StoreCollector(Collector):
+    """The store's figures from `operator.status()`, read when scraped. A store that does not answer is `engramlog_up 0`."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._lock = Lock()
+        self._kept: tuple[float, dict[str, Any] | None] | None = None
+
+    def _now(self) -> dict[str, Any] | None:
+        with self._lock:
+            if self._kept is None or monotonic() - self._kept[0] > KEPT_SECONDS:
+                try:
+                    status = self._status()
+                except EngramlogError:
+                    status = None
+                self._kept = (monotonic(), status)
+            return self._kept[1]
+
+    def describe(self) -> Iterator[Metric]:
+        """The names are told when scraped: registering asks no store."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """One family a figure."""
+        status = self._now()
+        yield GaugeMetricFamily("engramlog_up", "Whether the store answers.", value=float(status is not None))
+        if status is None:
+            return
+        yield CounterMetricFamily("engramlog_events", "Events in the log.", value=status["events"])
+        yield GaugeMetricFamily("engramlog_memories", "Memories in the live builds.", value=status["memories"])
+        yield GaugeMetricFamily("engramlog_workers", "Fold workers that live.", value=len(status["workers"]))
+        quarantined = sum(len(partition["quarantined"]) for partition in status["partitions"])
+        yield GaugeMetricFamily("engramlog_quarantined_owners", "Owners whose fold stands still.", value=quarantined)
+        lag = GaugeMetricFamily("engramlog_lag_events", "Events appended but not yet folded.", labels=["partition"])
+        for partition in status["partitions"]:
+            lag.add_metric([str(partition["partition"])], partition["lag"])
+        yield lag
+        memory = status["memory"]
+        if memory.get("used_bytes") is not None:
+            yield GaugeMetricFamily("engramlog_redis_used_bytes", "Memory that Redis uses.", value=memory["used_bytes"])
+        if memory.get("max_bytes") is not None:
+            yield GaugeMetricFamily("engramlog_redis_max_bytes", "Redis's maxmemory.", value=memory["max_bytes"])

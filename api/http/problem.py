@@ -1,0 +1,133 @@
+"""Errors as problem+json (RFC 9457): the tree of `events.errors`, FastAPI's own refusals, and what nobody foresaw.
+
+Every answer has `type`, `title`, `status`, `detail`, the error's class as `error`, and its context fields: the same words as
+the command line prints. `Retry-After` stands where the error knows when to come again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from events.errors import EngramlogError, InputError
+
+TYPE_PREFIX = "urn:engramlog:problem:"
+_RESERVED = frozenset({"type", "title", "status", "detail", "error"})
+_SHOWN = 120
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHOULD = re.compile(r"\A(?:Value error, )?(?:\w+ should (?:be|have) )?")
+_WHERE = frozenset({"path", "query", "body", "header"})
+
+
+class Problem(Response):
+    """A problem+json answer."""
+
+    media_type = "application/problem+json"
+
+
+def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], headers: Mapping[str, str]) -> Problem:
+    """An answer of this kind. What no encoding can carry is told as `?`."""
+    document = {
+        "type": TYPE_PREFIX + kind,
+        "title": _WORDS.sub(" ", kind).capitalize(),
+        "status": status,
+        "detail": detail,
+        "error": kind,
+        **{name: value for name, value in context.items() if name not in _RESERVED},
+    }
+    retry_after = context.get("retry_after")
+    told = {"cache-control": "no-store", **headers} | ({"retry-after": str(retry_after)} if retry_after else {})
+    return Problem(orjson.dumps(_encodable(document), option=orjson.OPT_NON_STR_KEYS), status, told)
+
+
+def problem_of(error: EngramlogError) -> Problem:
+    """One of our errors as an answer."""
+    return problem(type(error).__name__, error.status, error.message, error.context, {})
+
+
+def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Problem:
+    """An answer that HTTP itself has a name for: 404, 405, 413, 415, 421."""
+    kind = "".join(word.capitalize() for word in re.findall(r"[A-Za-z]+", HTTPStatus(status).phrase))
+    return problem(kind, status, detail, {}, headers or {})
+
+
+def input_error(errors: Sequence[Mapping[str, Any]]) -> InputError:
+    """pydantic's errors as one InputError in the words of the door: field, got, allowed, and all of them as `problems`."""
+    problems = [_explain(error) for error in errors]
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    message = f"{first['field']}: got {first['got']}; allowed: {first['allowed']}{more}"
+    return InputError(message, **first, problems=problems)
+
+
+def _explain(error: Mapping[str, Any]) -> dict[str, str]:
+    where, *path = error["loc"]
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:]
+    if error["type"] == "json_invalid":
+        problem_told = error.get("ctx", {}).get("error", "")
+        return {"in": "body", "field": "body", "got": "a text that is not JSON", "allowed": f"JSON ({problem_told})"}
+    told = {"in": where, "field": field} if where in _WHERE and field else {"in": where, "field": str(where)}
+    if error["type"] == "missing":
+        return told | {"got": "nothing", "allowed": "a value: it is required"}
+    if error["type"] == "extra_forbidden":
+        return told | {"got": _show(error["input"]), "allowed": f"no such field: unknown ones are refused in the {where}"}
+    allowed = _SHOULD.sub("", error["msg"], count=1)
+    return told | {"got": _show(error["input"]), "allowed": allowed}
+
+
+def _show(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+
+
+def _encodable(value: Any) -> Any:
+    """The same with everything that JSON cannot carry made into a text: lone surrogates, exotic types."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_encodable(name): _encodable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else _encodable(str(value))
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of `app` leave as problem+json."""
+
+    @app.exception_handler(EngramlogError)
+    async def _ours(_request: Request, error: EngramlogError) -> Response:
+        return problem_of(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def _refused(_request: Request, error: RequestValidationError) -> Response:
+        return problem_of(input_error(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def _http(request: Request, error: HTTPException) -> Response:
+        detail = str(error.detail)
+        if error.status_code == HTTPStatus.NOT_FOUND:
+            detail = (
+                f"there is no {request.method} {request.url.path}; /v1/openapi.json tells what there is."
+                " Inside an owner or a memory id a / is written %2F"
+            )
+        elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            detail = f"{request.url.path} takes {(error.headers or {}).get('Allow', 'other methods')}, not {request.method}"
+        return plain_problem(error.status_code, detail, error.headers)
+
+    @app.exception_handler(Exception)
+    async def _unforeseen(_request: Request, error: Exception) -> Response:
+        return problem(
+            "InternalError",
+            500,
+            f"a {type(error).__name__} that nobody foresaw; the server's log has its traceback",
+            {},
+            {},
+        )

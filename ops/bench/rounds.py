@@ -1,0 +1,78 @@
+"""Interleaved rounds: A B A B ..., medians of the rounds' ratios. Seconds by themselves say more about the machine."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+Timed = Callable[[], float]
+"""Prepares what it needs, then gives the seconds that the measured part took."""
+
+
+class Target(NamedTuple):
+    """What a ratio should be: `least` is required, `aim` is hoped for."""
+
+    least: float | None = None
+    aim: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Ours against a limit, over rounds of one run."""
+
+    what: str
+    limit: str
+    unit: str
+    """What is counted, such as events."""
+    count: int
+    """Units in one round."""
+    rounds: tuple[tuple[float, float], ...]
+    """(seconds of ours, seconds of the limit), round by round."""
+    target: Target = Target()
+
+    @property
+    def ratios(self) -> list[float]:
+        """Our speed as a share of the limit's, round by round."""
+        return [limit / ours for ours, limit in self.rounds]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: the median ratio, its spread, and both speeds."""
+        ours, limit = (median(column) for column in zip(*self.rounds, strict=True))
+        found = self.ratios
+        return {
+            "what": self.what,
+            "limit": self.limit,
+            "ratio": round(median(found), 3),
+            "ratio_min": round(min(found), 3),
+            "ratio_max": round(max(found), 3),
+            "at_least": self.target.least,
+            "aim": self.target.aim,
+            "rounds": len(self.rounds),
+            "unit": self.unit,
+            "count": self.count,
+            "ours_per_second": round(self.count / ours),
+            "limit_per_second": round(self.count / limit),
+            "microseconds_each": round(ours / self.count * 1e6, 2),
+        }
+
+
+def interleave(rounds: int, ours: Timed, limit: Timed) -> tuple[tuple[float, float], ...]:
+    """Both in turn, so many times; garbage of one is not collected at the other's cost."""
+    found = []
+    for _ in range(rounds):
+        gc.collect()
+        mine = ours()
+        gc.collect()
+        found.append((mine, limit()))
+    return tuple(found)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long a call takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start

@@ -1,0 +1,114 @@
+"""Synthetic events, the same for the same seed, about many owners or one. Nothing of it is taken from anybody's data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from events.catalogue import (
+    EventData,
+    Hit,
+    MemoriesAccessed,
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryRevised,
+)
+from events.envelope import AnyEvent, Event, Prepared, micros, prepare
+from ops.bench.sentences import chinese, english
+
+SEED = 2_026
+STARTS = datetime(2_025, 1, 1, 8, tzinfo=UTC)
+CLOCK = micros(datetime(2_100, 1, 1, tzinfo=UTC))
+"""The clock at the door: after everything that happens."""
+EVENTS_AN_OWNER = 20
+MIX = ((0.58, "create"), (0.88, "mention"), (0.91, "negate"), (0.96, "access"), (0.99, "revise"), (1.0, "merge"))
+"""Cumulative shares: 58 % MemoryCreated, 30 % MemoryMentioned, 3 % Negated, 5 % Accessed, 3 % Revised, 1 % Merged."""
+_CATEGORIES = ("fact", "stable_preference", "short_term_preference", "temporary", "skill", "identity")
+
+
+@dataclass(slots=True)
+class _Owner:
+    """What has been told of one owner so far."""
+
+    name: str
+    speak: Callable[[Random], str]
+    created: int = 0
+    live: list[str] = field(default_factory=list)
+
+    def new_id(self) -> str:
+        self.created += 1
+        memory_id = f"{self.name}-m{self.created}"
+        self.live.append(memory_id)
+        return memory_id
+
+
+def sample(events: int, owners: int, *, seed: int = SEED, only_created: bool = False) -> list[AnyEvent]:
+    """So many events over so many owners, every third of whom speaks Chinese; seconds apart, beginning in 2025."""
+    chance = Random(seed)
+    cast = [_Owner(f"owner-{i:05d}", chinese if i % 3 == 2 else english) for i in range(owners)]
+    told = []
+    for number in range(events):
+        owner = cast[number % owners] if number < owners else cast[int(chance.random() * owners)]
+        at = STARTS + timedelta(seconds=17 * number)
+        data = _created(owner, chance) if only_created or len(owner.live) < 3 else _any(owner, chance, at)
+        told.append(
+            Event(
+                event_id=str(UUID(int=chance.getrandbits(128), version=4)),
+                type=type(data).__name__,
+                owner=owner.name,
+                occurred_at=at,
+                actor="system" if isinstance(data, MemoriesAccessed) else "user",
+                data=data,
+                session_id=f"s-{number // 40}",
+            )
+        )
+    return told
+
+
+def prepared(events: list[AnyEvent]) -> list[Prepared]:
+    """The same, ready to append."""
+    return [prepare(event) for event in events]
+
+
+def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
+    drawn = chance.random()
+    kind = next(name for share, name in MIX if drawn < share)
+    some = owner.live[int(chance.random() * len(owner.live))]
+    made: dict[str, Callable[[], Any]] = {
+        "create": lambda: _created(owner, chance),
+        "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
+        "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
+        "access": lambda: MemoriesAccessed(
+            hits=tuple(Hit(memory_id=i, count=1, best_rank=rank, last_at=at) for rank, i in enumerate(owner.live[-3:], 1)),
+            via="recall",
+            query=owner.speak(chance),
+        ),
+        "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),
+        "merge": lambda: _merged(owner, chance),
+    }
+    data: EventData = made[kind]()
+    return data
+
+
+def _created(owner: _Owner, chance: Random) -> MemoryCreated:
+    return MemoryCreated(
+        memory_id=owner.new_id(),
+        content=owner.speak(chance),
+        category=_CATEGORIES[int(chance.random() ** 2 * len(_CATEGORIES))],  # type: ignore[arg-type]
+        kind="preference",
+        source="user",
+        speaker=owner.name,
+        confidence=round(0.5 + chance.random() / 2, 2),
+        source_turns=(f"turn-{owner.created}",),
+    )
+
+
+def _merged(owner: _Owner, chance: Random) -> MemoryMerged:
+    sources = tuple(owner.live.pop(int(chance.random() * len(owner.live))) for _ in range(2))
+    return MemoryMerged(sources=sources, into=owner.new_id(), summary=owner.speak(chance))

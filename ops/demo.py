@@ -1,0 +1,207 @@
+"""`engramlog demo`: a few months of one person's memories, in Chinese and English, on a real Redis of its own.
+
+Nothing is faked: every step appends events, a worker folds them, and every figure shown is read back from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import plotext
+from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from api.application import Application
+from api.cli import render
+from events.catalogue import MemoryCreated, MemoryMentioned, TurnRecorded
+from events.door import make_event
+from events.envelope import derived_id, micros, prepare, utc_text
+from events.log import positions_by_partition
+
+OWNER = "mei"
+START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)
+SHOWN = {"name": "n", "coffee": "c", "latte-habit": "l", "parking": "p"}
+"""Memories in the picture, each with the letter that draws it."""
+
+BEGINNING: Sequence[tuple[str, float, str, str, str]] = (
+    ("name", 0.0, "identity", "fact", "我叫陈美，在上海做建筑师。"),
+    ("coffee", 0.01, "stable_preference", "preference", "I love strong coffee in the morning. 早上一定要喝咖啡。"),
+    ("parking", 0.02, "temporary", "episode", "This week my car stands on level B2, place 114."),
+    ("locker", 0.03, "temporary", "fact", "My locker PIN is 4821."),
+    ("latte-1", 3.0, "short_term_preference", "preference", "Had an oat latte before the site visit."),
+    ("latte-2", 4.0, "short_term_preference", "preference", "Oat latte again, the place on Wukang Road is good."),
+    ("latte-3", 5.0, "short_term_preference", "preference", "今天又喝了一杯燕麦拿铁。"),
+)
+
+
+def day(number: float) -> datetime:
+    """The instant `number` days into the story."""
+    return START + timedelta(days=number)
+
+
+class Demo:
+    """Tells the story on one application."""
+
+    def __init__(self, application: Application, console: Console) -> None:
+        self._app = application
+        self._out = console
+
+    def tell(self) -> None:
+        """The whole story."""
+        self._say(
+            "1", "Seven things are said", "Each becomes an event in a Redis stream; a worker folds it into a memory."
+        )
+        self._create()
+        self._table(at=day(5.1))
+        self._say(
+            "2",
+            "Day 11: coffee is mentioned once",
+            "A mention activates a memory: its clock starts again and S lifts it by half.",
+        )
+        self._mention("coffee", 11.0)
+        self._why("coffee", day(22.0))
+        self._say(
+            "3",
+            "Day 25: coffee three times in one day",
+            "From the third within 24 h on, a mention counts less: the log says `merge`.",
+        )
+        for hour in (0.0, 0.1, 0.2):
+            self._mention("coffee", 25.0 + hour)
+        self._changes("coffee")
+        self._say(
+            "4",
+            "Day 30: three lattes become one memory",
+            "The sources stay readable, and `unmerge` would bring them back.",
+        )
+        sources = ("latte-1", "latte-2", "latte-3")
+        self._app.writer.merge(
+            OWNER,
+            sources,
+            into="latte-habit",
+            summary="Often has an oat latte. 常喝燕麦拿铁。",
+            occurred_at=utc_text(day(30.0)),
+        )
+        render.origins(self._app.reader.provenance(OWNER, "latte-habit")["provenance"])
+        self._say(
+            "5",
+            "Day 60: “我不喝咖啡了”",
+            "A negation demotes the old memory and keeps it; what holds instead is a new one.",
+        )
+        self._app.writer.negate(
+            OWNER,
+            "coffee",
+            correction="我不喝咖啡了，早上改喝绿茶。",
+            reason="the user said so",
+            occurred_at=utc_text(day(60.0)),
+        )
+        self._out.print("[dim]normal mode, day 61: what does Mei drink in the morning?[/]")
+        self._search("早上喝咖啡 coffee in the morning", "normal", day(61.0))
+        self._out.print("[dim]review mode shows the old version too, with its interval and successor:[/]")
+        self._search("早上喝咖啡 coffee in the morning", "review", day(61.0))
+        self._say(
+            "6", "Time passes", "Nothing is stored as faded: a weight is computed at the instant that is asked for."
+        )
+        self._picture()
+        self._table(at=day(200.0))
+        self._say(
+            "7",
+            "Before the correction",
+            "The same question, as of day 59: the answer of that day, with the ranking of that day.",
+        )
+        self._search("morning coffee", "normal", day(59.0))
+        self._say(
+            "8",
+            "A secret stays one",
+            "A PIN is recognised by its value and withheld from every answer, index and log line.",
+        )
+        secret = self._app.reader.get(OWNER, "locker", trace=False)
+        self._out.print(f"get {OWNER} locker   ->  {escape(secret['memory'])}")
+
+    def _say(self, number: str, title: str, text: str) -> None:
+        self._out.print()
+        self._out.print(Panel(Text(text), title=f"[bold]{number}. {title}[/]", title_align="left", border_style="cyan"))
+
+    def _append(self, data: Any, when: datetime, *parts: str) -> list[str]:
+        now = self._app.log.now()
+        event = make_event(
+            data, owner=OWNER, occurred_at=when, actor="user", now=now, event_id=derived_id("demo", *parts)
+        )
+        receipts = self._app.log.append([prepare(event)])
+        return [receipt.position for receipt in receipts if receipt.position]
+
+    def _create(self) -> None:
+        positions: list[str] = []
+        for memory_id, number, category, kind, text in BEGINNING:
+            turn: Any = TurnRecorded(turn_id=f"turn-{memory_id}", role="user", speaker="Mei", text=text)
+            positions += self._append(turn, day(number), "turn", memory_id)
+            memory: Any = MemoryCreated(
+                memory_id=memory_id,
+                content=text,
+                category=category,  # type: ignore[arg-type]
+                kind=kind,
+                source="user",
+                speaker="Mei",
+                source_turns=(f"turn-{memory_id}",),
+            )
+            positions += self._append(memory, day(number), "memory", memory_id)
+        self._app.writer.settle_positions(positions_by_partition(positions))
+
+    def _mention(self, memory_id: str, number: float) -> None:
+        positions = self._append(
+            MemoryMentioned(memory_id=memory_id, turn_id=f"turn-{number}"), day(number), "mention", str(number)
+        )
+        self._app.writer.settle_positions(positions_by_partition(positions))
+
+    def _search(self, query: str, mode: str, when: datetime) -> None:
+        render.results(self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)))
+
+    def _why(self, memory_id: str, when: datetime) -> None:
+        told = self._app.reader.why(OWNER, memory_id, as_of=utc_text(when))
+        product = " x ".join(f"{value:.4f}" for value in told["factors"].values())
+        self._out.print(f"{(when - START).days - 11} days later: W = [bold green]{told['weight']:.4f}[/] = {product}")
+        self._out.print("[dim]    (w_time x S x C x I x U x M: the published example of the weighted design)[/]")
+
+    def _changes(self, memory_id: str) -> None:
+        render.changes(self._app.reader.history(OWNER, memory_id)["changes"])
+
+    def _table(self, at: datetime) -> None:
+        told = self._app.reader.list(OWNER, mode="debug", as_of=utc_text(at))
+        table = Table(title=f"day {(at - START).days}", title_justify="left", title_style="dim")
+        for name in ("memory", "text", "category", "weight", "level", "status"):
+            table.add_column(name, style="cyan" if name == "memory" else "")
+        for memory in told["memories"]:
+            text = memory["memory"] if len(memory["memory"]) < 46 else memory["memory"][:45] + "…"
+            row = (
+                escape(memory["id"][:14]),
+                escape(text),
+                memory["category"],
+                f"{memory['weight']:.3f}",
+                memory["level"],
+            )
+            table.add_row(*row, "" if memory["status"] == "live" else memory["status"])
+        self._out.print(table)
+
+    def _picture(self) -> None:
+        """Weights over the days, each point read from the log as of that day."""
+        figure = plotext.figure
+        figure.clear()
+        figure.theme("clear")
+        for memory_id, marker in SHOWN.items():
+            xs, ys = [], []
+            for number in range(0, 151, 2):
+                with self._app.reader.scene(OWNER, as_of=utc_text(day(number))) as scene:
+                    memory = scene.view.get(memory_id)
+                    if memory is not None:
+                        xs.append(float(number))
+                        ys.append(scene.view.law.read(memory, micros(day(number)), scene.view.parameters).unclipped)
+            curve = figure.signal(xs, ys, marker=marker)
+            curve.label(memory_id)
+            figure.draw(curve)
+        figure.title("weight by day: coffee is mentioned on day 11 and 25, negated on day 60")
+        figure.plot_size(min(self._out.width, 110), 22)
+        self._out.print(Text.from_ansi(str(figure.build())))

@@ -1,0 +1,123 @@
+"""What may import what, what may be made at import, and who may write where: rules that run themselves."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+from events.partitions import LogKeys
+from projections.builds import BuildKeys
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("events", "projections", "consumers", "api", "ops")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+STORE_KEYS = {"engramlog:store", "engramlog:workers"}
+PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl"}
+BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}
+"""Every key of a store; a further one needs an ADR and a line in docs/events.md."""
+
+IMPORT_ALL = """
+import importlib, sys
+made = []
+
+def watch(event, arguments):
+    if event in {"socket.connect", "socket.bind", "subprocess.Popen", "_thread.start_new_thread", "os.fork", "os.exec"}:
+        made.append(event)
+
+sys.addaudithook(watch)
+for name in sys.argv[1:]:
+    before = len(made)
+    importlib.import_module(name)
+    if len(made) > before:
+        print(name, *made[before:])
+"""
+
+
+def module_name(path: Path) -> str:
+    """The dotted name that a file is imported by."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """Every string constant in a file, docstrings left out."""
+    tree = ast.parse(path.read_text())
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.value
+
+
+def test_imports_run_only_inwards_and_only_adapters_touch_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT))
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        broken = lint_imports(config_filename="pyproject.toml", no_cache=True)
+    assert broken == 0, told.getvalue()
+
+
+def test_importing_any_module_makes_no_connection_no_thread_and_no_process() -> None:
+    names = [module_name(path) for path in MODULES if path.stem != "__main__"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", IMPORT_ALL, *names],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
+
+
+def test_only_the_redis_log_appends_to_a_stream() -> None:
+    writers = {module_name(path) for path in MODULES if any("XADD" in text.upper() for text in texts_of(path))}
+    callers = {module_name(path) for path in MODULES if re.search(r"\.xadd\(", path.read_text())}
+    assert (writers, callers) == ({"events.redis_log"}, set())
+
+
+def test_nothing_in_the_log_is_ever_changed_or_taken_away() -> None:
+    forbidden = re.compile(r"\b(?:XDEL|XTRIM|XSETID|XGROUP|XREADGROUP|XCLAIM|FLUSHALL|FLUSHDB)\b", re.IGNORECASE)
+    assert {module_name(path) for path in MODULES if any(map(forbidden.search, texts_of(path)))} == set()
+
+
+def test_only_the_documented_keys_of_a_store_are_named() -> None:
+    named = {key for path in MODULES for text in texts_of(path) for key in re.findall(r"engramlog:[a-z_]+", text)}
+    assert named == STORE_KEYS
+
+
+def test_only_the_documented_keys_of_a_partition_are_named() -> None:
+    """In the source a partition's key begins with a tag in braces, in an f-string or in full."""
+    named = {key for path in MODULES for text in texts_of(path) for key in re.findall(r"\}:([a-z]+)", text)}
+    assert named == PARTITION_KEYS
+
+
+def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
+    log, build = LogKeys("t"), BuildKeys("t", "v1")
+    log_keys = {log.meta, log.stream, log.heads, log.control, log.dedupe(bytes(16))}
+    own = {build.checkpoint, build.owners, build.quarantine}
+    by_owner = {build.records("o"), build.changelog("o"), build.changes("o"), build.parked("o")}
+    assert {key.removeprefix("{t}:").partition(":")[0] for key in log_keys} == PARTITION_KEYS
+    assert {key.removeprefix("{t}:v1:").partition(":")[0] for key in own | by_owner} == BUILD_KEYS
+    assert all(key.endswith(":o") for key in by_owner)
+
+
+def test_the_documented_keys_are_in_the_documentation() -> None:
+    text = (ROOT / "docs" / "events.md").read_text()
+    shown = {f"`{key}`" for key in STORE_KEYS}
+    shown |= {f"`{{t}}:{key}`" for key in PARTITION_KEYS - {"dd"}} | {"`{t}:dd:<bucket>`"}
+    shown |= {f"`{{t}}:<build>:{key}`" for key in ("ck", "own", "q")}
+    shown |= {f"`{{t}}:<build>:{key}:<owner>`" for key in ("st", "log", "chg", "park")}
+    assert {key for key in shown if key not in text} == set()

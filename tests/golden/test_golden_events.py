@@ -1,0 +1,70 @@
+"""One stored event of every version that was ever written, in the bytes of its day: every later release still reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from events.door import read_event
+from events.envelope import decode, encode
+from events.schema import data_fields, envelope_fields
+from tests.samples import NOW
+
+FOLDER = Path(__file__).parent / "events"
+KINDS = [f"{name}.{version}" for name, latest in LATEST_VERSION.items() for version in range(1, latest + 1)]
+CURRENT = [f"{name}.{version}" for name, version in LATEST_VERSION.items()]
+
+
+def stored(kind: str) -> bytes:
+    return (FOLDER / f"{kind}.json").read_bytes().removesuffix(b"\n")
+
+
+def paths(value: Any, prefix: str = "") -> set[str]:
+    """Every field's path in a document, as `FieldRow.path` writes it."""
+    if isinstance(value, list):
+        return set().union(*(paths(one, prefix.removesuffix(".") + "[].") for one in value))
+    if not isinstance(value, dict):
+        return set()
+    return set().union(*({prefix + name} | paths(inner, f"{prefix}{name}.") for name, inner in value.items()))
+
+
+def test_there_is_a_stored_event_of_every_type_and_version_and_none_of_anything_else() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stored_event_is_still_read(kind: str) -> None:
+    document = json.loads(stored(kind))
+    event = decode(kind, stored(kind))
+    assert isinstance(event.data, EVENT_TYPES[document["type"]])
+    assert (event.event_id, event.owner, event.type) == (document["event_id"], document["owner"], document["type"])
+    assert event.schema_version == LATEST_VERSION[event.type]
+
+
+@pytest.mark.parametrize("kind", CURRENT)
+def test_a_stored_event_of_the_latest_version_loses_no_value_when_read(kind: str) -> None:
+    assert encode(decode(kind, stored(kind))) == stored(kind)
+
+
+@pytest.mark.parametrize("kind", CURRENT)
+def test_a_stored_event_of_the_latest_version_uses_every_field_there_is(kind: str) -> None:
+    document = json.loads(stored(kind))
+    fields = {row.path for row in data_fields(document["type"]) if not row.path.startswith("parameters.")}
+    used = {path for path in paths(document["data"]) if not path.startswith("parameters.")}
+    assert used == fields
+    assert set(document) == {row.path for row in envelope_fields()}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CURRENT if kind.partition(".")[0] not in SEALED_ONLY])
+def test_the_door_makes_the_stored_bytes_of_what_it_is_sent(kind: str) -> None:
+    prepared = read_event(json.dumps(json.loads(stored(kind)), indent=1), now=NOW)
+    assert (prepared.kind, prepared.body) == (kind, stored(kind))
+
+
+def test_the_fingerprint_of_stored_bytes_is_that_of_their_day() -> None:
+    """A release that hashes otherwise would take every redelivery of an older event for a conflict."""
+    assert read_event(stored("MemoryMentioned.1"), now=NOW).fingerprint.hex() == "ce66d634df134a7d"

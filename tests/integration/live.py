@@ -1,0 +1,136 @@
+"""A live store for a test: a log, fold workers in threads, and what the workers told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+from consumers.redis_worker import FoldWorker
+from events.catalogue import MemoryCreated, MemoryMentioned
+from events.door import make_event
+from events.envelope import Prepared, derived_id, from_micros, prepare
+from events.errors import StoreUnavailable
+from events.log import Receipt
+from events.partitions import DEFAULT_PARTITIONS
+from events.redis_log import RedisEventLog
+from events.redis_wire import Wire, connect
+from projections.builds import BuildKeys
+from projections.redis_create import StoreIdentity, open_store
+from projections.redis_store import read_checkpoint
+
+PATIENCE = 20.0
+"""Seconds that a test waits for what must happen; far more than it takes."""
+
+
+def wait_until(what: Callable[[], Any], *, seconds: float = PATIENCE) -> Any:
+    """The first true answer; fails the test after `seconds` without one."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = what()
+        if answer:
+            return answer
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.01)
+
+
+class Live:
+    """One store in a real Redis with workers in threads of the test."""
+
+    def __init__(self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0) -> None:
+        self.client = connect(url, timeout=timeout)
+        self.identity: StoreIdentity = open_store(Wire(self.client), store_id="test", partitions=partitions)
+        self.log = RedisEventLog(self.client, self.identity.tags)
+        self.facts: list[tuple[str, dict[str, Any]]] = []
+        self._running: list[tuple[Flag, Thread, FoldWorker]] = []
+        self._count = 0
+
+    def start_worker(self, name: str, **options: Any) -> FoldWorker:
+        """One more worker, in a thread."""
+        stop = Flag()
+        worker = FoldWorker(self.client, self.identity.tags, name, tell=self._told, **options)
+        thread = Thread(target=worker.run, args=(stop,), name=name)
+        thread.start()
+        self._running.append((stop, thread, worker))
+        return worker
+
+    def stop_worker(self, name: str) -> None:
+        """Stop a worker as SIGTERM does."""
+        for stop, thread, worker in self._running:
+            if worker.worker_id == name:
+                stop.set()
+                thread.join(PATIENCE)
+                assert not thread.is_alive()
+
+    def _told(self, fact: str, **context: Any) -> None:
+        self.facts.append((fact, context))
+
+    def told(self, fact: str) -> list[dict[str, Any]]:
+        """What was told under this name so far."""
+        return [context for name, context in self.facts if name == fact]
+
+    def created(self, owner: str, memory_id: str, content: str = "said once") -> Prepared:
+        """An event that creates a memory."""
+        return self._event(
+            MemoryCreated(memory_id=memory_id, content=content, category="fact", kind="fact", source="user"), owner
+        )
+
+    def mentioned(self, owner: str, memory_id: str) -> Prepared:
+        """An event that mentions it."""
+        return self._event(MemoryMentioned(memory_id=memory_id), owner)
+
+    def _event(self, data: Any, owner: str) -> Prepared:
+        self._count += 1
+        when = from_micros(self.log.now()) - timedelta(days=1)
+        event_id = derived_id("live", str(self._count))
+        return prepare(
+            make_event(data, owner=owner, occurred_at=when, actor="user", now=self.log.now(), event_id=event_id)
+        )
+
+    def append(self, *events: Prepared) -> list[Receipt]:
+        """Append, sending again while the store is not reached; every event must be written."""
+        receipts = wait_until(lambda: self.try_append(*events))
+        assert all(receipt.written for receipt in receipts), receipts
+        return receipts
+
+    def try_append(self, *events: Prepared) -> list[Receipt] | None:
+        """Append, or None where the store was not reached."""
+        try:
+            return self.log.append(events)
+        except StoreUnavailable:
+            return None
+
+    def folded(self) -> bool:
+        """Whether every partition's checkpoint is its head."""
+        wire = Wire(self.client)
+        try:
+            for number, tag in enumerate(self.identity.tags):
+                live = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()
+                if read_checkpoint(wire, BuildKeys(tag, live)).seq != self.log.head(number):
+                    return False
+        finally:
+            wire.close()
+        return True
+
+    def close(self) -> None:
+        """Stop every worker and connection."""
+        for stop, _, _ in self._running:
+            stop.set()
+        for _, thread, _ in self._running:
+            thread.join(PATIENCE)
+        self.log.close()
+        self.client.close()
+
+
+@contextmanager
+def live_store(url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0) -> Iterator[Live]:
+    """A live store for the length of a test."""
+    store = Live(url, partitions, timeout)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,45 @@
+"""Settings: every wrong one says its name, what was got and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from events.errors import BadSetting
+from ops.settings import load_settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("PARTITIONS", "0", "greater than or equal to 1"),
+        ("PARTITIONS", "many", "a valid integer"),
+        ("PARTITIONS", "100000", "less than or equal to 1024"),
+        ("REDIS_URL", "http://example.org", "redis://, rediss:// or unix://"),
+        ("PORT", "70000", "less than or equal to 65535"),
+        ("WORKERS", "0", "greater than or equal to 1"),
+        ("LOG_LEVEL", "loud", "debug, info, warning or error"),
+        ("REDIS_TIMEOUT", "0", "greater than 0"),
+        ("REDIS_MAXMEMORY", "12", "greater than or equal to 8388608"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_is_allowed(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
+    monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
+    with pytest.raises(BadSetting) as refusal:
+        load_settings()
+    assert f"ENGRAMLOG_{name}" in refusal.value.message
+    assert value in refusal.value.message
+    assert allowed in refusal.value.message
+
+
+def test_the_environment_chooses_the_folder_and_the_redis(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://localhost:6379/3")
+    settings = load_settings()
+    assert (settings.data, settings.redis_url) == (tmp_path, "redis://localhost:6379/3")
+
+
+def test_an_empty_url_means_the_embedded_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
+    assert load_settings().redis_url is None
