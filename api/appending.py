@@ -6,7 +6,7 @@ it stays written, and is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -70,8 +70,10 @@ class Appended:
         return answer
 
 
-def append_lines(log: EventLog, lines: Iterable[bytes]) -> Appended:
-    """Append JSON Lines; blank lines are passed over."""
+def append_lines(
+    log: EventLog, lines: Iterable[bytes], on_progress: Callable[[int], None] = lambda _lines: None
+) -> Appended:
+    """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done."""
     numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
     answer = Appended()
     for request in _requests(one for one in numbered if one[1]):
@@ -82,6 +84,7 @@ def append_lines(log: EventLog, lines: Iterable[bytes]) -> Appended:
             return answer
         if not _append(log, request, prepared, answer):
             return answer
+        on_progress(request[-1][0])
     return answer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -11,10 +11,11 @@ from pydantic_core import PydanticCustomError
 from events.envelope import micros
 from events.errors import InputError
 from events.partitions import parse_position, partition_of
-from events.vocabulary import EARLIEST, ID_RULE, check_id
+from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.modes import MODES, Mode
 from projections.query import MAX_RESULTS
 
+ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000
 """Longest query, in characters."""
 
@@ -69,9 +70,22 @@ def check_limit(limit: int, most: int = MAX_RESULTS, field: str = "limit") -> in
 
 def check_query(query: str) -> str:
     """A query, or InputError."""
-    if not query.strip() or len(query) > MAX_QUERY:
-        raise refused("query", query[:60], f"some text of at most {MAX_QUERY} characters")
+    if not query.strip() or len(query) > MAX_QUERY or not _is_unicode(query):
+        shown = query if len(query) <= 60 else f"{query[:60]}… ({len(query):,} characters)"
+        raise refused("query", shown, f"some text in UTF-8 of at most {MAX_QUERY:,} characters")
     return query
+
+
+def check_actor(actor: str, field: str = "actor") -> str:
+    """An actor, or InputError."""
+    if actor not in ACTORS:
+        raise refused(field, actor, ", ".join(ACTORS))
+    return actor
+
+
+def _is_unicode(text: str) -> bool:
+    """No lone surrogates, which stand for bytes that were no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 _DATETIME = TypeAdapter(datetime)

@@ -27,7 +27,7 @@ from events.log import EventLog
 from events.partitions import position_text
 from projections.changelog import Entry, describe
 from projections.fold import AnyEvent, fold_owner
-from projections.memory import SECRET, Memory
+from projections.memory import Memory
 from projections.query import Asked, detail, listing, search, why
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
@@ -97,10 +97,11 @@ class Reader:
         as_of: str | None = None,
         at: str | None = None,
         after: str | None = None,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
-        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
 
@@ -114,9 +115,10 @@ class Reader:
         at: str | None = None,
         after: str | None = None,
         trace: bool = True,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Everything about one memory; a secret only where it is asked to be revealed."""
-        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
         if trace and scene.past is None and at is None and memory.purged_at is None and self._accesses is not None:
@@ -124,10 +126,17 @@ class Reader:
         return answer | {"as_of": as_of, "at": at, "position": scene.position}
 
     def why(
-        self, owner: str, memory_id: str, *, as_of: str | None = None, at: str | None = None, after: str | None = None
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Why a memory weighs what it weighs: factors, every change, provenance. Leaves no trace."""
-        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             entries = self._entries(owner, scene)
             answer = why(scene.view, memory, scene.now, entries, scene.partition)
@@ -141,9 +150,10 @@ class Reader:
         as_of: str | None = None,
         at: str | None = None,
         after: str | None = None,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """The change log of a memory, or of the whole owner."""
-        with self.scene(owner, as_of=as_of, at=at, after=after) as scene:
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             if memory_id is not None:
                 self.memory(scene, owner, memory_id)
             entries = self._entries(owner, scene)
@@ -161,10 +171,16 @@ class Reader:
         }
 
     def provenance(
-        self, owner: str, memory_id: str, *, as_of: str | None = None, after: str | None = None
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        as_of: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth."""
-        answer = self.why(owner, memory_id, as_of=as_of, after=after)
+        answer = self.why(owner, memory_id, as_of=as_of, after=after, on_progress=on_progress)
         return {"id": memory_id, "provenance": answer["provenance"], "as_of": as_of, "position": answer["position"]}
 
     def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
@@ -215,9 +231,8 @@ class Reader:
         seqs, _ = self._views.history(owner)
         wanted = seqs if place.seq is None else [seq for seq in seqs if seq <= place.seq]
         history = fold_owner(self._stored(owner, wanted, on_progress), keep=_happened_by(place.instant))
-        hidden = [memory.id for memory in view.columns if memory.purged_at is not None or memory.sensitivity >= SECRET]
         now = place.instant if place.instant is not None else history.newest
-        past = Past(OwnerView.of_history(owner, history, hidden), now, history.entries)
+        past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
         with self._lock:
             self._pasts[key] = past
             while len(self._pasts) > KEPT_PASTS:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.asked import check_limit, check_query, refused
+from api.asked import check_actor, check_limit, check_mode, check_query, refused
 from api.reading import Reader
 from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
 from projections.changelog import id_text
 from projections.fold import fold_owner
-from projections.memory import SECRET
 from projections.query import Asked, level_at, search, status
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
@@ -60,17 +59,19 @@ class Replayer:
         at: str | None = None,
     ) -> dict[str, Any]:
         """What differs from today: memories that appear or vanish, weights, levels, and the order of a query's results."""
-        limit = check_limit(limit)
+        limit, checked = check_limit(limit), check_mode(mode)
         if query is not None:
             check_query(query)
+        for actor in without_actors:
+            check_actor(actor, "without_actors")
         with self._reader.scene(owner, at=at) as scene:
             now, position = scene.now, scene.position
-            hidden = [m.id for m in scene.view.columns if m.purged_at is not None or m.sensitivity >= SECRET]
+            records = list(scene.view.columns)
         stored = self._views.stored(owner, self._views.history(owner)[0])
         kept = _leave_out(stored, without)
-        today = OwnerView.of_history(owner, fold_owner(stored), hidden)
+        today = OwnerView.of_history(owner, fold_owner(stored), records)
         history = fold_owner(kept, forced=dict(parameters or {}), keep=lambda event: event.actor not in without_actors)
-        other = OwnerView.of_history(owner, history, hidden)
+        other = OwnerView.of_history(owner, history, records)
         answer: dict[str, Any] = {
             "owner": owner,
             "set": dict(parameters or {}),
@@ -81,7 +82,7 @@ class Replayer:
             "differences": _differences(today, other, now),
         }
         if query is not None:
-            answer["query"] = {"text": query, "mode": mode} | _orders(today, other, now, query, mode, limit)
+            answer["query"] = {"text": query, "mode": checked} | _orders(today, other, now, query, checked, limit)
         return answer
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from api.asked import check_memory_id, check_owner, parse_instant
+from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
 from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, MemoryNegated, MemoryRestored, MemoryUnmerged
 from events.door import make_event, read_events
@@ -17,6 +17,7 @@ from events.errors import ConcurrencyError, EngramlogError, InputError, StoreUna
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from projections.changelog import describe
+from projections.memory import Memory
 from projections.redis_view import RedisViews
 
 CatchUp = Callable[[Mapping[int, int]], None]
@@ -71,8 +72,11 @@ class Writer:
             )
         check_owner(owner)
         when = self._when(occurred_at)
-        with self._reader.scene(owner) as scene:
-            old = self._reader.memory(scene, owner, memory_id)
+        old = self._standing(owner, memory_id)
+        if replaced_by is not None:
+            self._standing(owner, replaced_by)
+            if replaced_by == memory_id:
+                raise refused("replaced_by", replaced_by, "another memory than the one that is negated")
         events: list[AnyEvent] = []
         negation_id = new_event_id()
         if correction is not None:
@@ -130,22 +134,40 @@ class Writer:
         """Several memories become a new one; without a summary it says what the newest of them says."""
         check_owner(owner)
         when = self._when(occurred_at)
-        with self._reader.scene(owner) as scene:
-            memories = [self._reader.memory(scene, owner, source) for source in sources]
+        memories = [self._standing(owner, source) for source in sources]
         text = summary
         if text is None:
             if not memories:
                 raise InputError("sources: got none; allowed: at least two memories", field="sources")
-            text = max(memories, key=lambda m: (m.last_activated_at, m.created_seq)).content or "(purged)"
+            text = max(memories, key=lambda m: (m.last_activated_at, m.created_seq)).content
         new_id = into or f"m-{new_event_id()}"
         data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
         return self._done(owner, [self._event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
 
     def _one(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
-        check_owner(owner)
-        with self._reader.scene(owner) as scene:
-            self._reader.memory(scene, owner, memory_id)
+        self._standing(owner, memory_id)
         return self._done(owner, [self._event(data, owner, self._when(occurred_at), actor)], {"id": memory_id})
+
+    def _standing(self, owner: str, memory_id: str) -> Memory:
+        """The memory, if events may still change it: or a delete would be written, ignored and believed.
+
+        Raises NotFound, or InputError where the memory was purged or another stands for it.
+        """
+        with self._reader.scene(owner) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+        where = {"owner": owner, "memory_id": memory_id}
+        if memory.purged_at is not None:
+            raise InputError(
+                f"memory {memory_id} was purged: only a tombstone is left, and nothing can change it", **where
+            )
+        if memory.merged_into is not None:
+            raise InputError(
+                f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or bring"
+                f" the sources back first (`engramlog unmerge {owner} {memory.merged_into}`)",
+                merged_into=memory.merged_into,
+                **where,
+            )
+        return memory
 
     def _when(self, occurred_at: str | None) -> int:
         return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")

@@ -60,6 +60,10 @@ class CommitLane:
         self.events = 0
         """Events committed so far."""
 
+    def connect(self) -> None:
+        """Connect, before a lease is taken: a connection made later may lead to a history where the epoch fits by chance."""
+        self.wire.evalsha(self._script, (), ())
+
     def send(self, lease: Lease, outcome: Outcome, keys: Sequence[Any], arguments: Sequence[Any]) -> None:
         """Send a commit once the one before it is answered."""
         self.settle()

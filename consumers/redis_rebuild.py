@@ -58,6 +58,7 @@ def rebuild_partition(
         live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         keys = BuildKeys(tag, next_build(live))
         end, renewed = monotonic() + give_up_after, monotonic()
+        lane.connect()
         lease = take_lease(tend, keys, holder, now_ms=_now_ms(tend), ttl_ms=lease_ms, must_be_live=False)
         if lease is None:
             raise LostLease(f"another rebuild of partition {{{tag}}} holds build {keys.build}", partition=tag)
@@ -90,7 +91,10 @@ def rebuild_partition(
 
 
 def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
-    """Whether the new build is the live one now; False while the two checkpoints differ."""
+    """Whether the new build is the live one now; False while its checkpoint is behind the live one's.
+
+    It may be ahead: a live build that stands still (damaged, or of another version) is no reason not to leave it.
+    """
     old = BuildKeys(keys.tag, live)
     answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, _now_ms(wire)])
     if answer[0] == b"other" and answer[1].decode() != keys.build:

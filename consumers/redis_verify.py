@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import msgspec
 import redis
 
 from events.envelope import Stored
@@ -188,7 +189,11 @@ def _compare_owner(
     verdict: Verdict,
 ) -> None:
     mine = oracle.owners.get(name, WorkingOwner())
-    state = decode_owner(token) if token else OwnerState()
+    try:
+        state = decode_owner(token) if token else OwnerState()
+    except msgspec.MsgspecError as error:
+        verdict.differs("an owner's state that cannot be read", owner=name, error=str(error))
+        return
     if state.seq != mine.state.seq:
         verdict.differs("an owner's last applied position", owner=name, stored=state.seq, folded=mine.state.seq)
     for memory_id in sorted(mine.memories.keys() | records.keys()):

@@ -16,7 +16,7 @@ import redis
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from consumers.redis_presence import Presence, fair_share
 from events.envelope import Stored
-from events.errors import FoldError, LogRolledBack, StoreError
+from events.errors import DamagedState, FoldError, LogRolledBack, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
 from events.redis_log import entries
@@ -102,9 +102,9 @@ class FoldWorker:
             self._round()
             self._watch_reconnects()
         except FoldError as error:
-            self._tell("fold stopped", reason=error.message, alarm=isinstance(error, LogRolledBack), **error.context)
+            self._tell("fold stopped", reason=error.message, alarm=not isinstance(error, LostLease), **error.context)
             self._drop_everything()
-            if isinstance(error, LogRolledBack):
+            if isinstance(error, LogRolledBack | DamagedState):
                 self._not_before[self._tags.index(error.context["partition"])] = monotonic() + 5.0
         except StoreError as error:
             self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
@@ -206,6 +206,7 @@ class FoldWorker:
             )
             self._not_before[partition] = monotonic() + 5.0
             return
+        self._lane.connect()
         lease = take_lease(self._tend, BuildKeys(tag, build), self.worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
         if lease is None:
             return

@@ -8,10 +8,14 @@ behind it, both from the one dataclass in `events.catalogue`.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
+from math import isfinite
+from operator import attrgetter
+from types import NoneType
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
@@ -108,9 +112,12 @@ def derived_id(*parts: str) -> str:
     return str(uuid5(NAMESPACE, "\x1f".join(parts)))
 
 
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_UTC_Z
+
+
 def canonical(document: object) -> bytes:
     """JSON with sorted keys and no space: the same bytes for the same content."""
-    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(document, option=_CANONICAL)
 
 
 def prepare_body(event_id: str, event_type: str, version: int, owner: str, body: bytes) -> Prepared:
@@ -139,28 +146,42 @@ def prepare(event: AnyEvent) -> Prepared:
     return prepare_body(event.event_id, event.type, event.schema_version, event.owner, encode(event))
 
 
+_SCALARS = frozenset({str, int, bool, NoneType})
+
+
 @cache
-def _fields(cls: type) -> tuple[tuple[str, str, Any], ...]:
-    return tuple((f.name, "from" if f.name == "from_" else f.name, f.default) for f in dataclasses.fields(cls))
+def _plan(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, Any], ...]]:
+    """How a class is written: what gets all its values at once, and each field's name in JSON with its default."""
+    fields = dataclasses.fields(cls)
+    get = attrgetter(*(field.name for field in fields))
+    values = get if len(fields) > 1 else lambda value: (get(value),)
+    return values, tuple(("from" if field.name == "from_" else field.name, field.default) for field in fields)
 
 
 def _sparse(value: Any) -> dict[str, Any]:
-    document = {}
-    for attribute, name, default in _fields(type(value)):
-        item = getattr(value, attribute)
-        if item is default or item == default:
-            continue
-        document[name] = _plain(item)
-    return document
+    values, named = _plan(type(value))
+    return {
+        name: item if type(item) in _SCALARS else _plain(item)
+        for (name, default), item in zip(named, values(value), strict=True)
+        if item is not default and item != default
+    }
 
 
 def _plain(item: Any) -> Any:
-    if isinstance(item, str | int | float | bool):
+    """What orjson writes canonically: instants in UTC (a naive one stays naive, and the door refuses it)."""
+    kind = type(item)
+    if kind in _SCALARS:
         return item
-    if isinstance(item, datetime):
-        return utc_text(item) if item.tzinfo else item.isoformat()  # naive: the door refuses it
-    if isinstance(item, tuple):
+    if kind is float:
+        if not isfinite(item):
+            raise ValueError(f"{item} is no finite number")  # orjson would write null
+        return item
+    if kind is tuple:
         return [_plain(part) for part in item]
+    if isinstance(item, datetime):
+        return item if item.tzinfo is None or item.tzinfo is UTC else item.astimezone(UTC)
+    if kind is dict:
+        return {name: _plain(part) for name, part in item.items()}
     return _sparse(item) if dataclasses.is_dataclass(item) else item
 
 

@@ -19,6 +19,7 @@
     |  `- EmbeddedRedisError       the private Redis did not start or died
     `- FoldError                   what stops a partition's fold
        |- UndecodableEvent         stored bytes of an event that this version cannot read
+       |- DamagedState             stored records that cannot be read; the log is the truth
        |- LostLease                another worker holds the partition now
        `- LogRolledBack            the log is shorter or other than what was folded
 
@@ -150,6 +151,12 @@ class FoldError(EngramlogError):
 
 class UndecodableEvent(FoldError):
     """Stored bytes cannot be read as an event by this version: unknown type, unknown version or damaged bytes."""
+
+
+class DamagedState(FoldError):
+    """A stored record or owner state cannot be read; the log is the truth: `engramlog verify`, then `engramlog rebuild`."""
+
+    status = 500
 
 
 class LostLease(FoldError):

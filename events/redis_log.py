@@ -55,15 +55,17 @@ for i = 1, m do
 end
 if #wrong > 0 then return {'head', head, answer, wrong} end
 seq = head
+local moved = {}
 for i = 1, n do
   local at = first + (i - 1) * 7
   if string.sub(answer[i], 1, 1) == '+' then
     seq = seq + 1
     redis.call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 1], 'o', ARGV[at + 4], 'e', ARGV[at + 7])
     redis.call('HSET', KEYS[tonumber(ARGV[at + 3])], ARGV[at + 1], ARGV[at + 2] .. seq)
-    if ARGV[at + 5] == '1' then redis.call('HSET', KEYS[3], ARGV[at + 4], seq) end
+    if ARGV[at + 5] == '1' then moved[ARGV[at + 4]] = seq end
   end
 end
+for owner, at in pairs(moved) do redis.call('HSET', KEYS[3], owner, at) end
 redis.call('HSET', KEYS[1], 'seq', seq)
 return {'ok', head, answer}
 """,

@@ -97,6 +97,11 @@ class Wire:
         self._outstanding = 0
         self.generation = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection of this generation still stands; else the next call makes another."""
+        return self._connection is not None
+
     def _open(self) -> Any:
         if self._connection is None:
             self._loaded.clear()

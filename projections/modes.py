@@ -89,7 +89,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
             ("under_threshold", under),
             ("negated", under & (columns.conflict == Columns.FADE)),
             ("deleted", states >= Columns.DELETED),
-            ("sensitive", columns.sensitivity >= SECRET),
+            ("sensitive", secrets(columns)),
         ]
         if mode == "normal":
             found[1:1] = [("compressed", levels > SUMMARY)]
@@ -102,6 +102,12 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
         for reason, rows in found:
             reasons[rows] = REASONS.index(reason)
     return Visibility(reasons == -1, weights, levels, reasons)
+
+
+def secrets(columns: Columns) -> Flags:
+    """Memories whose text only `get --reveal` shows; of a purged one there is none left."""
+    hidden: Flags = (columns.sensitivity >= SECRET) & (columns.state != Columns.PURGED)
+    return hidden
 
 
 def reasons_told(reasons: Bytes, mode: Mode) -> list[dict[str, object]]:

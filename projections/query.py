@@ -12,9 +12,10 @@ from projections.changelog import Entry, describe
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
 from projections.laws.weighted import clip
-from projections.memory import LEVELS, SECRET, Memory
-from projections.modes import Mode, effective_levels, reasons_told, visibility
+from projections.memory import LEVELS, SECRET, Memory, Negation
+from projections.modes import REASONS, Mode, effective_levels, reasons_told, secrets, visibility
 from projections.provenance import provenance
+from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD, OwnerView
 
 TEXT_HALF = 8.0
@@ -64,9 +65,8 @@ def search(asked: Asked, query: str, limit: int) -> dict[str, Any]:
         )
     withheld = np.full(len(view.columns), -1, dtype=np.int8)
     withheld[found.rows] = seen.reasons[found.rows]
-    if mode != "debug":
-        secret = seen.reasons == 0
-        withheld[secret] = 0
+    # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
+    withheld[secrets(view.columns)] = REASONS.index("sensitive")
     return {"results": results, "withheld": reasons_told(withheld, mode)}
 
 
@@ -147,7 +147,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         {
             "time": moment(n.at),
             "reason": None if hidden else n.reason,
-            "new_preference": None if hidden else n.new_preference,
+            "new_preference": None if hidden else _correction(view, n, reveal=reveal),
             "resolution": n.resolution,
             "replaced_by": n.replaced_by,
             "turn_id": n.turn_id,
@@ -189,6 +189,16 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "purged_at": moment(memory.purged_at),
         "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
     }
+
+
+def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:
+    """What holds instead, as far as it may be told: not the text of a memory that was purged, and a secret only where asked for."""
+    text = negation.new_preference
+    successor = view.get(negation.replaced_by) if negation.replaced_by else None
+    if text is None or (successor is not None and successor.purged_at is not None):
+        return None
+    secret = detect_sensitivity(text) >= SECRET or (successor is not None and successor.sensitivity >= SECRET)
+    return WITHHELD if secret and not reveal else text
 
 
 def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], partition: int) -> dict[str, Any]:

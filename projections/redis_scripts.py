@@ -86,7 +86,7 @@ SWITCH = Script(
 -- KEYS: meta, live checkpoint, new checkpoint. ARGV: live build, new build, now ms
 if redis.call('HGET', KEYS[1], 'live') ~= ARGV[1] then return {'other', redis.call('HGET', KEYS[1], 'live')} end
 local old, new = redis.call('HGET', KEYS[2], 'seq') or '0', redis.call('HGET', KEYS[3], 'seq') or '0'
-if old ~= new then return {'behind', old, new} end
+if tonumber(new) < tonumber(old) then return {'behind', old, new} end
 redis.call('HSET', KEYS[1], 'live', ARGV[2], 'old:' .. ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 redis.call('HDEL', KEYS[2], 'holder', 'until')

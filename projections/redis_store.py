@@ -14,14 +14,14 @@ import msgspec
 import redis
 
 from events.envelope import Stored
-from events.errors import LogRolledBack, LostLease
+from events.errors import DamagedState, LogRolledBack, LostLease
 from events.redis_log import entries, runs
 from events.redis_wire import Argument, Script, Wire, as_store_error
 from projections.builds import BuildKeys
 from projections.changelog import pack
 from projections.evolve import neighbours
-from projections.fold import decode_owner, encode_owner
-from projections.memory import decode_memory
+from projections.fold import OwnerState, decode_owner, encode_owner
+from projections.memory import Memory, decode_memory
 from projections.partition import Checkpoint, Outcome, OwnerWrites, Quarantine, Sealed, WorkingOwner, record_hash
 from projections.redis_scripts import COMMIT, LEASE
 
@@ -86,7 +86,7 @@ def load_owners(
         for name, state, why in zip(names, states, stuck, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None)
             if state is not None:
-                owner.state = decode_owner(state)
+                owner.state = read_owner(keys, name, state)
             if why is not None:
                 owner.quarantine = decode_quarantine(why)
     _load_packs(wire, keys, [name for name in unknown if not owners[name].complete], owners)
@@ -117,12 +117,36 @@ def _load_records(
         for memory_id, record in zip(ids, records, strict=True):
             if record is None:
                 continue
-            memory = owner.memories[memory_id] = decode_memory(record)
+            memory = owner.memories[memory_id] = read_record(keys, name, memory_id, record)
             owner.hashes[memory_id] = record_hash(name, memory_id, record)
             reached = [i for i in neighbours(memory) if i not in owner.memories]
             if reached:
                 further.setdefault(name, []).extend(reached)
     return {name: [i for i in dict.fromkeys(ids) if i not in owners[name].memories] for name, ids in further.items()}
+
+
+def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> Memory:
+    """A stored record; raises DamagedState where it cannot be read."""
+    try:
+        return decode_memory(raw)
+    except msgspec.MsgspecError as error:
+        raise _damaged(keys, f"the record of memory {memory_id} of owner {owner}", error) from error
+
+
+def read_owner(keys: BuildKeys, owner: str, raw: bytes) -> OwnerState:
+    """A stored owner state; raises DamagedState where it cannot be read."""
+    try:
+        return decode_owner(raw)
+    except msgspec.MsgspecError as error:
+        raise _damaged(keys, f"the state of owner {owner}", error) from error
+
+
+def _damaged(keys: BuildKeys, what: str, error: Exception) -> DamagedState:
+    return DamagedState(
+        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` tells what differs, `engramlog rebuild` mends it",
+        partition=keys.tag,
+        build=keys.build,
+    )
 
 
 def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:

@@ -23,10 +23,10 @@ from events.redis_wire import Wire, WirePool, server_run
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import Entry, unpack
 from projections.fold import OwnerState, decode_owner
-from projections.memory import Memory, decode_memory
+from projections.memory import Memory
 from projections.partition import Quarantine
 from projections.redis_scripts import DELTA
-from projections.redis_store import decode_quarantine, read_entries
+from projections.redis_store import decode_quarantine, read_entries, read_owner, read_record
 from projections.view import OwnerView
 
 PAGE = 500
@@ -172,8 +172,13 @@ class RedisViews:
                 continue
             standing = Standing(partition, int(checkpoint), int(head), decode_quarantine(stuck) if stuck else None)
             if kind == b"delta" and held.view is not None:
-                memories = [decode_memory(record) for record in answer[6] if record is not None]
-                held.view.follow(decode_owner(token), memories)
+                keys = BuildKeys(self._tags[partition], held.build)
+                changed = [
+                    read_record(keys, owner, i.decode(), raw)
+                    for i, raw in zip(answer[5], answer[6], strict=True)
+                    if raw
+                ]
+                held.view.follow(read_owner(keys, owner, token), changed)
                 held.token = token
                 return standing
             if kind == b"same" and held.view is not None:
@@ -185,7 +190,7 @@ class RedisViews:
 
     def _watch_server(self, wire: Wire) -> None:
         """After a new connection: is it the same server process? If not, its history may be another."""
-        if wire.generation and self._generations.get(id(wire)) == wire.generation:
+        if wire.is_open and self._generations.get(id(wire)) == wire.generation:
             return
         server = server_run(wire)
         with self._lock:
@@ -210,13 +215,13 @@ class RedisViews:
         cursor = b"0"
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-            for raw in page[1::2]:
-                memory = decode_memory(raw)
+            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
+                memory = read_record(keys, owner, memory_id.decode(), raw)
                 memories[memory.id] = memory
             if cursor == b"0":
                 break
         ordered = sorted(memories.values(), key=lambda memory: (memory.created_seq, memory.id))
-        held.view = OwnerView(owner, decode_owner(token), ordered, self._base)
+        held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base)
         held.token, held.bytes = token, 0
 
     def history(self, owner: str) -> tuple[list[int], list[Entry]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from events.parameters import DEFAULTS, Parameters
 from projections.columns import Columns
 from projections.evolve import parameters_of
@@ -29,11 +31,14 @@ class OwnerView:
 
     @classmethod
     def of_history(
-        cls, owner: str, history: History, withheld: Iterable[str] = (), base: Parameters = DEFAULTS
+        cls, owner: str, history: History, today: Iterable[Memory] = (), base: Parameters = DEFAULTS
     ) -> OwnerView:
-        """The view of a folded history; contents of the memories in `withheld` (purged or secret today) stay out."""
-        hidden = frozenset(withheld)
-        memories = (blank(memory) if memory.id in hidden else memory for memory in history.memories.values())
+        """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
+        hidden = {memory.id: memory for memory in today if memory.purged_at is not None or memory.sensitivity >= SECRET}
+        memories = (
+            as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
+            for memory in history.memories.values()
+        )
         return cls(owner, history.owner, memories, base)
 
     def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
@@ -83,8 +88,10 @@ def indexed_text(memory: Memory) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def blank(memory: Memory) -> Memory:
-    """A memory of which only a tombstone may be shown."""
+def as_hidden_today(memory: Memory, today: Memory) -> Memory:
+    """A record of the past, of which today's record hides the content: a secret, or a tombstone where it was purged."""
+    if today.purged_at is None:
+        return with_changes(memory, sensitivity=SECRET)
     return with_changes(
         memory,
         content="",
@@ -93,6 +100,11 @@ def blank(memory: Memory) -> Memory:
         keywords=(),
         tags=(),
         speaker=None,
+        project=None,
+        task=None,
         versions=(),
-        sensitivity=SECRET,
+        negations=tuple(replace(negation, reason="", new_preference=None) for negation in memory.negations),
+        edges=(),
+        deleted_at=today.deleted_at,
+        purged_at=today.purged_at,
     )

@@ -58,7 +58,7 @@ sources = st.lists(ids, min_size=2, max_size=4, unique=True)
 
 def told_merge(from_: list[str], into: str, day: float) -> Told:
     """A merge as the door lets it in: not into one of its sources."""
-    return merged(*(i for i in from_ if i != into), *(["e", "f"] if into in from_ else []), into=into, day=day)
+    return merged(*(i for i in from_ if i != into), *(["f", "g"] if into in from_ else []), into=into, day=day)
 
 
 creations = st.builds(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import Progress
-from rich.table import Table
 
-from api.cli import render
+from api.asked import refused
+from api.cli import render, render_store
 from api.cli.app import (
     AfterOption,
     AsOfOption,
@@ -19,10 +17,9 @@ from api.cli.app import (
     MemoryId,
     Owner,
     app,
-    err,
     opened,
-    out,
     print_json,
+    progress,
     show,
 )
 from api.replaying import parse_settings
@@ -31,6 +28,8 @@ from events.schema import json_schemas
 ModeOption = Annotated[
     str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
 ]
+AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
+FOLDING = "folding the past"
 
 
 @app.command(
@@ -49,11 +48,7 @@ def search(
     json: Json = False,
 ) -> None:
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
-    with (
-        opened(context) as application,
-        Progress(console=err, transient=True, disable=json or not err.is_terminal) as bar,
-    ):
-        task = bar.add_task("folding the past", total=None, visible=False)
+    with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.reader.search(
             owner,
             query,
@@ -63,7 +58,7 @@ def search(
             at=at,
             after=after,
             trace=not no_trace,
-            on_progress=lambda done, total: bar.update(task, completed=done, total=total, visible=total > 5_000),
+            on_progress=advance,
         )
     show(answer, json, render.results)
 
@@ -81,9 +76,16 @@ def get(
     json: Json = False,
 ) -> None:
     """Everything about one memory; a secret's text only with --reveal."""
-    with opened(context) as application:
+    with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.reader.get(
-            owner, memory_id, reveal=reveal, as_of=as_of, at=at, after=after, trace=not no_trace
+            owner,
+            memory_id,
+            reveal=reveal,
+            as_of=as_of,
+            at=at,
+            after=after,
+            trace=not no_trace,
+            on_progress=advance,
         )
     show(answer, json, render.fields)
 
@@ -101,8 +103,10 @@ def list_(
     json: Json = False,
 ) -> None:
     """An owner's memories, newest activation first. Leaves no trace."""
-    with opened(context) as application:
-        answer = application.reader.list(owner, mode=mode, limit=limit, offset=offset, as_of=as_of, at=at, after=after)
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.reader.list(
+            owner, mode=mode, limit=limit, offset=offset, as_of=as_of, at=at, after=after, on_progress=advance
+        )
     show(answer, json, render.memories)
 
 
@@ -115,12 +119,14 @@ def history(
     ] = None,
     as_of: AsOfOption = None,
     after: AfterOption = None,
+    everything: AllOption = False,
     json: Json = False,
 ) -> None:
-    """The change log: every event, what it decided, the weight before and after."""
-    with opened(context) as application:
-        answer = application.reader.history(owner, memory_id, as_of=as_of, after=after)
-    show(answer, json, lambda told: render.changes(told["changes"]))
+    """The change log: every event, what it decided, the weight before and after. JSON has every entry."""
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.reader.history(owner, memory_id, as_of=as_of, after=after, on_progress=advance)
+    title = f"change log of {escape(memory_id or owner)}, {answer['position']}"
+    show(answer, json, lambda told: render.changes(told["changes"], everything=everything, title=title))
 
 
 @app.command(epilog="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`")
@@ -131,12 +137,13 @@ def why(
     as_of: AsOfOption = None,
     at: AtOption = None,
     after: AfterOption = None,
+    everything: AllOption = False,
     json: Json = False,
 ) -> None:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
-    with opened(context) as application:
-        answer = application.reader.why(owner, memory_id, as_of=as_of, at=at, after=after)
-    show(answer, json, render.reasons)
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.reader.why(owner, memory_id, as_of=as_of, at=at, after=after, on_progress=advance)
+    show(answer, json, lambda told: render.reasons(told, everything=everything))
 
 
 @app.command(epilog="Example: `engramlog provenance alice coffee-habit`")
@@ -149,8 +156,8 @@ def provenance(
     json: Json = False,
 ) -> None:
     """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree."""
-    with opened(context) as application:
-        answer = application.reader.provenance(owner, memory_id, as_of=as_of, after=after)
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.reader.provenance(owner, memory_id, as_of=as_of, after=after, on_progress=advance)
     show(answer, json, lambda told: render.origins(told["provenance"]))
 
 
@@ -165,7 +172,7 @@ def stats(
     """Counts: of the store and its largest owners, or of one owner's memories by category, level and state."""
     with opened(context) as application:
         answer = application.operator.stats(owner)
-    show(answer, json, render.fields)
+    show(answer, json, render_store.statistics)
 
 
 @app.command(epilog="Example: `engramlog status --json | jq '.lag'`")
@@ -173,7 +180,7 @@ def status(context: typer.Context, json: Json = False) -> None:
     """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
     with opened(context) as application:
         answer = application.operator.status()
-    show(answer, json, render.partitions)
+    show(answer, json, render_store.partitions)
 
 
 @app.command(epilog="Example: `engramlog replay alice --set user_factor=1.3 --query coffee`")
@@ -210,23 +217,7 @@ def replay(
             limit=limit,
             at=at,
         )
-    show(answer, json, _render_replay)
-
-
-def _render_replay(answer: dict[str, object]) -> None:
-    differences = answer["differences"]
-    assert isinstance(differences, list)
-    table = Table(title=f"{len(differences)} memories differ", title_justify="left", title_style="dim")
-    for name in ("id", "today", "replayed"):
-        table.add_column(name, overflow="fold")
-    for one in differences:
-        today, other = one["today"], one["replayed"]
-        names = [n for n in (today or other) if today is None or other is None or today[n] != other[n]]
-        tell = lambda side: "-" if side is None else ", ".join(f"{n} {side[n]}" for n in names)  # noqa: E731
-        table.add_row(escape(one["id"]), tell(today), tell(other))
-    out.print(table)
-    if "query" in answer:
-        print_json(answer["query"])
+    show(answer, json, render_store.comparison)
 
 
 @app.command(epilog="Example: `engramlog schema MemoryCreated`")
@@ -236,12 +227,8 @@ def schema(
     ] = None,
     json: Json = False,  # noqa: ARG001 - it is JSON either way
 ) -> None:
-    """JSON Schema of every event's envelope, by type."""
+    """JSON Schema of every event's envelope, by type. Opens no store."""
     schemas = json_schemas()
-    if event is None:
-        print_json(schemas)
-    elif event in schemas:
-        print_json(schemas[event])
-    else:
-        err.print(f"[red]event: got {escape(event)!r}; allowed: {', '.join(schemas)}[/]")
-        sys.exit(2)
+    if event is not None and event not in schemas:
+        raise refused("event", event, ", ".join(schemas))
+    print_json(schemas if event is None else schemas[event])

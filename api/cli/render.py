@@ -1,194 +1,209 @@
-"""Answers as tables and trees for people."""
+"""Answers about memories as tables and trees for people. Whatever somebody said is escaped: brackets are no markup."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
 from api.cli.app import out
 
+UNBROKEN = 40
+"""Ids up to this long are never broken over lines; a generated one has 38 characters."""
+SHOWN_TEXT = 400
+"""Characters of a memory shown in a table."""
+COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": "red", "purge": "red", "named": "dim"}
+"""By decision of the change log."""
 
-def _number(value: float | None, places: int = 4) -> str:
+
+def grid(title: str = "") -> Table:
+    """An empty table in the one style."""
+    return Table(title=title or None, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def id_column(table: Table, ids: Iterable[str], name: str = "id") -> None:
+    """A column of ids that can be copied whole."""
+    table.add_column(name, style="cyan", overflow="fold", no_wrap=all(len(one) <= UNBROKEN for one in ids))
+
+
+def number(value: float | None, places: int = 4) -> str:
+    """A figure, or a dash."""
     return "-" if value is None else f"{value:.{places}f}"
 
 
-def _day(text: str | None) -> str:
+def minute(text: str | None) -> str:
+    """An instant to the minute, or a dash."""
     return "-" if text is None else text[:16].replace("T", " ")
 
 
-def withheld(answer: dict[str, Any]) -> None:
+def shortened(text: str) -> str:
+    """A text as a table shows it."""
+    return escape(text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "…")
+
+
+def plain(value: Any) -> str:
+    """A value of an answer in words: lists with commas, mappings as name and value, nothing as a dash."""
+    if value is None or value in ([], {}, ""):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {plain(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ("; " if any(isinstance(item, Mapping) for item in value) else ", ").join(plain(item) for item in value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def withheld(answer: dict[str, Any], console: Console = out) -> None:
     """What the mode left out, and which mode shows it."""
     for item in answer["withheld"]:
-        out.print(f"[dim]withheld: {item['count']} {item['reason'].replace('_', ' ')} (shown by {item['shown_by']})[/]")
+        reason = item["reason"].replace("_", " ")
+        console.print(f"[dim]withheld: {item['count']:,} {reason} (shown by {item['shown_by']})[/]")
 
 
 def place(answer: dict[str, Any]) -> str:
     """Where and when an answer was computed."""
-    return f"{answer.get('mode', '')} mode, position {answer['position']}" + (
-        f", as of {answer['as_of']}" if answer.get("as_of") else ""
-    )
+    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
 
 
-def results(answer: dict[str, Any]) -> None:
+def results(answer: dict[str, Any], console: Console = out) -> None:
     """Search results."""
-    table = Table(title=place(answer), title_justify="left", title_style="dim")
-    for name, style in (
-        ("id", "cyan"),
-        ("memory", ""),
-        ("score", "green"),
-        ("weight", ""),
-        ("level", ""),
-        ("when", "dim"),
-        ("status", ""),
-    ):
-        table.add_column(name, style=style, no_wrap=name not in ("memory", "id"), overflow="fold")
-    for r in answer["results"]:
-        text = f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]
-        state = "" if r["status"] == "live" else r["status"]
+    found = answer["results"]
+    if not found:
+        console.print(f"[yellow]Nothing found[/] [dim]({place(answer)})[/]")
+        withheld(answer, console)
+        return
+    table = grid(place(answer))
+    id_column(table, [r["id"] for r in found])
+    table.add_column("memory", ratio=1, overflow="fold")
+    for name, style in (("score", "green"), ("weight", ""), ("level", ""), ("said", "dim"), ("status", "")):
+        table.add_column(name, style=style, no_wrap=True, justify="right" if name in ("score", "weight") else "left")
+    for r in found:
+        said = f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]
+        figures = (number(r["score"], 3), number(r["weight"], 3))
         table.add_row(
-            escape(r["id"]),
-            escape(text),
-            _number(r["score"], 3),
-            _number(r["weight"], 3),
-            r["level"],
-            _day(r["created_at"]),
-            state,
+            escape(r["id"]), shortened(said), *figures, r["level"], minute(r["created_at"]), _unless_live(r["status"])
         )
-    out.print(table if answer["results"] else "[yellow]Nothing found.[/]")
-    withheld(answer)
+    console.print(table)
+    withheld(answer, console)
 
 
-def memories(answer: dict[str, Any]) -> None:
+def memories(answer: dict[str, Any], console: Console = out) -> None:
     """A list of memories."""
-    table = Table(title=f"{answer['total']} memories, {place(answer)}", title_justify="left", title_style="dim")
-    for name in ("id", "memory", "category", "weight", "level", "active", "status"):
-        table.add_column(name, style="cyan" if name == "id" else "", overflow="fold")
-    for m in answer["memories"]:
-        table.add_row(
-            escape(m["id"]),
-            escape(m["memory"][:160]),
-            m["category"],
-            _number(m["weight"], 3),
-            m["level"],
-            _day(m["last_activated_at"]),
-            m["status"],
-        )
-    out.print(table)
-    withheld(answer)
+    shown, total = answer["memories"], answer["total"]
+    if not shown:
+        past = f", of which {answer['offset']:,} were passed over" if answer["offset"] else ""
+        console.print(f"[yellow]{total or 'No'} memories[/]{past} [dim]({place(answer)})[/]")
+        withheld(answer, console)
+        return
+    part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(shown):,} of " if len(shown) < total else ""
+    table = grid(f"{part}{total:,} memories, {place(answer)}")
+    id_column(table, [m["id"] for m in shown])
+    table.add_column("memory", ratio=1, overflow="fold")
+    for name in ("category", "weight", "level", "active", "status"):
+        table.add_column(name, no_wrap=True, justify="right" if name == "weight" else "left")
+    for m in shown:
+        row = (m["category"], number(m["weight"], 3), m["level"], minute(m["last_activated_at"]))
+        table.add_row(escape(m["id"]), shortened(m["memory"]), *row, _unless_live(m["status"]))
+    console.print(table)
+    withheld(answer, console)
 
 
-def fields(answer: dict[str, Any], *, leave_out: Sequence[str] = ()) -> None:
-    """Everything of one memory, a field a line."""
+def _unless_live(status: str) -> str:
+    return "" if status == "live" else status.replace("_", " ")
+
+
+def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
+    """A dictionary, a field a line; what holds nothing is left out."""
     table = Table(show_header=False, box=None, padding=(0, 1))
-    table.add_column(style="dim")
+    table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in answer.items():
-        if name in leave_out or value in (None, [], {}):
-            continue
-        table.add_row(name, escape(str(value)))
+        if name not in leave_out and value is not None and value not in ([], {}, ""):
+            table.add_row(name.replace("_", " "), escape(plain(value)))
     out.print(table)
 
 
-def changes(rows: Sequence[dict[str, Any]]) -> None:
-    """Change-log entries."""
-    table = Table(title="change log", title_justify="left", title_style="dim")
-    for name in ("position", "time", "event", "memory", "decision", "reason", "old", "new", "delta"):
-        table.add_column(name, overflow="fold")
-    for c in rows:
-        colour = {"ignored": "dim", "negate": "red", "reaffirm": "green", "delete": "red"}.get(c["decision"], "")
-        delta = "-" if c["delta"] is None else f"{c['delta']:+.4f}"
+def changes(
+    rows: Sequence[dict[str, Any]], console: Console = out, *, everything: bool = False, title: str = "change log"
+) -> None:
+    """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
+    shown = [c for c in rows if everything or c["decision"] != "named"]
+    several = len({c["memory"] for c in shown}) > 1
+    table = grid(title)
+    for name in ("position", "time", "event"):
+        table.add_column(name, no_wrap=True)
+    if several:
+        id_column(table, [c["memory"] or "(owner)" for c in shown], "memory")
+    table.add_column("decision", no_wrap=True)
+    for name in ("old", "new", "delta"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("reason", overflow="fold")
+    for c in shown:
+        colour = COLOURS.get(c["decision"])
         decision = f"[{colour}]{c['decision']}[/]" if colour else c["decision"]
-        row = (
-            c["position"],
-            _day(c["time"]),
-            c["event"],
-            escape(c["memory"] or "(owner)"),
-            decision,
-            escape(c["reason"]),
-        )
-        table.add_row(*row, _number(c["old_weight"]), _number(c["new_weight"]), delta)
-    out.print(table)
+        delta = "-" if c["delta"] is None else f"{c['delta']:+.4f}"
+        who = (escape(c["memory"] or "(owner)"),) if several else ()
+        weights = (number(c["old_weight"]), number(c["new_weight"]), delta)
+        table.add_row(c["position"], minute(c["time"]), c["event"], *who, decision, *weights, escape(c["reason"]))
+    console.print(table if shown else "[dim]no changes[/]")
+    if len(shown) < len(rows):
+        console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
 
 
-def reasons(answer: dict[str, Any]) -> None:
+def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     """Why a memory weighs what it weighs."""
-    out.print(f"[bold]{escape(answer['id'])}[/] {escape(answer['memory'])}")
+    out.print(f"[bold cyan]{escape(answer['id'])}[/] {escape(answer['memory'])}")
+    weight = f"[bold green]{answer['weight']:.4f}[/]"
+    if abs(answer["weight"] - answer["unclipped_weight"]) > 1e-6:
+        weight += f" (unclipped {answer['unclipped_weight']:.6f})"
     product = " x ".join(f"{name} {value:.4f}" for name, value in answer["factors"].items())
-    out.print(
-        f"weight [bold green]{answer['weight']:.4f}[/] (unclipped {answer['unclipped_weight']:.4f}) under the {answer['law']} law"
-    )
-    out.print(f"  = {product}")
+    out.print(f"weight {weight} under the {answer['law']} law = {product}")
     state = "negated" if answer["is_negated"] else "not negated"
-    out.print(
-        f"level {answer['level']}, {answer['status']}, {state}, {answer['mention_count']} statement(s), position {answer['position']}"
-    )
-    changes(answer["changes"])
+    said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
+    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    status = answer["status"].replace("_", " ")
+    out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{asked}")
+    changes(answer["changes"], everything=everything)
     origins(answer["provenance"])
 
 
-def origins(told: dict[str, Any]) -> None:
+def origins(told: dict[str, Any], console: Console = out) -> None:
     """The provenance tree."""
     trees: dict[str, Tree] = {}
     root = None
     for node in told["nodes"]:
         events = ", ".join(f"{e['event']} {e['position']}" for e in node["events"][:6])
-        turns = f"  turns {', '.join(node.get('source_turns', [])[:8])}" if node.get("source_turns") else ""
-        label = f"[cyan]{escape(node['id'])}[/] {'' if node['relation'] == 'root' else '(' + node['relation'] + ')'}{escape(turns)}  [dim]{events}[/]"
+        turns = node.get("source_turns", [])
+        heard = f"  turns {', '.join(turns[:8])}{' …' if len(turns) > 8 else ''}" if turns else ""
+        relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
+        unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
+        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}"
         if node["parent"] is None:
             root = trees[node["id"]] = Tree(label)
         else:
             trees[node["id"]] = trees[node["parent"]].add(label)
-    out.print("[dim]provenance[/]")
+    console.print("[dim]provenance[/]")
     if root is not None:
-        out.print(root)
+        console.print(root)
 
 
 def effects(answer: dict[str, Any]) -> None:
-    """What a verb did."""
-    told = {
-        name: value
+    """What a verb did, and plainly so where it did nothing."""
+    told = [
+        f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
         if name not in ("changes", "owner", "position") and value is not None
-    }
-    out.print(
-        "  ".join(f"[dim]{name}[/] {escape(str(value))}" for name, value in told.items())
-        + f"  [dim]at {answer['position']}[/]"
-    )
-    changes(answer["changes"])
-
-
-def partitions(answer: dict[str, Any]) -> None:
-    """The store's partitions."""
-    table = Table(title=f"store {answer['store_id']}", title_justify="left", title_style="dim")
-    for name in ("partition", "head", "checkpoint", "lag", "holder", "epoch", "build", "quarantined"):
-        table.add_column(
-            name,
-            justify="right" if name in ("partition", "head", "checkpoint", "lag", "epoch") else "left",
-            overflow="fold",
-        )
-    for p in answer["partitions"]:
-        lag = f"[yellow]{p['lag']}[/]" if p["lag"] else "0"
-        row = (
-            str(p["partition"]),
-            str(p["head"]),
-            str(p["checkpoint"]),
-            lag,
-            p["holder"] or "-",
-            str(p["epoch"]),
-            p["build"],
-        )
-        table.add_row(*row, escape(", ".join(p["quarantined"])))
-    out.print(table)
-    memory = answer["memory"]
-    used = memory.get("used_bytes")
-    out.print(
-        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']}, {len(answer['workers'])} worker(s)"
-        + (f", {used / 1e6:,.1f} MB in Redis ({memory.get('bytes_an_event', 0):,.0f} bytes an event)" if used else "")
-    )
-    if memory.get("warning"):
-        out.print(f"[yellow]{memory['warning']}[/]")
-    out.print(f"[dim]{answer['notice']}[/]")
+    ]
+    out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
+    rows = [c for c in answer["changes"] if c["decision"] != "named"]
+    if rows and all(c["decision"] == "ignored" for c in rows):
+        out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
+    else:
+        changes(rows)

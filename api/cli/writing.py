@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.appending import append_lines
+from api.appending import Appended, append_lines
+from api.application import Application
 from api.cli import render
-from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, err, opened, out, print_json, show
+from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, complain, err, opened, out, show
+from api.cli.files import counting, open_lines
 from api.importing import ImportOptions, import_turns
-from events.errors import InputError
+from events.errors import EngramlogError
 from events.log import positions_by_partition
 
 File = Annotated[
@@ -26,45 +23,60 @@ import_app = typer.Typer(no_args_is_help=True, help="Import conversations and ol
 app.add_typer(import_app, name="import")
 
 
-@contextmanager
-def _reading(file: str) -> Iterator[BinaryIO]:
-    if file == "-":
-        yield sys.stdin.buffer
-        return
-    try:
-        with Path(file).open("rb") as stream:
-            yield stream
-    except OSError as error:
-        raise InputError(
-            f"file: got {file!r}; allowed: a file that can be read, or - ({error.strerror})", field="file", got=file
-        ) from None
+def _tell_failures(answer: Appended) -> None:
+    for conflict in answer.conflicts:
+        where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
+        out.print(
+            f"[red]line {conflict['line']}: id {conflict['event_id']} is taken by other content{where}[/];"
+            " nothing of its partition's part of that request was written"
+        )
+    not_written = [failure for failure in answer.failed if failure["status"] == "not_written"]
+    for failure in answer.failed:
+        if failure not in not_written:
+            out.print(f"[yellow]line {failure['line']}: {failure['status']}[/] {escape(failure['error'] or '')}")
+    if not_written:
+        lines = render.plain(sorted({failure["line"] for failure in not_written})[:10])
+        more = " …" if len(not_written) > 10 else ""
+        out.print(
+            f"[yellow]{len(not_written):,} events beside them were not written (line {lines}{more}):[/]"
+            " mend or take out the lines in conflict, then send the file again whole"
+        )
 
 
 @app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
 def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
-    with opened(context) as application, _reading(file) as stream:
-        answer = append_lines(application.log, stream)
-        application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
-    if json:
-        print_json(answer.as_dict())
-    else:
-        out.print(
-            f"{answer.appended} appended, {answer.already_appended} already there, {len(answer.conflicts)} conflicts"
-        )
-        for conflict in answer.conflicts:
-            out.print(
-                f"[red]line {conflict['line']}: id {conflict['event_id']} is taken by other content at {conflict['position']}[/];"
-                " nothing of its partition's part of the request was written"
-            )
-        for failure in answer.failed:
-            out.print(f"[yellow]line {failure['line']}: {failure['status']}[/] {escape(failure['error'] or '')}")
+    with (
+        open_lines(file) as lines,
+        opened(context) as application,
+        counting("appending", file, json) as advance,
+    ):
+        answer = append_lines(application.log, lines, advance)
+        advance(len(answer.positions), "folding")
+        _fold(application, answer)
+    show(answer.as_dict(), json, lambda _: _render_append(answer))
     if answer.error is not None:
-        err.print(f"[bold red]{type(answer.error).__name__}[/]: {escape(answer.error.message)}")
+        complain(answer.error)
+        there = answer.appended + answer.already_appended
         err.print(
-            f"{answer.appended + answer.already_appended} events before it are in the log; send the mended file again whole."
+            f"{there:,} events of it are in the log; sending the mended file again whole is safe.", soft_wrap=True
         )
     raise typer.Exit(answer.exit_code)
+
+
+def _fold(application: Application, answer: Appended) -> None:
+    """Wait for the fold; what was written stays said where that fails."""
+    try:
+        application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
+    except EngramlogError as problem:
+        answer.error = answer.error or problem
+
+
+def _render_append(answer: Appended) -> None:
+    out.print(
+        f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
+    )
+    _tell_failures(answer)
 
 
 @import_app.command(epilog="Example: `engramlog import turns conversation.jsonl --owner-from conversation`")
@@ -87,50 +99,37 @@ def turns(
     options = ImportOptions(
         owner=owner, owner_from=owner_from, kind=kind, tier=tier, category=category, memories=not turns_only
     )
-    total = _lines_of(file)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with opened(context) as application, _reading(file) as stream:
-        with Progress(*columns, console=err, transient=True, disable=json or not err.is_terminal) as bar:
-            task = bar.add_task("importing", total=total, rate="")
-
-            def advance(done: int) -> None:
-                speed = bar.tasks[0].speed
-                bar.update(task, completed=done, rate=f"{speed:,.0f} turns/s" if speed else "")
-
-            answer = import_turns(application.log, stream, options, advance)
-            bar.update(task, description="folding")
-            application.writer.settle_positions(positions_by_partition(p for p in answer.done.positions if p))
-    told = answer.as_dict()
-    show(told, json, _render_import)
+    with (
+        open_lines(file) as lines,
+        opened(context) as application,
+        counting("importing", file, json) as advance,
+    ):
+        answer = import_turns(application.log, lines, options, advance)
+        advance(answer.turns + answer.skipped, "folding")
+        _fold(application, answer.done)
+    show(answer.as_dict(), json, lambda told: _render_import(told, answer.done))
     if answer.done.error is not None:
-        err.print(f"[bold red]{type(answer.done.error).__name__}[/]: {escape(answer.done.error.message)}")
+        complain(answer.done.error)
     raise typer.Exit(answer.done.exit_code)
 
 
-def _lines_of(file: str) -> int | None:
-    """How many lines a file has; unknown for standard input."""
-    if file == "-" or not Path(file).is_file():
-        return None
-    with Path(file).open("rb") as stream:
-        return sum(1 for _ in stream)
-
-
-def _render_import(told: dict[str, Any]) -> None:
-    skipped = f", {told['skipped']} without text skipped" if told["skipped"] else ""
+def _render_import(told: dict[str, Any], done: Appended) -> None:
+    owners = told["owners"]
+    skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
     out.print(
-        f"{told['turns']} turns of {len(told['owners'])} owner(s): {told['appended']} events appended, {told['already_appended']} already there{skipped}"
+        f"{told['turns']:,} turns of {len(owners)} owner{'' if len(owners) == 1 else 's'}:"
+        f" {told['appended']:,} events appended, {told['already_appended']:,} already there{skipped}"
     )
-    for name, count in list(told["owners"].items())[:10]:
-        out.print(f"  [cyan]{escape(name)}[/] {count} turns")
+    for name, count in list(owners.items())[:10]:
+        out.print(f"  [cyan]{escape(name)}[/] {count:,} turns")
+    if len(owners) > 10:
+        out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
+    _tell_failures(done)
     if told["newest_turn"]:
-        out.print(f"[dim]The newest turn is of {told['newest_turn']}. Old conversations have decayed by now:")
-        out.print("ask with --as-of just after it, or with --mode review.[/]")
+        out.print(
+            f"[dim]The newest turn is of {told['newest_turn']}. Old conversations have decayed by now:"
+            " ask with --as-of just after it, or with --mode review.[/]"
+        )
 
 
 @app.command(epilog='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`')

@@ -39,7 +39,11 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "BeyondHead",
         "position 3:999 does not exist: the head is 128",
     ),
-    413: ("Too many events or bytes.", "RequestTooLarge", "a request of 1001 events; at most 1000 are allowed: split it"),
+    413: (
+        "Too many events or bytes.",
+        "RequestTooLarge",
+        "a request of 1001 events; at most 1000 are allowed: split it",
+    ),
     422: (
         "Something in the request cannot be right; nothing was done.",
         "InputError",

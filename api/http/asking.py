@@ -26,12 +26,12 @@ class Parts(NamedTuple):
 
 async def parts_of(request: Request) -> Parts:
     """The parts of the application that was asked."""
-    return cast(Parts, request.app.state.parts)
+    return cast("Parts", request.app.state.parts)
 
 
 async def application_of(request: Request) -> Application:
     """The application itself."""
-    return cast(Parts, request.app.state.parts).application
+    return cast("Parts", request.app.state.parts).application
 
 
 def _decoded(segment: str) -> str:
@@ -69,12 +69,12 @@ class AsOfAsked(Question):
     """When, and after what."""
 
     as_of: str | None = Field(
-        None,
+        default=None,
         description="Answer as of an instant (what had happened by then) or a position (what was known).",
         examples=["2023-10-22T12:00:00Z", "3:128"],
     )
     after: str | None = Field(
-        None,
+        default=None,
         description="Wait until this position of the owner is folded (read your writes): 504 after two seconds,"
         " 409 where it is parked or does not exist.",
         examples=["3:128"],
@@ -85,7 +85,7 @@ class TimeAsked(AsOfAsked):
     """When, after what, and at which instant weights are computed."""
 
     at: str | None = Field(
-        None,
+        default=None,
         description="Compute weights at this instant, past or future, instead of now.",
         examples=["2023-10-22T12:00:00Z"],
     )
@@ -95,7 +95,7 @@ class ModeAsked(TimeAsked):
     """The same under a mode."""
 
     mode: str = Field(
-        "normal",
+        default="normal",
         description="`normal` (dialogue), `review` (looking back) or `debug` (everything).",
         examples=["normal", "review", "debug"],
     )
@@ -105,22 +105,26 @@ class SearchAsked(ModeAsked):
     """A search."""
 
     q: str = Field(description="What to look for, in any language.", examples=["咖啡", "When did she go to Paris?"])
-    limit: int = Field(5, description="How many results, 1 to 100.", examples=[5])
-    trace: bool = Field(True, description="Record that these memories were shown, after the answer.", examples=[True])
+    limit: int = Field(default=5, description="How many results, 1 to 100.", examples=[5])
+    trace: bool = Field(
+        default=True, description="Record that these memories were shown, after the answer.", examples=[True]
+    )
 
 
 class ListAsked(ModeAsked):
     """A page of an owner's memories."""
 
-    limit: int = Field(50, description="How many, 1 to 1000.", examples=[50])
-    offset: int = Field(0, ge=0, description="How many to pass over.", examples=[0])
+    limit: int = Field(default=50, description="How many, 1 to 1000.", examples=[50])
+    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
 
 
 class GetAsked(TimeAsked):
     """One memory."""
 
-    reveal: bool = Field(False, description="Show the text of a secret memory (sensitivity 3).", examples=[False])
-    trace: bool = Field(True, description="Record that this memory was shown.", examples=[True])
+    reveal: bool = Field(
+        default=False, description="Show the text of a secret memory (sensitivity 3).", examples=[False]
+    )
+    trace: bool = Field(default=True, description="Record that this memory was shown.", examples=[True])
 
 
 class Told(BaseModel):
@@ -129,10 +133,12 @@ class Told(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     actor: str = Field(
-        "user", description="Who says so: user, assistant, judge, system or operator.", examples=["user"]
+        default="user", description="Who says so: user, assistant, judge, system or operator.", examples=["user"]
     )
     occurred_at: str | None = Field(
-        None, description="When it happened, if not now: RFC 3339 with a zone.", examples=["2026-11-22T09:30:00Z"]
+        default=None,
+        description="When it happened, if not now: RFC 3339 with a zone.",
+        examples=["2026-11-22T09:30:00Z"],
     )
 
 
@@ -140,16 +146,18 @@ class Negation(Told):
     """It is no longer so."""
 
     correction: str | None = Field(
-        None, description="What holds instead: becomes a new memory.", examples=["I drink tea now"]
+        default=None, description="What holds instead: becomes a new memory.", examples=["I drink tea now"]
     )
-    replaced_by: str | None = Field(None, description="Or the id of a memory that holds instead.", examples=["tea"])
+    replaced_by: str | None = Field(
+        default=None, description="Or the id of a memory that holds instead.", examples=["tea"]
+    )
     resolution: str | None = Field(
-        None,
+        default=None,
         description="latest_wins, version_keep or weight_balance; by category if not given.",
         examples=["latest_wins"],
     )
-    reason: str = Field("", description="Why, in words.", examples=["said so"])
-    turn_id: str | None = Field(None, description="The turn in which it was said.", examples=["D4:7"])
+    reason: str = Field(default="", description="Why, in words.", examples=["said so"])
+    turn_id: str | None = Field(default=None, description="The turn in which it was said.", examples=["D4:7"])
 
 
 class Merging(Told):
@@ -157,9 +165,13 @@ class Merging(Told):
 
     sources: list[str] = Field(description="Two memories or more.", examples=[["m1", "m2"]])
     summary: str | None = Field(
-        None, description="What the merged memory says; the newest source's text if not given.", examples=["Drinks coffee"]
+        default=None,
+        description="What the merged memory says; the newest source's text if not given.",
+        examples=["Drinks coffee"],
     )
-    into: str | None = Field(None, description="The new memory's id; made up if not given.", examples=["coffee-habit"])
+    into: str | None = Field(
+        default=None, description="The new memory's id; made up if not given.", examples=["coffee-habit"]
+    )
 
 
 class Replaying(BaseModel):
@@ -178,10 +190,14 @@ class Replaying(BaseModel):
     without_actors: list[str] = Field(
         default_factory=list, description="Leave out all events of these actors.", examples=[["judge"]]
     )
-    query: str | None = Field(None, description="Compare the order of this query's results too.", examples=["coffee"])
-    mode: str = Field("review", description="Mode of the query.", examples=["review"])
-    limit: int = Field(10, description="How many results of the query.", examples=[10])
-    at: str | None = Field(None, description="Compute weights at this instant.", examples=["2026-11-22T09:30:00Z"])
+    query: str | None = Field(
+        default=None, description="Compare the order of this query's results too.", examples=["coffee"]
+    )
+    mode: str = Field(default="review", description="Mode of the query.", examples=["review"])
+    limit: int = Field(default=10, description="How many results of the query.", examples=[10])
+    at: str | None = Field(
+        default=None, description="Compute weights at this instant.", examples=["2026-11-22T09:30:00Z"]
+    )
 
 
 class Discarding(BaseModel):
@@ -190,4 +206,6 @@ class Discarding(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     position: str = Field(description="The parked position to drop.", examples=["3:128"])
-    reason: str = Field("", description="Why, in words; kept in the log.", examples=["written by a broken producer"])
+    reason: str = Field(
+        default="", description="Why, in words; kept in the log.", examples=["written by a broken producer"]
+    )

@@ -15,7 +15,9 @@ from api.asked import refused
 from api.http.problem import input_error
 from events.errors import InputError
 
-FORMS = 'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
+FORMS = (
+    'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
+)
 _HEADS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, strict=True)]])
 
 

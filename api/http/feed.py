@@ -26,6 +26,7 @@ from projections.redis_view import Tail
 SLOW = "too slow"
 STOPPING = "server stops"
 ROLLED_BACK = "the log was rolled back"
+FAILED = "the feed failed"
 Count = Callable[[str], None]
 
 
@@ -55,7 +56,7 @@ class Limits(NamedTuple):
 class Change(NamedTuple):
     """What one event changed."""
 
-    index: int
+    number: int
     """How many events of the owner were folded before it."""
     seq: int
     entries: tuple[Entry, ...]
@@ -84,7 +85,7 @@ class Client:
 
     def offer(self, change: Change) -> bool:
         """Queue a change; False where that ended the client, which has taken too little."""
-        if self.ended or change.index < self._since:
+        if self.ended or change.number < self._since:
             return True
         if len(self._queue) >= self._bound:
             self.end(SLOW)
@@ -144,11 +145,8 @@ class Feeds:
         self._pollers: dict[int, asyncio.Task[None]] = {}
         self._limiter: anyio.CapacityLimiter | None = None
         self._closing = False
-
-    @property
-    def clients(self) -> int:
+        self.clients = 0
         """How many feeds are being read."""
-        return sum(len(one.clients) for owners in self._followed.values() for one in owners.values())
 
     async def join(self, owner: str, after: int | None) -> Client:
         """A client that gets what was folded after the owner's event at seq `after`, or from now on.
@@ -161,6 +159,7 @@ class Feeds:
         client = Client(owner, partition, self.limits.queue)
         followed = self._followed.setdefault(partition, {}).setdefault(owner, _Followed())
         followed.clients.add(client)
+        self.clients += 1
         try:
             async with followed.starting:  # first listening, then looking back: nothing falls between
                 tail = await self._call(self._look_back, owner, partition, after)
@@ -179,8 +178,9 @@ class Feeds:
         """Forget a client; the last of a partition stops its poller."""
         owners = self._followed.get(client.partition, {})
         followed = owners.get(client.owner)
-        if followed is not None:
-            followed.clients.discard(client)
+        if followed is not None and client in followed.clients:
+            followed.clients.remove(client)
+            self.clients -= 1
             if not followed.clients:
                 del owners[client.owner]
         if not owners:
@@ -192,11 +192,12 @@ class Feeds:
     def close(self) -> None:
         """End every feed, each with its last id. For the event loop; new clients are refused."""
         self._closing = True
-        for client in self._all():
-            self._end(client, STOPPING)
+        for partition in list(self._followed):
+            for client in self._all(partition):
+                self._end(client, STOPPING)
 
-    def _all(self) -> list[Client]:
-        return [c for owners in self._followed.values() for one in owners.values() for c in one.clients]
+    def _all(self, partition: int) -> list[Client]:
+        return [client for one in self._followed.get(partition, {}).values() for client in one.clients]
 
     def _end(self, client: Client, reason: str) -> None:
         if client.ended is None:
@@ -209,8 +210,11 @@ class Feeds:
                 f"position {position_text(partition, after)} does not exist: the head is {head}", owner=owner, head=head
             )
         (applied,) = self._source.applied(partition, [owner])
-        since = max(applied - 1, 0) if after is None else 0  # the newest event alone tells where the present is
+        since = max(applied - 1, 0)  # the newest pack tells where the present is, and most clients come again soon
         tail = self._source.tail(owner, since)
+        if after is not None and after not in tail.seqs:
+            since = 0
+            tail = self._source.tail(owner, since)
         if tail.start > since:
             raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
         return tail
@@ -222,16 +226,20 @@ class Feeds:
 
     async def _poll(self, partition: int) -> None:
         """Fan out what is new for the owners of one partition, until nobody follows any."""
-        while owners := self._followed.get(partition):
-            await asyncio.sleep(self.limits.poll_seconds)
-            waiting = {name: one.since for name, one in owners.items() if one.since is not None}
-            try:
-                found = await self._call(self._look, partition, waiting)
-            except StoreError:
-                continue  # the feeds stand still until the store answers again
-            for name, (applied, tail) in found.items():
-                if name in owners:
-                    self._fan_out(owners[name], applied, tail)
+        try:
+            while owners := self._followed.get(partition):
+                await asyncio.sleep(self.limits.poll_seconds)
+                waiting = {name: one.since for name, one in owners.items() if one.since is not None}
+                try:
+                    found = await self._call(self._look, partition, waiting)
+                except StoreError:
+                    continue  # the feeds stand still until the store answers again
+                for name, (applied, tail) in found.items():
+                    if name in owners:
+                        self._fan_out(owners[name], applied, tail)
+        finally:  # cancelled when nobody is left; a failure must not leave anybody waiting for ever
+            for client in self._all(partition):
+                self._end(client, FAILED)
 
     def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail]]:
         counts = self._source.applied(partition, list(waiting))
@@ -257,7 +265,7 @@ class Feeds:
 
     async def stream(self, client: Client) -> AsyncIterator[bytes]:
         """The client's messages as server-sent events, to the end."""
-        told = {"owner": client.owner, "position": client.last}
+        told: dict[str, Any] = {"owner": client.owner, "position": client.last}
         yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)
         while client.ended is None:
             change = await client.next(self.limits.heartbeat_seconds)

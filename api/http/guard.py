@@ -67,7 +67,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        await self._app(scope | {"path": _path_as_sent(scope)}, self._counted(receive), send)
+        await self._app({**scope, "path": _path_as_sent(scope)}, self._counted(receive), send)
 
     def _refusal(self, headers: Headers) -> Problem | None:
         if not is_loopback(_host_of(headers.get("host", ""))):
@@ -79,7 +79,9 @@ class Guard:
         if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
             return plain_problem(HTTPStatus.FORBIDDEN, f"Origin: got {origin!r}; allowed: pages of this machine")
         if origin is None and headers.get("sec-fetch-site") == "cross-site" and "sec-fetch-user" not in headers:
-            return plain_problem(HTTPStatus.FORBIDDEN, "Sec-Fetch-Site: got 'cross-site'; allowed: pages of this machine")
+            return plain_problem(
+                HTTPStatus.FORBIDDEN, "Sec-Fetch-Site: got 'cross-site'; allowed: pages of this machine"
+            )
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._max_body:
             return plain_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"{length} bytes"))
@@ -104,7 +106,9 @@ class Guard:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self._max_body:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"more than {received - 1} bytes"))
+                raise HTTPException(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"more than {received - 1} bytes")
+                )
             return message
 
         return counted

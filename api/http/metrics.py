@@ -35,11 +35,17 @@ class Metrics:
             registry=self.registry,
         )
         self.append_events = Counter(
-            "engramlog_append_events", "Events received, by the status of their receipt.", ["status"], registry=self.registry
+            "engramlog_append_events",
+            "Events received, by the status of their receipt.",
+            ["status"],
+            registry=self.registry,
         )
         self.feed_clients = Gauge("engramlog_feed_clients", "Change feeds being read.", registry=self.registry)
         self.feed_closed = Counter(
-            "engramlog_feed_closed", "Change feeds that the server ended, by reason.", ["reason"], registry=self.registry
+            "engramlog_feed_closed",
+            "Change feeds that the server ended, by reason.",
+            ["reason"],
+            registry=self.registry,
         )
         self.registry.register(StoreCollector(status))
 

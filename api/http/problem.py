@@ -78,7 +78,10 @@ def _explain(error: Mapping[str, Any]) -> dict[str, str]:
     if error["type"] == "missing":
         return told | {"got": "nothing", "allowed": "a value: it is required"}
     if error["type"] == "extra_forbidden":
-        return told | {"got": _show(error["input"]), "allowed": f"no such field: unknown ones are refused in the {where}"}
+        return told | {
+            "got": _show(error["input"]),
+            "allowed": f"no such field: unknown ones are refused in the {where}",
+        }
     allowed = _SHOULD.sub("", error["msg"], count=1)
     return told | {"got": _show(error["input"]), "allowed": allowed}
 
@@ -119,7 +122,9 @@ def install(app: FastAPI) -> None:
                 " Inside an owner or a memory id a / is written %2F"
             )
         elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            detail = f"{request.url.path} takes {(error.headers or {}).get('Allow', 'other methods')}, not {request.method}"
+            detail = (
+                f"{request.url.path} takes {(error.headers or {}).get('Allow', 'other methods')}, not {request.method}"
+            )
         return plain_problem(error.status_code, detail, error.headers)
 
     @app.exception_handler(Exception)

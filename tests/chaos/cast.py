@@ -123,7 +123,7 @@ class Actor:
         self.fate = fate
         self.log = log
         self._start = log.stat().st_size if log.exists() else 0
-        self._process = _launch([sys.executable, "-m", module, *arguments], log)
+        self._process = _launch([sys.executable, "-P", "-m", module, *arguments], log)
         self.killed = False
         """Whether we killed it: else it was its fate, or its end."""
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
+from typing import Generic, TypeVar
 
 from tests.chaos.attendants import Stopwatch
 from tests.chaos.cast import Actor, Server
@@ -16,6 +19,26 @@ WORKER = "tests.chaos.faulty_worker"
 REBUILD = "tests.chaos.faulty_rebuild"
 WORKER_POINTS = ("between prefetch and commit", "before a commit", "commit sent", "after a commit", "during a retry")
 REBUILD_POINTS = ("before a commit", "after a commit", "before a switch", "after a switch")
+
+
+BLOWS = (*["worker killed"] * 3, *["worker stopped"] * 2, *["server killed"] * 2, *["rebuild"] * 3)
+
+T = TypeVar("T")
+
+
+class Deck(Generic[T]):
+    """Cards in a drawn order; each is drawn once before any comes again, so that a short run has some of all."""
+
+    def __init__(self, cards: Sequence[T], rng: Random) -> None:
+        self._cards = list(cards)
+        self._rng = rng
+        self._left: list[T] = []
+
+    def draw(self) -> T:
+        """The next card."""
+        if not self._left:
+            self._left = self._rng.sample(self._cards, len(self._cards))
+        return self._left.pop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +64,10 @@ class Director:
         self._server = server
         self._watch = watch
         self._folder = folder
-        self._rng = Random(f"{plan.seed}:director")
+        self._rng = rng = Random(f"{plan.seed}:director")
+        self._blows = Deck(BLOWS, rng)
+        self._fates = Deck([("", ""), ("", ""), *product(WORKER_POINTS, (DIE, SLEEP))], rng)
+        self._rebuild_fates = Deck([("", ""), *product(REBUILD_POINTS, (DIE, SLEEP))], rng)
         self.workers: list[Actor] = []
         self._points: dict[Actor, str] = {}
         """Actor -> the named point of its fate."""
@@ -90,11 +116,11 @@ class Director:
         arguments = ["--url", self._server.url, "--lease-ms", str(self._plan.lease_ms), "--mutant", self._plan.mutant]
         return Actor(WORKER, *arguments, *fate, log=self._folder / "workers.log")
 
-    def _drawn_fate(self, points: tuple[str, ...]) -> tuple[str, list[str]]:
-        """A named point and the arguments that make an actor meet it; often none."""
-        if self._rng.random() < 0.3:
+    def _drawn_fate(self, deck: Deck[tuple[str, str]]) -> tuple[str, list[str]]:
+        """A named point and the arguments that make an actor meet it; sometimes none."""
+        point, fate = deck.draw()
+        if not point:
             return "", []
-        point, fate = self._rng.choice(points), self._rng.choice((DIE, SLEEP))
         passes = 1 if point.startswith("during") or "switch" in point else self._rng.randint(1, 60)
         return point, ["--fate", fate, "--at", point, "--passes", str(passes)]
 
@@ -109,7 +135,7 @@ class Director:
             elif actor.halted:
                 self._tend_sleeper(actor)
         while len(self.workers) < self._plan.workers:
-            point, fate = self._drawn_fate(WORKER_POINTS)
+            point, fate = self._drawn_fate(self._fates)
             older = ["--older"] if self._rng.random() < 0.25 else []
             actor = self._worker(*fate, *older)
             self._points[actor] = point
@@ -155,22 +181,25 @@ class Director:
 
     def _blow(self) -> None:
         """One fault at no named point, or a rebuild begins."""
-        awake = [
-            actor for actor in self.workers if actor.code is None and actor not in self._wakes and not actor.halted
-        ]
-        chance = self._rng.random()
-        if chance < 0.35 and awake:
-            self._rng.choice(awake).kill()
-            self._count("worker killed: at random")
-        elif chance < 0.55 and awake:
-            actor = self._rng.choice(awake)
-            actor.stop()
-            self._wakes[actor] = monotonic() + self._past_a_lease()
-            self._count("worker stopped past its lease: at random")
-        elif chance < 0.75:
+        awake = [one for one in self.workers if one.code is None and one not in self._wakes and not one.halted]
+        blow = self._blows.draw()
+        if blow == "server killed":
             self._kill_server("at random")
-        elif self._rebuild is None:
-            point, fate = self._drawn_fate(REBUILD_POINTS)
+        elif blow == "rebuild":
+            self._begin_rebuild()
+        elif awake:
+            actor = self._rng.choice(awake)
+            if blow == "worker killed":
+                actor.kill()
+                self._count("worker killed: at random")
+            else:
+                actor.stop()
+                self._wakes[actor] = monotonic() + self._past_a_lease()
+                self._count("worker stopped past its lease: at random")
+
+    def _begin_rebuild(self) -> None:
+        if self._rebuild is None:
+            point, fate = self._drawn_fate(self._rebuild_fates)
             arguments = ["--url", self._server.url, "--lease-ms", str(self._plan.lease_ms)]
             self._rebuild = Actor(REBUILD, *arguments, *fate, log=self._folder / "rebuilds.log")
             self._points[self._rebuild] = point

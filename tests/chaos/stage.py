@@ -62,9 +62,7 @@ class Stage:
         assert self.ledger.deliver(self.log, lines)
         return lines
 
-    def worker(
-        self, *, asleep_at: str | None = None, passes: int = 1, mutant: str = "", older: bool = False
-    ) -> Actor:
+    def worker(self, *, asleep_at: str | None = None, passes: int = 1, mutant: str = "", older: bool = False) -> Actor:
         """Start a worker; `asleep_at`: the named point at whose n-th pass it stops itself."""
         fate = ["--fate", SLEEP, "--at", asleep_at, "--passes", str(passes)] if asleep_at else []
         arguments = ["--url", self.server.url, "--lease-ms", str(LEASE_MS), "--mutant", mutant, *fate]
@@ -81,12 +79,13 @@ class Stage:
         """Wait until the live build is folded that far."""
         wait_until(lambda: self.checkpoint() == seq, f"the checkpoint reaches {seq}")
 
-    def parted(self, actor: Actor) -> None:
-        """Wake a sleeper, wait until its commit was answered either way, and kill it."""
+    def parted(self, actor: Actor) -> str:
+        """Wake a sleeper, wait until its commit was answered either way, kill it; gives what it told."""
         before = self.checkpoint()
         actor.wake()
         wait_until(lambda: self.checkpoint() != before or _refused(actor), "the sleeper's commit is answered")
         actor.kill()
+        return actor.told()
 
     def settled(self) -> Verdict:
         """Everybody else gone, a sound worker finishes; then the verdict."""

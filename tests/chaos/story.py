@@ -26,6 +26,7 @@ from events.catalogue import (
 from events.door import make_event
 from events.envelope import Prepared, derived_id, micros, prepare
 from events.partitions import position_text
+from events.vocabulary import Category
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 CLOCK = micros(datetime(2036, 1, 1, tzinfo=UTC))
@@ -36,6 +37,7 @@ MOST_MEMORIES = 12
 MOST_ODD = 4
 """Events of one owner, at most, that somebody cannot read: each stops the owner until an operator has acted."""
 PLAIN, POISONED, NEWER = "plain", "poisoned", "newer"
+CATEGORIES: tuple[Category, ...] = ("identity", "stable_preference", "fact", "temporary")
 WORDS = ("coffee", "tea", "espresso", "mornings", "evenings", "Lisbon", "Kyoto", "咖啡", "rain")
 
 
@@ -88,7 +90,7 @@ class OwnerStory:
 
     def _created(self) -> MemoryCreated:
         self._memories.append(f"m{self._number}")
-        category = self._rng.choice(("identity", "stable_preference", "fact", "temporary"))
+        category = self._rng.choice(CATEGORIES)
         return MemoryCreated(
             memory_id=self._memories[-1], content=self._text(), category=category, kind="preference", source="user"
         )

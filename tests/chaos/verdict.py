@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import redis
@@ -37,7 +38,8 @@ class Verdict:
     """Never acknowledged, found in the log: once, or it counts as duplicated."""
     unknown_absent: int = 0
     lost: int = 0
-    """Acknowledged, but not at its position in the log, or neither applied nor parked for an owner that stands still."""
+    """Acknowledged, but not at its position in the log; or in the log and passed over: neither applied, nor parked for an
+    owner that stands still, nor discarded."""
     duplicated: int = 0
     """Times that an event is in the log, or applied, beyond the first."""
     out_of_order: int = 0
@@ -99,7 +101,7 @@ def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger) -> Verdict:
     places: dict[bytes, tuple[int, int]] = {}
     for partition, tag in enumerate(tags):
         written = _read_log(log, partition, lines, places, verdict)
-        _judge_partition(wire, tag, partition, written, lines, verdict)
+        _judge_partition(wire, tag, partition, written, verdict)
     _judge_ledger(ledger, places, verdict)
     log.close()
     wire.close()
@@ -152,9 +154,7 @@ def _judge_ledger(ledger: Ledger, places: dict[bytes, tuple[int, int]], verdict:
         verdict.differs(f"receipt: {complaint}")
 
 
-def _judge_partition(
-    wire: Wire, tag: str, partition: int, written: Sequence[Stored], lines: dict[bytes, Line], verdict: Verdict
-) -> None:
+def _judge_partition(wire: Wire, tag: str, partition: int, written: Sequence[Stored], verdict: Verdict) -> None:
     live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
     keys = BuildKeys(tag, live)
     mine = fold_in_memory(written)
@@ -171,23 +171,20 @@ def _judge_partition(
     if left := wire.call("HGETALL", LogKeys(tag).control):
         verdict.differs(f"{partition}: requests that nobody carried out: {left}")
     for owner, events in by_owner.items():
-        acknowledged = {one.seq for one in events if lines[one.raw_id].acknowledged}
-        _judge_owner(wire, keys, owner, mine, acknowledged, verdict)
+        _judge_owner(wire, keys, owner, mine, {one.seq for one in events}, verdict)
 
 
 def _pairs(flat: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
     return zip(flat[::2], flat[1::2], strict=True)
 
 
-def _judge_owner(
-    wire: Wire, keys: BuildKeys, owner: str, mine: Folded, acknowledged: set[int], verdict: Verdict
-) -> None:
+def _judge_owner(wire: Wire, keys: BuildKeys, owner: str, mine: Folded, there: set[int], verdict: Verdict) -> None:
     working, where = mine.owners[owner], f"{keys.log.tag} {owner}"
     stuck = wire.call("HGET", keys.quarantine, owner)
     packs = {int(seq): raw for seq, raw in _pairs(wire.call("HGETALL", keys.changelog(owner)))}
     applied, entries = unpack(b"".join(packs[seq] for seq in sorted(packs)))
     parked = read_parked(wire, keys, owner)
-    _judge_applied(mine, owner, applied, parked if stuck else [], acknowledged, verdict)
+    _judge_applied(mine, owner, applied, parked if stuck else [], there, verdict)
     if (applied, entries) != (mine.applied[owner], mine.entries[owner]):
         verdict.differs(f"{where}: change log of {len(entries)} entries, folded {len(mine.entries[owner])}")
     if parked != mine.parked[owner]:
@@ -207,19 +204,19 @@ def _judge_owner(
 
 
 def _judge_applied(
-    mine: Folded, owner: str, applied: list[int], parked: list[int], acknowledged: set[int], verdict: Verdict
+    mine: Folded, owner: str, applied: list[int], parked: list[int], there: set[int], verdict: Verdict
 ) -> None:
-    gone = acknowledged - set(mine.applied[owner]) - set(mine.parked[owner])
+    gone = there - set(mine.applied[owner]) - set(mine.parked[owner])
     verdict.owners += 1
     verdict.applied += len(applied)
     verdict.parked += len(parked)
     verdict.discarded += len(gone)
-    verdict.lost += len(acknowledged - gone - set(applied) - set(parked))
+    verdict.lost += len(there - gone - set(applied) - set(parked))
     counts = Counter([*applied, *parked])
     verdict.duplicated += sum(count - 1 for count in counts.values())
     rank = {seq: place for place, seq in enumerate(mine.applied[owner])}
     ranks = [rank[seq] for seq in dict.fromkeys(applied) if seq in rank]
-    verdict.out_of_order += sum(later < sooner for sooner, later in zip(ranks, ranks[1:], strict=False))
+    verdict.out_of_order += sum(later < sooner for sooner, later in pairwise(ranks))
 
 
 def _judge_records(wire: Wire, keys: BuildKeys, owner: str, working: WorkingOwner, verdict: Verdict) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_verify import verify_partition
-from events.errors import LostLease, StoreFull
+from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
 from events.redis_wire import Wire
 from projections.builds import BuildKeys
 from projections.redis_retire import KEPT_MS, drop_retired_builds
-from projections.redis_store import take_lease
+from projections.redis_store import read_checkpoint, take_lease
 from projections.redis_view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
@@ -166,3 +166,45 @@ def test_a_partition_without_events_verifies(redis_server: RedisServer) -> None:
         assert differences(store) == []
         mine = partition_of("alice", 4)
         assert verify_partition(store.client, mine, store.identity.tags[mine]).memories == 1
+
+
+def test_a_damaged_record_stops_its_partition_with_a_cure_and_a_rebuild_mends_it(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=2) as store:
+        store.start_worker("w1")
+        fill(store)
+        wait_until(store.folded)
+        store.stop_worker("w1")
+        damaged = partition_of("owner-3", 2)
+        keys = BuildKeys(store.identity.tags[damaged], "v1")
+        store.client.hset(keys.records("owner-3"), "m1", b"\xff not a record")
+        views = RedisViews(store.client, store.identity.tags)
+        with pytest.raises(DamagedState, match="engramlog rebuild"), views.view("owner-3"):
+            pass
+        views.close()
+        store.append(store.mentioned("owner-3", "m1"), *(store.mentioned(owner, "m0") for owner in OWNERS))
+        store.start_worker("w2")
+        stopped = wait_until(lambda: [fact for fact in store.told("fold stopped") if "m1" in fact["reason"]])
+        assert stopped[0]["alarm"]
+        wait_until(lambda: store.log.head(1 - damaged) == checkpoint(store, 1 - damaged))
+        rebuild_partition(store.client, keys.tag, holder="rebuild", give_up_after=10.0)
+        wait_until(store.folded)
+        assert differences(store) == []
+
+
+def checkpoint(store: Live, partition: int) -> int:
+    wire = Wire(store.client)
+    seq = read_checkpoint(wire, BuildKeys(store.identity.tags[partition], "v1")).seq
+    wire.close()
+    return seq
+
+
+def test_a_live_build_that_no_worker_of_this_version_may_fold_is_left_by_a_rebuild(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        tag = store.identity.tags[0]
+        store.client.hset(f"{{{tag}}}:meta", "live", "v0")
+        fill(store, rounds=0)
+        store.start_worker("w1")
+        assert wait_until(lambda: store.told("build of another version"))[0]["cure"] == "engramlog rebuild"
+        assert rebuild_partition(store.client, tag, holder="rebuild").new == "v1"
+        wait_until(store.folded)
+        assert differences(store) == []

@@ -1,0 +1,75 @@
+"""Files of JSON Lines that commands read, and the progress bar over their lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from api.cli.app import err
+from events.errors import InputError
+
+
+class Advance(Protocol):
+    """Told the lines done so far, and a new name for what is under way where it changes."""
+
+    def __call__(self, done: int, name: str | None = None) -> None: ...
+
+
+@contextmanager
+def open_lines(file: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way."""
+    if file == "-":
+        yield _lines(file, sys.stdin.buffer)
+        return
+    try:
+        stream = Path(file).open("rb")  # noqa: SIM115 - only opening it is tried; it is closed below
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
+    with stream:
+        yield _lines(file, stream)
+
+
+def _lines(file: str, stream: BinaryIO) -> Iterator[bytes]:
+    try:
+        yield from stream
+    except OSError as error:
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: str, error: OSError | ValueError) -> InputError:
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    return InputError(f"file: got {file!r}; allowed: a file that can be read, or - ({why})", field="file", got=file)
+
+
+@contextmanager
+def counting(task: str, file: str, as_json: bool) -> Iterator[Advance]:
+    """A bar over a file's lines on standard error; nothing where nobody looks on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    shown = not as_json and err.is_terminal
+    with Progress(*columns, console=err, transient=True, disable=not shown) as bar:
+        number = bar.add_task(task, total=_count_lines(file) if shown else None, rate="")
+
+        def advance(done: int, name: str | None = None) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(number, completed=done, rate=f"{speed:,.0f} lines/s" if speed else "", description=name or task)
+
+        yield advance
+
+
+def _count_lines(file: str) -> int | None:
+    """How many lines a file has; unknown for standard input and pipes."""
+    if file == "-" or not Path(file).is_file():
+        return None
+    with Path(file).open("rb") as stream:
+        return sum(1 for _ in stream)

@@ -1,0 +1,113 @@
+"""Answers about a whole store or owner, and comparisons, as tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+
+from api.cli.app import out
+from api.cli.render import fields, grid, id_column, plain
+
+RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
+
+
+def partitions(answer: dict[str, Any]) -> None:
+    """The store's partitions, workers and memory."""
+    table = grid(f"store {answer['store_id']}")
+    for name in ("partition", "head", "checkpoint", "lag", "memories", "holder", "epoch", "build", "quarantined"):
+        table.add_column(name, justify="right" if name in RIGHT else "left", overflow="fold")
+    for p in answer["partitions"]:
+        lag = f"[yellow]{p['lag']:,}[/]" if p["lag"] else "0"
+        figures = (f"{p['head']:,}", f"{p['checkpoint']:,}", lag, f"{p['memories']:,}")
+        owners = f"[red]{escape(', '.join(p['quarantined']))}[/]" if p["quarantined"] else ""
+        table.add_row(
+            str(p["partition"]), *figures, escape(p["holder"] or "-"), str(p["epoch"]), escape(p["build"]), owners
+        )
+    out.print(table)
+    workers = len(answer["workers"])
+    out.print(
+        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,},"
+        f" {workers} worker{'' if workers == 1 else 's'}{_used(answer['memory'])}"
+    )
+    if answer["memory"].get("warning"):
+        out.print(f"[yellow]{answer['memory']['warning']}[/]")
+    out.print(f"[dim]{answer['notice']}[/]")
+
+
+def _used(memory: dict[str, Any]) -> str:
+    used = memory.get("used_bytes")
+    if not used:
+        return ""
+    each = memory.get("bytes_an_event")
+    return f", {used / 1e6:,.1f} MB in Redis" + (f" ({each:,.0f} bytes an event)" if each else "")
+
+
+def statistics(answer: dict[str, Any]) -> None:
+    """Counts of one owner, zeros left out, or of the store with its largest owners."""
+    if "largest_owners" not in answer:
+        counts = {
+            name: {kind: n for kind, n in value.items() if n} if name.startswith("by_") else value
+            for name, value in answer.items()
+        }
+        fields(counts)
+        return
+    out.print(
+        f"{answer['owners']:,} owners, {answer['events']:,} events, {answer['memories']:,} memories,"
+        f" lag {answer['lag']:,}{_used(answer['memory'])}"
+    )
+    largest = answer["largest_owners"]
+    if not largest:
+        return
+    table = grid("largest owners" if len(largest) < answer["owners"] else "")
+    id_column(table, [one["owner"] for one in largest], "owner")
+    for name in ("memories", "partition"):
+        table.add_column(name, justify="right")
+    for one in largest:
+        table.add_row(escape(one["owner"]), f"{one['memories']:,}", str(one["partition"]))
+    out.print(table)
+
+
+def comparison(answer: dict[str, Any]) -> None:
+    """What a replay changes: memories, and the order of a query's results."""
+    found = answer["differences"]
+    events = answer["events"]
+    out.print(
+        f"{len(found)} of {escape(answer['owner'])}'s memories differ; {events['replayed']:,} of {events['today']:,} events folded"
+    )
+    if found:
+        table = grid()
+        id_column(table, [one["id"] for one in found])
+        for name in ("today", "replayed"):
+            table.add_column(name, overflow="fold")
+        for one in found:
+            table.add_row(escape(one["id"]), *_sides(one["today"], one["replayed"]))
+        out.print(table)
+    if "query" in answer:
+        _ranks(answer["query"])
+
+
+def _sides(today: dict[str, Any] | None, other: dict[str, Any] | None) -> tuple[str, str]:
+    """Both sides in the values that differ; a memory that one side lacks is told whole."""
+    if today is None or other is None:
+        there = "only here: "
+        return ("-", there + plain(other)) if today is None else (there + plain(today), "-")
+    names = [name for name in today if today[name] != other[name]]
+    first, second = (plain({name: side[name] for name in names}) for side in (today, other))
+    return first, second
+
+
+def _ranks(query: dict[str, Any]) -> None:
+    ids = list(dict.fromkeys(query["today"] + query["replayed"]))
+    if not ids:
+        out.print(f"[yellow]Nothing found[/] on either side for {escape(query['text'])} [dim]({query['mode']} mode)[/]")
+        return
+    table = grid(f"ranks for {escape(query['text'])}, {query['mode']} mode: {len(query['moved'])} moved")
+    id_column(table, ids)
+    for name in ("today", "replayed"):
+        table.add_column(name, justify="right")
+    for one in ids:
+        ranks = [str(side.index(one) + 1) if one in side else "-" for side in (query["today"], query["replayed"])]
+        colour = "" if ranks[0] == ranks[1] else "yellow"
+        table.add_row(escape(one), *ranks, style=colour)
+    out.print(table)

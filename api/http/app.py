@@ -1,0 +1,101 @@
+"""The HTTP face: one FastAPI application over the service layer that the command line stands on too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from fastapi import FastAPI
+
+from api.application import Application
+from api.http import problem
+from api.http.answer import ProblemShape
+from api.http.asking import Parts
+from api.http.feed import Feeds, Limits
+from api.http.guard import MAX_BODY, Guard
+from api.http.metrics import Metrics
+from api.http.reference import reference
+from api.http.routes import dead, events, feed, memories, owners, store
+
+DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
+
+Errors are `application/problem+json` with `type`, `title`, `status`, `detail` and, where a value was refused, `field`, `got`
+and `allowed`. Owners and memory ids in paths are percent-encoded, a `/` inside them as `%2F`."""
+TAGS = [
+    {"name": "events", "description": "What happened: appending to the log."},
+    {"name": "owners", "description": "Questions about all of an owner's memories."},
+    {"name": "memories", "description": "One memory, and what people do to it."},
+    {"name": "feed", "description": "Changes as they happen."},
+    {"name": "dead letters", "description": "Owners whose fold stands still."},
+    {"name": "store", "description": "The whole store."},
+    {"name": "supervision", "description": "Health, readiness, metrics."},
+]
+
+
+def create_app(
+    application: Application,
+    *,
+    metrics: Metrics | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    max_body: int = MAX_BODY,
+) -> FastAPI:
+    """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
+
+    Requests whose Host or Origin is not loopback are refused; there is no CORS.
+    """
+    metrics = metrics or Metrics(application.operator.status)
+    feeds = Feeds(
+        application.reader._views,
+        application.log.partitions,
+        application.log.head,
+        limits,
+        on_closed=lambda reason: metrics.feed_closed.labels(reason).inc(),
+    )
+    metrics.feed_clients.set_function(lambda: feeds.clients)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        feeds.close()
+
+    app = FastAPI(
+        title="Engramlog",
+        version=_version(),
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.parts = Parts(application, metrics, feeds)
+    problem.install(app)
+    for module in (events, owners, memories, feed, dead, store):
+        app.include_router(module.router)
+    _describe_problems(app)
+    app.add_route("/docs", reference(app), include_in_schema=False)
+    app.add_middleware(Guard, max_body=max_body)
+    return app
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Put the shape of problems, which routes refer to, into the document."""
+    made = app.openapi
+
+    def with_problems() -> dict[str, Any]:
+        document = made()
+        schema = ProblemShape.model_json_schema()
+        document.setdefault("components", {}).setdefault("schemas", {})["ProblemShape"] = schema
+        return document
+
+    app.openapi = with_problems  # type: ignore[method-assign]
+
+
+def _version() -> str:
+    try:
+        return version("engramlog")
+    except PackageNotFoundError:
+        return "0"

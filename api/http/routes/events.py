@@ -1,0 +1,108 @@
+"""`POST /v1/events`: appending."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from api.http.answer import Json, documented
+from api.http.asking import AskedParts
+from api.http.batch import Batch, read_batch, read_lines
+from api.http.guard import LINES_TYPES, media_type
+from api.http.shapes import EXAMPLE_EVENT, Appended
+from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
+from events.log import Receipt
+
+router = APIRouter(tags=["events"])
+
+
+async def batch_of(request: Request) -> Batch:
+    """The request's events, in whichever of the three forms they came."""
+    body = await request.body()
+    return read_lines(body) if media_type(request.headers) in LINES_TYPES else read_batch(body)
+
+
+_ENVELOPE = {"type": "object", "description": "One event; `GET /v1/schema` gives the JSON Schema of each type."}
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "oneOf": [
+                        {"type": "array", "items": _ENVELOPE, "maxItems": 1_000},
+                        {
+                            "type": "object",
+                            "required": ["events"],
+                            "additionalProperties": False,
+                            "properties": {
+                                "events": {"type": "array", "items": _ENVELOPE, "maxItems": 1_000},
+                                "expected_heads": {
+                                    "type": "object",
+                                    "additionalProperties": {"type": "integer", "minimum": 0},
+                                    "description": "Owner -> seq of its last event that moves its head (0 for none): where"
+                                    " another one came first, nothing of the partition is written.",
+                                },
+                            },
+                        },
+                    ]
+                },
+                "examples": {
+                    "array": {"summary": "Events", "value": [EXAMPLE_EVENT]},
+                    "expecting": {
+                        "summary": "Only if nobody else wrote meanwhile",
+                        "value": {"events": [EXAMPLE_EVENT], "expected_heads": {"alice": 128}},
+                    },
+                },
+            },
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One envelope a line."},
+                "example": '{"event_id":"018f3c1e-7b2a-7000-8000-000000000001","type":"MemoryMentioned", ...}\n',
+            },
+        },
+    }
+}
+_ANSWERS = documented(Appended, "Every event is in the log.", 409, 413, 507)
+_ANSWERS[207] = _ANSWERS[200] | {
+    "description": "Some partitions' parts were written, others not: each receipt tells. Sending the whole request again is"
+    " always right."
+}
+
+
+@router.post("/v1/events", summary="Append events", responses=_ANSWERS, openapi_extra=_BODY)
+def append(parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)]) -> Response:
+    """Append up to 1,000 events: validated whole, then written all or nothing per partition. One receipt per event.
+
+    Redelivery is safe: the same event gives its first position again.
+    """
+    receipts = parts.application.writer.append(batch.events, expected_heads=batch.expected_heads or None)
+    for receipt in receipts:
+        parts.metrics.append_events.labels(receipt.status).inc()
+    written = [receipt for receipt in receipts if receipt.written]
+    if receipts and not written:
+        raise _nothing_written(receipts)
+    appended = sum(receipt.status == "appended" for receipt in written)
+    answer: dict[str, Any] = {
+        "appended": appended,
+        "already_appended": len(written) - appended,
+        "not_written": len(receipts) - len(written),
+        "receipts": [receipt.as_dict() for receipt in receipts],
+    }
+    return Json(answer, 200 if len(written) == len(receipts) else 207)
+
+
+def _nothing_written(receipts: list[Receipt]) -> EngramlogError:
+    """409 where ids or heads stood in the way, 503 where no partition could be written."""
+    told = [receipt.as_dict() for receipt in receipts]
+    for receipt in receipts:
+        if receipt.status == "conflict":
+            where = f" at {receipt.position}" if receipt.position else " in this request"
+            why = f"event {receipt.event_id} is taken by other content{where}"
+            return ConcurrencyError(f"nothing was written: {why}", event_id=receipt.event_id, receipts=told)
+        if receipt.status == "head_mismatch":
+            why = f"event {receipt.event_id}: the owner's head is {receipt.position or 'before its first event'}"
+            return ConcurrencyError(f"nothing was written: {why}", event_id=receipt.event_id, receipts=told)
+    why = next((receipt.error for receipt in receipts if receipt.error), "no partition could be written")
+    return StoreUnavailable(f"nothing was written: {why}", receipts=told, retry_after=1)

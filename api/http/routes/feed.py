@@ -1,0 +1,98 @@
+"""`/v1/owners/{owner}/feed`: what changes, as it changes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Header, Query
+from fastapi.sse import EventSourceResponse
+from pydantic import Field
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from api.asked import check_owner, position_of
+from api.http.answer import problems
+from api.http.asking import AskedParts, Owner, Question
+from api.http.feed import Client, Feeds
+
+EXAMPLE = """event: open
+id: 3:128
+retry: 1000
+data: {"owner":"alice","position":"3:128"}
+
+event: change
+id: 3:131
+data: {"owner":"alice","position":"3:131","changes":[{"position":"3:131","event":"MemoryMentioned","memory":"coffee", ...}]}
+
+: still here
+"""
+
+
+class FeedAsked(Question):
+    """Where a feed begins."""
+
+    from_: str | None = Field(
+        default=None,
+        alias="from",
+        description="Begin after this position of the owner (`p:0` for everything); from now on without it."
+        " `Last-Event-ID` goes before it.",
+        examples=["3:128"],
+    )
+
+
+class FeedResponse(EventSourceResponse):
+    """A stream that forgets its client however it ends, and cuts one that takes nothing."""
+
+    def __init__(self, feeds: Feeds, client: Client) -> None:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(feeds.stream(client), headers=headers)
+        self._feeds = feeds
+        self._client = client
+
+    async def stream_response(self, send: Send) -> None:
+        """Each message within the time that a client has to take it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for chunk in self.body_iterator:
+            with anyio.move_on_after(self._feeds.limits.send_seconds) as sending:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            if sending.cancelled_caught:
+                return
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the client goes or the feed ends."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feeds.leave(self._client)
+
+
+router = APIRouter(tags=["feed"])
+_ANSWERS = problems(409) | {
+    200: {
+        "description": "Server-sent events, until either side ends it: `open`, then a `change` for each event that changed"
+        " something, `end` with the last id where the server ends it.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}},
+    }
+}
+
+
+@router.get("/v1/owners/{owner}/feed", summary="Follow changes", responses=_ANSWERS, response_class=EventSourceResponse)
+async def feed(
+    parts: AskedParts,
+    owner: Owner,
+    asked: Annotated[FeedAsked, Query()],
+    last_event_id: Annotated[
+        str | None,
+        Header(description="Resume after this id, as a browser's EventSource does by itself.", examples=["3:128"]),
+    ] = None,
+) -> Response:
+    """The owner's committed change-log entries, one message an event, its position as the id. Contents are not told."""
+    check_owner(owner)
+    text = last_event_id or asked.from_
+    after = None
+    if text is not None:
+        field = "Last-Event-ID" if last_event_id else "from"
+        after = position_of(text, owner, parts.application.log.partitions, field)
+    return FeedResponse(parts.feeds, await parts.feeds.join(owner, after))

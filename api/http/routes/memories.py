@@ -1,0 +1,83 @@
+"""`/v1/owners/{owner}/memories`: one memory, what is known of it, and what people do to it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from starlette.responses import Response
+
+from api.http.answer import Json, documented
+from api.http.asking import Asked, AsOfAsked, GetAsked, ListAsked, MemoryId, Negation, Owner, TimeAsked, Told
+from api.http.shapes import Detail, Effects, History, Listing, Provenance, Why
+
+router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"])
+Said = Annotated[Told | None, Body(openapi_examples={"now": {"summary": "By the user, now", "value": {}}})]
+
+
+@router.get("", summary="List", responses=documented(Listing, "A page of memories.", 404, 409, 504))
+def list_(application: Asked, owner: Owner, asked: Annotated[ListAsked, Query()]) -> Response:
+    """An owner's memories, newest activation first. Leaves no trace."""
+    return Json(application.reader.list(owner, **asked.model_dump()))
+
+
+@router.get("/{memory_id}", summary="Get", responses=documented(Detail, "The memory.", 404, 409, 504))
+def get(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[GetAsked, Query()]) -> Response:
+    """Everything about one memory; a secret's text only with `reveal=true`."""
+    return Json(application.reader.get(owner, memory_id, **asked.model_dump()))
+
+
+@router.get("/{memory_id}/why", summary="Why", responses=documented(Why, "The reasons.", 404, 409, 504))
+def why(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[TimeAsked, Query()]) -> Response:
+    """Why it weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
+    return Json(application.reader.why(owner, memory_id, **asked.model_dump()))
+
+
+@router.get("/{memory_id}/history", summary="History", responses=documented(History, "Its change log.", 404, 409, 504))
+def history(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[AsOfAsked, Query()]) -> Response:
+    """The memory's change log: every event, what it decided, the weight before and after."""
+    return Json(application.reader.history(owner, memory_id, **asked.model_dump()))
+
+
+@router.get(
+    "/{memory_id}/provenance", summary="Provenance", responses=documented(Provenance, "Its origins.", 404, 409, 504)
+)
+def provenance(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[AsOfAsked, Query()]) -> Response:
+    """Where it comes from: turns, memories it was merged or corrected from, events; a tree of any depth."""
+    return Json(application.reader.provenance(owner, memory_id, **asked.model_dump()))
+
+
+_CORRECTED = {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}}
+
+
+@router.post("/{memory_id}/negate", summary="Negate", responses=documented(Effects, "What it did.", 404, 409, 504, 507))
+def negate(
+    application: Asked,
+    owner: Owner,
+    memory_id: MemoryId,
+    told: Annotated[Negation | None, Body(openapi_examples=_CORRECTED)] = None,
+) -> Response:
+    """It is no longer so: demote it, keep its history, and optionally say what holds instead."""
+    return Json(application.writer.negate(owner, memory_id, **(told or Negation()).model_dump()))
+
+
+@router.post("/{memory_id}/delete", summary="Delete", responses=documented(Effects, "What it did.", 404, 409, 504, 507))
+def delete(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed."""
+    return Json(application.writer.delete(owner, memory_id, **(told or Told()).model_dump()))
+
+
+@router.post(
+    "/{memory_id}/restore", summary="Restore", responses=documented(Effects, "What it did.", 404, 409, 504, 507)
+)
+def restore(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+    """Undo a soft delete."""
+    return Json(application.writer.restore(owner, memory_id, **(told or Told()).model_dump()))
+
+
+@router.post(
+    "/{memory_id}/unmerge", summary="Un-merge", responses=documented(Effects, "What it did.", 404, 409, 504, 507)
+)
+def unmerge(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+    """Undo a merge: its sources come back as they were."""
+    return Json(application.writer.unmerge(owner, memory_id, **(told or Told()).model_dump()))

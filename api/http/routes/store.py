@@ -1,0 +1,96 @@
+"""The whole store: status, statistics, the event types; and what supervisors ask: health, readiness, metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
+from starlette.responses import Response
+
+from api.asked import refused
+from api.http.answer import Json, documented, problems
+from api.http.asking import Asked, AskedParts, Question
+from api.http.shapes import Health, Ready, StoreStats, StoreStatus
+from events.schema import json_schemas
+
+router = APIRouter(tags=["store"])
+
+
+class SchemaAsked(Question):
+    """Which schema."""
+
+    event: str | None = Field(default=None, description="One event type; all without.", examples=["MemoryCreated"])
+
+
+@router.get("/v1/status", summary="Status", responses=documented(StoreStatus, "The store as it stands."))
+def status(application: Asked) -> Response:
+    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
+    return Json(application.operator.status())
+
+
+@router.get("/v1/stats", summary="Statistics", responses=documented(StoreStats, "Counts of the whole store."))
+def stats(application: Asked) -> Response:
+    """How many owners, events and memories, and the largest owners."""
+    return Json(application.operator.stats())
+
+
+_SCHEMA: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "JSON Schemas (2020-12) by event type, or the one asked for.",
+        "content": {
+            "application/json": {
+                "schema": {"type": "object"},
+                "example": {"MemoryMentioned": {"title": "MemoryMentioned", "type": "object"}},
+            }
+        },
+    }
+}
+
+
+@router.get("/v1/schema", summary="Event types", responses=_SCHEMA | problems())
+def schema(asked: Annotated[SchemaAsked, Query()]) -> Response:
+    """JSON Schema of every event's envelope, by type, or of one."""
+    schemas = json_schemas()
+    if asked.event is None:
+        return Json(schemas)
+    if asked.event not in schemas:
+        raise refused("event", asked.event, ", ".join(schemas))
+    return Json(schemas[asked.event])
+
+
+@router.get("/health", summary="Alive?", tags=["supervision"], responses=documented(Health, "The process lives."))
+async def health() -> Response:
+    """Whether this process answers; asks nothing of Redis."""
+    return Json({"status": "alive"})
+
+
+@router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented(Ready, "Redis answers."))
+def ready(application: Asked) -> Response:
+    """Whether Redis answers, and how far each partition's fold is behind; 503 where it does not answer."""
+    status = application.operator.status()
+    return Json(
+        {
+            "status": "ready",
+            "lag": status["lag"],
+            "partitions": {str(one["partition"]): one["lag"] for one in status["partitions"]},
+            "workers": len(status["workers"]),
+        }
+    )
+
+
+_METRICS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Prometheus text format.",
+        "content": {
+            "text/plain": {"schema": {"type": "string"}, "example": 'engramlog_lag_events{partition="3"} 0.0\n'}
+        },
+    }
+}
+
+
+@router.get("/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS)
+def metrics(parts: AskedParts) -> Response:
+    """Events, lag, quarantined owners, memories, memory used, search latency, appends by status."""
+    return Response(parts.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"})

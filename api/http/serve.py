@@ -1,0 +1,115 @@
+"""Running the HTTP face: uvicorn in a thread of its own on a loopback address, stopped cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address
+from threading import Thread
+
+import uvicorn
+from fastapi import FastAPI
+
+from api.http.guard import check_host
+from events.errors import BadSetting, EngramlogError
+
+__all__ = ["Server", "check_host", "serve"]
+
+STOP_SECONDS = 5.0
+"""How long requests in hand may take once the server stops."""
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn waits for open connections before it tells the application to stop; feeds would never end."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the feeds, then everything else."""
+        self._app.state.parts.feeds.close()
+        await super().shutdown(sockets)
+
+
+class Server:
+    """A running server: its address, and how to stop it."""
+
+    def __init__(self, app: FastAPI, listener: socket.socket, on_ready: Callable[[Server], None]) -> None:
+        self.host, self.port = listener.getsockname()[:2]
+        self.failure: BaseException | None = None
+        """Why it ended by itself."""
+        self._listener = listener
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            server_header=False,
+            timeout_graceful_shutdown=int(STOP_SECONDS),
+        )
+        self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))
+        self._thread = Thread(target=self._run, name="http", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether it still serves."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._uvicorn.serve(sockets=[self._listener]))
+        except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
+            self.failure = error
+        finally:
+            self._listener.close()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until it has ended. Raises EngramlogError where it failed."""
+        self._thread.join(seconds)
+        if self.failure is not None:
+            raise EngramlogError(f"the HTTP server at {self.url} failed: {self.failure!r}") from self.failure
+
+    def stop(self) -> None:
+        """Take no more requests, end the feeds, finish what is in hand (five seconds at most), and end the thread."""
+        self._uvicorn.should_exit = True
+        self.wait(2 * STOP_SECONDS)
+
+
+def serve(app: FastAPI, host: str, port: int, *, on_ready: Callable[[Server], None] = lambda _server: None) -> Server:
+    """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
+
+    `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
+    Raises BadSetting for an address that others could reach, and for a port that is taken.
+    """
+    check_host(host)
+    address = "127.0.0.1" if host.lower() == "localhost" else host
+    family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, port))
+        listener.listen(socket.SOMAXCONN)
+    except OSError as error:
+        listener.close()
+        raise BadSetting(
+            f"ENGRAMLOG_PORT: got {port}; allowed: a free port of {address}, 0 for any ({error.strerror})",
+            setting="ENGRAMLOG_PORT",
+            got=port,
+            allowed="a free port, 0 for any",
+        ) from None
+    return Server(app, listener, on_ready)

@@ -1,0 +1,166 @@
+"""Shapes of what is written and of the change log."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Example = dict[str, Any]
+
+
+def exampled(example: Example) -> ConfigDict:
+    """The configuration of a shape with its example."""
+    return ConfigDict(extra="allow", json_schema_extra={"examples": [example]})
+
+
+EXAMPLE_EVENT: Example = {
+    "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
+    "type": "MemoryCreated",
+    "owner": "alice",
+    "occurred_at": "2026-11-22T09:30:00Z",
+    "actor": "user",
+    "data": {
+        "memory_id": "coffee",
+        "content": "I drink coffee every morning",
+        "category": "stable_preference",
+        "kind": "preference",
+        "source": "user",
+    },
+}
+EXAMPLE_RECEIPT: Example = {
+    "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
+    "status": "appended",
+    "position": "3:129",
+    "fsynced": True,
+    "replicas": 0,
+}
+EXAMPLE_FACTORS: dict[str, float] = {"w_time": 1.0, "s": 1.5, "c": 1.0, "i": 1.3, "u": 1.0, "m": 1.118041}
+EXAMPLE_CHANGE: Example = {
+    "position": "3:131",
+    "event_id": "018f3c1e-7b2a-7000-8000-000000000003",
+    "time": "2026-11-22T09:30:00Z",
+    "event": "MemoryNegated",
+    "memory": "coffee",
+    "decision": "negate",
+    "reason": "said so",
+    "law": "weighted",
+    "old_weight": 1.3,
+    "new_weight": 0.39,
+    "delta": -0.91,
+    "factors": EXAMPLE_FACTORS | {"s": 1.0, "c": 0.3, "m": 1.0},
+    "fields": ["negations"],
+    "version": 1,
+    "content_hash": None,
+}
+
+
+class Receipt(BaseModel):
+    """What became of one event."""
+
+    model_config = exampled(EXAMPLE_RECEIPT)
+
+    event_id: str
+    status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+    position: str | None = Field(description="`p:seq`: where it is, or what stands in its way.")
+    fsynced: bool | None = Field(description="On disk before the answer; null where that cannot be known.")
+    replicas: int = Field(description="How many replicas are known to have it.")
+    error: str | None = None
+
+
+class Appended(BaseModel):
+    """What became of a request of events."""
+
+    model_config = exampled({"appended": 1, "already_appended": 0, "not_written": 0, "receipts": [EXAMPLE_RECEIPT]})
+
+    appended: int
+    already_appended: int
+    not_written: int
+    receipts: list[Receipt] = Field(description="One per event, in input order.")
+
+
+class Change(BaseModel):
+    """One change-log entry: what one event did to one memory. Never holds content."""
+
+    model_config = exampled(EXAMPLE_CHANGE)
+
+    position: str
+    event_id: str
+    time: str
+    event: str
+    memory: str | None = Field(description="Null where it is about the owner.")
+    decision: str
+    reason: str
+    law: str
+    old_weight: float | None
+    new_weight: float | None
+    delta: float | None
+    factors: dict[str, float] | None
+    fields: list[str]
+    version: int | None
+    content_hash: str | None
+
+
+class Effects(BaseModel):
+    """What a verb did, read from the change log once it was folded."""
+
+    model_config = exampled(
+        {
+            "id": "coffee",
+            "replaced_by": "m-018f3c1e-7b2a-7000-8000-000000000002",
+            "owner": "alice",
+            "position": "3:131",
+            "changes": [EXAMPLE_CHANGE],
+        }
+    )
+
+    owner: str
+    position: str
+    changes: list[Change]
+    id: str | None = None
+    replaced_by: str | None = None
+    into: str | None = None
+    sources: list[str] | None = None
+
+
+EXAMPLE_EFFECT_OF_MERGE: Example = {
+    "into": "coffee-habit",
+    "sources": ["m1", "m2"],
+    "owner": "alice",
+    "position": "3:131",
+    "changes": [
+        EXAMPLE_CHANGE
+        | {
+            "event": "MemoryMerged",
+            "memory": "coffee-habit",
+            "decision": "merge",
+            "reason": "made of 2 memories",
+            "old_weight": None,
+            "new_weight": 1.3,
+            "delta": None,
+            "factors": EXAMPLE_FACTORS | {"s": 1.0, "m": 1.0},
+        }
+    ],
+}
+
+
+class History(BaseModel):
+    """The change log of a memory or of an owner, and the head of the owner's hash chain."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "id": "coffee",
+            "changes": [EXAMPLE_CHANGE],
+            "chain": "5f0c…",
+            "as_of": None,
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    id: str | None
+    changes: list[Change]
+    chain: str
+    as_of: str | None
+    position: str

@@ -1,0 +1,324 @@
+"""Shapes of memories: cards, search results, one memory, reasons, origins, replays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
+
+EXAMPLE_CARD: Example = {
+    "id": "coffee",
+    "memory": "I drink coffee every morning",
+    "level": "full",
+    "category": "stable_preference",
+    "kind": "preference",
+    "speaker": None,
+    "source_turns": [],
+    "created_at": "2026-11-22T09:30:00Z",
+    "last_activated_at": "2026-11-22T09:30:00Z",
+    "mention_count": 1,
+    "is_negated": False,
+    "status": "live",
+}
+EXAMPLE_PLACE: Example = {"as_of": None, "at": None, "position": "3:131"}
+EXAMPLE_WITHHELD: Example = {"reason": "superseded", "count": 1, "shown_by": "review"}
+EXAMPLE_PROVENANCE: Example = {
+    "memory": "coffee",
+    "nodes": [
+        {
+            "id": "coffee",
+            "parent": None,
+            "relation": "root",
+            "depth": 0,
+            "events": [
+                {
+                    "position": "3:129",
+                    "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
+                    "event": "MemoryCreated",
+                }
+            ],
+            "source_turns": ["D4:7"],
+            "created_at": "2026-11-22T09:30:00Z",
+        }
+    ],
+}
+
+
+class Card(BaseModel):
+    """What every answer tells of a memory."""
+
+    model_config = exampled(EXAMPLE_CARD)
+
+    id: str
+    memory: str = Field(description="Its text; `[withheld: ...]` for a secret.")
+    level: str
+    category: str
+    kind: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+    last_activated_at: str
+    mention_count: int
+    is_negated: bool
+    status: str
+    valid_from: str | None = None
+    valid_to: str | None = None
+    successor: str | None = None
+    possible_conflicts: list[str] | None = None
+
+
+class Explanation(BaseModel):
+    """Why a result stands where it stands."""
+
+    model_config = exampled({})
+
+    score: dict[str, float] = Field(description="The parts of the score: text and weight.")
+    terms: dict[str, float] = Field(description="Each matching term's share of the text score.")
+    law: str
+    factors: dict[str, float]
+
+
+class Result(Card):
+    """One search result."""
+
+    score: float
+    weight: float
+    explain: Explanation
+
+
+class Withheld(BaseModel):
+    """How many matches the mode withheld for one reason, and which mode shows them."""
+
+    model_config = exampled(EXAMPLE_WITHHELD)
+
+    reason: str
+    count: int
+    shown_by: str
+
+
+class Place(BaseModel):
+    """As of when an answer is, and the position it was computed at."""
+
+    model_config = exampled(EXAMPLE_PLACE)
+
+    as_of: str | None
+    at: str | None
+    position: str
+
+
+class Found(Place):
+    """The answer to a search."""
+
+    model_config = exampled(
+        {
+            "results": [
+                EXAMPLE_CARD
+                | {
+                    "score": 0.183,
+                    "weight": 1.3,
+                    "explain": {
+                        "score": {"text": 0.154739, "weight": 0.028261},
+                        "terms": {"coffe": 0.154739},
+                        "law": "weighted",
+                        "factors": EXAMPLE_FACTORS | {"s": 1.0, "m": 1.0},
+                    },
+                }
+            ],
+            "withheld": [EXAMPLE_WITHHELD],
+            "mode": "normal",
+            **EXAMPLE_PLACE,
+        }
+    )
+
+    results: list[Result]
+    withheld: list[Withheld]
+    mode: str
+
+
+class Listed(Card):
+    """One memory of a list."""
+
+    weight: float
+
+
+class Listing(Place):
+    """A page of memories."""
+
+    model_config = exampled(
+        {
+            "memories": [EXAMPLE_CARD | {"weight": 1.3}],
+            "total": 1,
+            "offset": 0,
+            "withheld": [EXAMPLE_WITHHELD],
+            "mode": "normal",
+            **EXAMPLE_PLACE,
+        }
+    )
+
+    memories: list[Listed]
+    total: int
+    offset: int
+    withheld: list[Withheld]
+    mode: str
+
+
+class Detail(Card, Place):
+    """Everything about one memory."""
+
+    model_config = exampled(
+        EXAMPLE_CARD
+        | EXAMPLE_PLACE
+        | {
+            "content": "I drink coffee every morning",
+            "summary": None,
+            "recorded_level": "full",
+            "weight": 1.3,
+            "tier": "fact",
+            "source": "user",
+            "confidence": 0.6,
+            "importance": 1.0,
+            "keywords": ["coffee"],
+            "tags": [],
+            "emotion": 0.0,
+            "project": None,
+            "task": None,
+            "modalities": ["text"],
+            "sensitivity": 0,
+            "verified": False,
+            "version": 1,
+            "versions": [],
+            "updated_at": "2026-11-22T09:30:00Z",
+            "last_mentioned_at": None,
+            "last_accessed_at": None,
+            "access_count": 0,
+            "correction_history": [],
+            "corrects": None,
+            "merged_from": [],
+            "merged_into": None,
+            "deleted_at": None,
+            "purged_at": None,
+            "edges": [{"to": "tea", "weight": 0.3, "link": "keyword"}],
+        }
+    )
+
+    content: str
+    summary: str | None
+    recorded_level: str
+    weight: float
+    tier: str
+    source: str
+    confidence: float
+    importance: float
+    keywords: list[str]
+    tags: list[str]
+    emotion: float | None
+    project: str | None
+    task: str | None
+    modalities: list[str]
+    sensitivity: int
+    verified: bool
+    version: int
+    versions: list[dict[str, Any]]
+    updated_at: str
+    last_mentioned_at: str | None
+    last_accessed_at: str | None
+    access_count: int
+    correction_history: list[dict[str, Any]]
+    corrects: str | None
+    merged_from: list[str]
+    merged_into: str | None
+    deleted_at: str | None
+    purged_at: str | None
+    edges: list[dict[str, Any]]
+
+
+class Why(Place):
+    """Why a memory weighs what it weighs."""
+
+    model_config = exampled(
+        {
+            "id": "coffee",
+            "memory": "I drink coffee every morning",
+            "law": "weighted",
+            "weight": 0.39,
+            "unclipped_weight": 0.39,
+            "factors": EXAMPLE_FACTORS | {"s": 1.0, "c": 0.3, "m": 1.0},
+            "laws": {"weighted": 0.39},
+            "changes": [EXAMPLE_CHANGE],
+            "provenance": EXAMPLE_PROVENANCE,
+            "mention_count": 1,
+            "is_negated": True,
+            "level": "tag",
+            "status": "kept_version",
+            "created_at": "2026-11-22T09:30:00Z",
+            "last_activated_at": "2026-11-22T09:30:00Z",
+            **EXAMPLE_PLACE,
+        }
+    )
+
+    id: str
+    memory: str
+    law: str
+    weight: float
+    unclipped_weight: float
+    factors: dict[str, float]
+    laws: dict[str, float]
+    changes: list[Change]
+    provenance: dict[str, Any]
+    mention_count: int
+    is_negated: bool
+    level: str
+    status: str
+    created_at: str
+    last_activated_at: str
+
+
+class Provenance(BaseModel):
+    """Where a memory comes from: nodes that each name their parent."""
+
+    model_config = exampled({"id": "coffee", "provenance": EXAMPLE_PROVENANCE, "as_of": None, "position": "3:131"})
+
+    id: str
+    provenance: dict[str, Any]
+    as_of: str | None
+    position: str
+
+
+class Replayed(BaseModel):
+    """What a replay under other parameters, or without some events, makes different."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "set": {"user_factor": 1.3},
+            "without": [],
+            "without_actors": [],
+            "position": "3:131",
+            "events": {"today": 4, "replayed": 4},
+            "differences": [
+                {
+                    "id": "coffee",
+                    "today": {
+                        "weight": 1.3,
+                        "level": "full",
+                        "status": "live",
+                        "is_negated": False,
+                        "mention_count": 1,
+                    },
+                    "replayed": None,
+                }
+            ],
+            "query": {"text": "coffee", "mode": "review", "today": ["coffee"], "replayed": ["coffee"], "moved": []},
+        }
+    )
+
+    owner: str
+    set: dict[str, float | int | str | bool]
+    without: list[str]
+    without_actors: list[str]
+    position: str
+    events: dict[str, int]
+    differences: list[dict[str, Any]]
+    query: dict[str, Any] | None = None

@@ -1,0 +1,231 @@
+"""Shapes of what operators ask: status, statistics, dead letters, supervision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import Example, exampled
+
+EXAMPLE_MEMORY: Example = {
+    "used_bytes": 4_200_000,
+    "max_bytes": 4_294_967_296,
+    "bytes_an_event": 1_050.0,
+    "used_share": 0.001,
+    "events_until_full": 3_400_000,
+}
+EXAMPLE_STUCK: Example = {
+    "owner": "alice",
+    "position": "3:128",
+    "kind": "MemoryCreated.2",
+    "reason": "UndecodableEvent: MemoryCreated.2 is of a newer release",
+    "parked": 2,
+}
+EXAMPLE_PARKED: Example = {
+    "owner": "alice",
+    "position": "3:128",
+    "reason": "UndecodableEvent: MemoryCreated.2 is of a newer release",
+    "parked": [
+        {
+            "position": "3:128",
+            "kind": "MemoryCreated.2",
+            "bytes": 310,
+            "problem": "unknown version MemoryCreated.2",
+        }
+    ],
+}
+
+
+class PartitionStatus(BaseModel):
+    """Where one partition stands."""
+
+    model_config = exampled({})
+
+    partition: int
+    head: int
+    checkpoint: int
+    lag: int
+    holder: str | None
+    epoch: int
+    quarantined: list[str]
+    memories: int
+    build: str
+    chain: str | None
+    digest: str | None
+
+
+class StoreStatus(BaseModel):
+    """The store as it stands."""
+
+    model_config = exampled(
+        {
+            "store_id": "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11",
+            "events": 4_000,
+            "memories": 900,
+            "lag": 0,
+            "partitions": [
+                {
+                    "partition": 3,
+                    "head": 131,
+                    "checkpoint": 131,
+                    "lag": 0,
+                    "holder": "host-4711-9c01ab",
+                    "epoch": 2,
+                    "quarantined": [],
+                    "memories": 40,
+                    "build": "v1",
+                    "chain": "5f0c…",
+                    "digest": "a71e…",
+                }
+            ],
+            "workers": [{"worker": "host-4711-9c01ab", "host": "host", "pid": 4711, "folded": 4_000}],
+            "memory": EXAMPLE_MEMORY,
+            "sealed": False,
+            "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
+        }
+    )
+
+    store_id: str
+    events: int
+    memories: int
+    lag: int = Field(description="Events appended but not yet folded.")
+    partitions: list[PartitionStatus]
+    workers: list[dict[str, Any]]
+    memory: dict[str, Any]
+    sealed: bool
+    notice: str
+
+
+class StoreStats(BaseModel):
+    """Counts of the whole store."""
+
+    model_config = exampled(
+        {
+            "owners": 1,
+            "events": 4_000,
+            "memories": 900,
+            "lag": 0,
+            "memory": EXAMPLE_MEMORY,
+            "largest_owners": [{"owner": "alice", "partition": 3, "memories": 900}],
+        }
+    )
+
+    owners: int
+    events: int
+    memories: int
+    lag: int
+    memory: dict[str, Any]
+    largest_owners: list[dict[str, Any]]
+
+
+class OwnerStats(BaseModel):
+    """Counts of one owner's memories."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "position": "3:131",
+            "events": 4,
+            "change_log_entries": 4,
+            "profile": "weighted",
+            "parameters": {},
+            "memories": 1,
+            "shown_in_normal_mode": 1,
+            "by_category": {"stable_preference": 1},
+            "by_level": {"full": 1},
+            "by_state": {"live": 1},
+            "negated": 0,
+            "secret": 0,
+            "mean_weight": 1.3,
+            "chain": "5f0c…",
+        }
+    )
+
+    owner: str
+    position: str
+    events: int
+    change_log_entries: int
+    profile: str
+    parameters: dict[str, Any]
+    memories: int
+    shown_in_normal_mode: int
+    by_category: dict[str, int]
+    by_level: dict[str, int]
+    by_state: dict[str, int]
+    negated: int
+    secret: int
+    mean_weight: float | None
+    chain: str
+
+
+class Stuck(BaseModel):
+    """One quarantined owner."""
+
+    model_config = exampled(EXAMPLE_STUCK)
+
+    owner: str
+    position: str
+    kind: str
+    reason: str
+    parked: int
+
+
+class DeadOwners(BaseModel):
+    """Every quarantined owner."""
+
+    model_config = exampled({"quarantined": [EXAMPLE_STUCK]})
+
+    quarantined: list[Stuck]
+
+
+class DeadOwner(BaseModel):
+    """One owner's parked events, without contents."""
+
+    model_config = exampled(EXAMPLE_PARKED)
+
+    owner: str
+    position: str
+    reason: str
+    parked: list[dict[str, Any]]
+
+
+class Retried(BaseModel):
+    """What a retry came to."""
+
+    model_config = exampled({"owner": "alice", "freed": True})
+
+    owner: str
+    freed: bool
+    dead: DeadOwner | None = None
+
+
+class Discarded(BaseModel):
+    """What a discard came to."""
+
+    model_config = exampled({"owner": "alice", "discarded": "3:128", "position": "3:140", "freed": True, "still": []})
+
+    owner: str
+    discarded: str
+    position: str
+    freed: bool
+    still: list[Stuck]
+
+
+class Health(BaseModel):
+    """The process lives."""
+
+    model_config = exampled({"status": "alive"})
+
+    status: str
+
+
+class Ready(BaseModel):
+    """Redis answers."""
+
+    model_config = exampled({"status": "ready", "lag": 0, "partitions": {"0": 0, "1": 0}, "workers": 1})
+
+    status: str
+    lag: int
+    partitions: dict[str, int] = Field(description="Lag by partition.")
+    workers: int

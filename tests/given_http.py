@@ -1,0 +1,86 @@
+"""A store on a real private redis-server, folded by a worker in a thread, and a client of its HTTP face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from api.application import Application
+from api.http.app import create_app
+from api.http.feed import Limits
+from consumers.redis_worker import FoldWorker
+from events.envelope import derived_id
+from ops.settings import Settings
+from ops.store import OpenStore, open_the_store
+from ops.wiring import CatchUp, assemble, quiet
+
+BASE = "http://127.0.0.1"
+QUICK = Limits(poll_seconds=0.01, heartbeat_seconds=0.05)
+Json = dict[str, Any]
+
+
+@dataclass
+class HttpStore:
+    """What an HTTP test stands on."""
+
+    store: OpenStore
+    application: Application
+    client: TestClient
+
+    def append(self, *events: Json) -> list[str]:
+        """Append; the positions."""
+        answer = self.client.post("/v1/events", json=list(events))
+        assert answer.status_code == 200, answer.text
+        return [receipt["position"] for receipt in answer.json()["receipts"]]
+
+    def told(self, owner: str, *events: Json) -> str:
+        """Append events of an owner and wait until they are folded; the last position."""
+        position = self.append(*(event | {"owner": owner} for event in events))[-1]
+        assert self.client.get(f"/v1/owners/{owner}/stats").status_code == 200
+        self.application.reader.list(owner, after=position)
+        return position
+
+
+def event(event_type: str, /, *, owner: str = "alice", key: object = 0, at: str = "2026-01-05T08:00:00Z", **data: Any) -> Json:
+    """An envelope as a producer sends it; its id derives from all that is given."""
+    event_id = derived_id(event_type, owner, str(key), at, str(sorted(data.items())))
+    return {"event_id": event_id, "type": event_type, "owner": owner, "occurred_at": at, "actor": "user", "data": data}
+
+
+def created(memory_id: str, content: str = "I drink coffee", **fields: Any) -> Json:
+    """A `MemoryCreated`; names of the envelope's fields go there."""
+    envelope = {name: fields.pop(name) for name in ("owner", "key", "at") if name in fields}
+    data = {"category": "identity", "kind": "fact", "source": "user"} | fields
+    return event("MemoryCreated", **envelope, memory_id=memory_id, content=content, **data)
+
+
+def mentioned(memory_id: str, **fields: Any) -> Json:
+    """A `MemoryMentioned`."""
+    return event("MemoryMentioned", memory_id=memory_id, **fields)
+
+
+@contextmanager
+def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
+    """A store in a folder, closed in order."""
+    stop = Flag()
+    with open_the_store(Settings(data=folder, partitions=4)) as store:
+        catch_up = CatchUp(store, quiet)
+        application = assemble(store, catch_up)
+        folder_thread = Thread(target=FoldWorker(store.client, store.identity.tags, "tester").run, args=(stop,))
+        if worker:
+            folder_thread.start()
+        try:
+            with TestClient(create_app(application, limits=QUICK), base_url=BASE) as client:
+                yield HttpStore(store, application, client)
+        finally:
+            stop.set()
+            if worker:
+                folder_thread.join()
+            catch_up.close()
