@@ -117,7 +117,7 @@ class Operator:
                 "secret": int((columns.sensitivity >= SECRET).sum()),
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
                 "chain": view.state.chain.hex(),
-            }
+            } | scene.warning
 
     def _store_stats(self) -> dict[str, Any]:
         wire = Wire(self._client)

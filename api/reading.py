@@ -28,6 +28,7 @@ from events.partitions import position_text
 from projections.changelog import Entry, describe
 from projections.fold import AnyEvent, fold_owner
 from projections.memory import Memory
+from projections.partition import Quarantine
 from projections.query import Asked, detail, listing, search, why
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
@@ -53,6 +54,15 @@ class Scene(NamedTuple):
     position: str
     partition: int
     past: Past | None
+    quarantine: Quarantine | None = None
+
+    @property
+    def warning(self) -> dict[str, Any]:
+        """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
+        if self.quarantine is None:
+            return {}
+        where = position_text(self.partition, self.quarantine.seq)
+        return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
 
 
 class Reader:
@@ -85,7 +95,7 @@ class Reader:
             answer = search(Asked(scene.view, scene.now, checked), query, wanted)
         if trace and checked == "normal" and scene.past is None and at is None and self._accesses is not None:
             self._accesses.record(owner, [result["id"] for result in answer["results"]], via="recall", query=query)
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def list(
         self,
@@ -103,7 +113,7 @@ class Reader:
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def get(
         self,
@@ -123,7 +133,7 @@ class Reader:
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
         if trace and scene.past is None and at is None and memory.purged_at is None and self._accesses is not None:
             self._accesses.record(owner, [memory_id], via="detail", query=None)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position}
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def why(
         self,
@@ -140,7 +150,7 @@ class Reader:
             memory = self.memory(scene, owner, memory_id)
             entries = self._entries(owner, scene)
             answer = why(scene.view, memory, scene.now, entries, scene.partition)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position}
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def history(
         self,
@@ -168,7 +178,7 @@ class Reader:
             "chain": chain,
             "as_of": as_of,
             "position": scene.position,
-        }
+        } | scene.warning
 
     def provenance(
         self,
@@ -181,7 +191,8 @@ class Reader:
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth."""
         answer = self.why(owner, memory_id, as_of=as_of, after=after, on_progress=on_progress)
-        return {"id": memory_id, "provenance": answer["provenance"], "as_of": as_of, "position": answer["position"]}
+        names = ("id", "provenance", "as_of", "position", "quarantined")
+        return {name: answer[name] for name in names if name in answer}
 
     def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
         """The memory, or NotFound."""
@@ -213,13 +224,15 @@ class Reader:
         instant = None if at is None else parse_instant(at)
         waits = position_of(after, owner, self._log.partitions) if after is not None else 0
         with self._views.view(owner, after=max(waits, place.seq or 0)) as (view, standing):
-            partition = standing.partition
+            partition, stuck = standing.partition, standing.quarantine
+            known = standing.checkpoint if stuck is None else min(standing.checkpoint, stuck.seq - 1)
+            position = position_text(partition, known if place.seq is None else place.seq)
             if place == PRESENT:
-                yield Scene(view, self._log.now() if instant is None else instant, standing.position, partition, None)
+                now = self._log.now() if instant is None else instant
+                yield Scene(view, now, position, partition, None, stuck)
                 return
             past = self._past(owner, view, place, on_progress)
-            position = standing.position if place.seq is None else position_text(partition, place.seq)
-            yield Scene(past.view, past.now if instant is None else instant, position, partition, past)
+            yield Scene(past.view, past.now if instant is None else instant, position, partition, past, stuck)
 
     def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
         """The owner folded from its own events as of a place; what is purged or secret today stays so."""

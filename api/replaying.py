@@ -65,7 +65,7 @@ class Replayer:
         for actor in without_actors:
             check_actor(actor, "without_actors")
         with self._reader.scene(owner, at=at) as scene:
-            now, position = scene.now, scene.position
+            now, position, warning = scene.now, scene.position, scene.warning
             records = list(scene.view.columns)
         stored = self._views.stored(owner, self._views.history(owner)[0])
         kept = _leave_out(stored, without)
@@ -80,7 +80,7 @@ class Replayer:
             "position": position,
             "events": {"today": today.state.applied, "replayed": other.state.applied},
             "differences": _differences(today, other, now),
-        }
+        } | warning
         if query is not None:
             answer["query"] = {"text": query, "mode": checked} | _orders(today, other, now, query, checked, limit)
         return answer

@@ -5,8 +5,8 @@ Every verb only appends; what it did is read from the change log once the events
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
@@ -20,8 +20,15 @@ from projections.changelog import describe
 from projections.memory import Memory
 from projections.redis_view import RedisViews
 
-CatchUp = Callable[[Mapping[int, int]], None]
-"""Returns once these positions (partition -> seq) are folded; raises NotYetFolded where nobody folds them."""
+
+class CatchUp(Protocol):
+    """Waits for the fold, or folds where no worker does."""
+
+    def __call__(self, until: Mapping[int, int]) -> None:
+        """Returns once these positions (partition -> seq) are folded; raises NotYetFolded where nobody folds them."""
+
+    def tend(self, partition: int) -> None:
+        """Have what operators ask of a partition carried out, where no worker does."""
 
 
 class Writer:
@@ -48,8 +55,7 @@ class Writer:
 
     def nudge(self, owner: str) -> None:
         """Have the owner's partition tended once, where no worker does."""
-        partition = partition_of(owner, self._log.partitions)
-        self._catch_up({partition: self._log.head(partition)})
+        self._catch_up.tend(partition_of(owner, self._log.partitions))
 
     def negate(
         self,
@@ -193,10 +199,12 @@ class Writer:
         )
 
     def _done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
-        """Append, wait for the fold, and tell what each event did."""
+        """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
         receipts = self.append_all([prepare(event) for event in events])
         self.settle(receipts)
-        return answer | {"owner": owner, "position": receipts[-1].position, "changes": self._effects(owner, receipts)}
+        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self._effects(owner, receipts)}
+        with self._reader.scene(owner) as scene:
+            return answer | scene.warning
 
     def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
         """Append prepared events and raise where any of them was not written."""

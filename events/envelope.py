@@ -159,7 +159,8 @@ def _plan(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str,
 
 
 def _sparse(value: Any) -> dict[str, Any]:
-    values, named = _plan(type(value))
+    cls: type = type(value)
+    values, named = _plan(cls)
     return {
         name: item if type(item) in _SCALARS else _plain(item)
         for (name, default), item in zip(named, values(value), strict=True)
@@ -222,4 +223,5 @@ def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
     document = upcast(event_type, int(version), orjson.loads(body))
     if "from" in document["data"]:
         document["data"]["from_"] = document["data"].pop("from")
-    return msgspec.convert(document, event_class(event_type))
+    event: Event[EventData] = msgspec.convert(document, event_class(event_type))
+    return event

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Literal
 
@@ -16,78 +17,96 @@ from api.writing import Writer
 from consumers.redis_presence import live_workers
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
-from events.redis_wire import Wire
+from events.partitions import LogKeys
+from events.redis_wire import Wire, WirePool
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
 from projections.builds import BuildKeys
 
-CATCH_UP_SECONDS = 600.0
-"""How long a command folds by itself before it gives up."""
-WAIT_SECONDS = 30.0
-"""How long a command waits for workers that live but make no progress."""
+STALLED_SECONDS = 30.0
+"""How long a command waits while nothing at all is folded."""
+SLICE_SECONDS = 0.25
+"""How long it folds by itself before it looks again at what is reached and who else is there."""
+PASSING = "passing"
+"""Fact of a worker that only folds what one process appended: nobody relies on it."""
 Tell = Callable[..., None]
 
 
 class CatchUp:
-    """Waits until positions are folded: by the store's workers, or by itself where none lives."""
+    """Waits until positions are folded: by the store's workers, or by itself where none lives. Safe for threads."""
 
     def __init__(self, store: OpenStore, tell: Tell) -> None:
         self._store = store
         self._tell = tell
-        self._wire = store.wire()
+        self._wires = WirePool(store.client)
         self._worker: FoldWorker | None = None
+        self._folding = Lock()
 
     def __call__(self, until: Mapping[int, int]) -> None:
-        """Returns when every partition named is folded up to its seq. Raises NotYetFolded where that does not happen."""
-        last, stalled_at = dict[int, int](), monotonic() + WAIT_SECONDS
-        pause = 0.001
+        """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more."""
+        last, stalled_at, pause = dict[int, int](), 0.0, 0.001
         while True:
-            reached = self._checkpoints(until)
-            if all(reached[partition] >= seq for partition, seq in until.items()) and self._worker is None:
-                return
-            if self._worker is not None or not self._others():
-                self._fold(until)
+            with self._wires.wire() as wire:
+                reached = self._checkpoints(wire, until)
+                others = bool(lasting_workers(wire))
+            missing = {partition: seq for partition, seq in until.items() if reached[partition] < seq}
+            if others:
+                self.close()
+            if not missing:
                 return
             if reached != last:
-                last, stalled_at = reached, monotonic() + WAIT_SECONDS
+                last, stalled_at = reached, monotonic() + STALLED_SECONDS
             if monotonic() > stalled_at:
                 raise NotYetFolded(
-                    f"workers live, but nothing was folded for {WAIT_SECONDS:g} s; see `engramlog status`",
-                    checkpoints=reached,
+                    f"nothing was folded for {STALLED_SECONDS:g} s; see `engramlog status`", checkpoints=reached
                 )
-            sleep(pause)
-            pause = min(pause * 2, 0.05)
+            if others:
+                sleep(pause)
+                pause = min(pause * 2, 0.05)
+            else:
+                self._fold(missing)
 
-    def _checkpoints(self, until: Mapping[int, int]) -> dict[int, int]:
+    def tend(self, partition: int) -> None:
+        """Have what operators ask of a partition carried out at once, where no lasting worker does it."""
+        with self._wires.wire() as wire:
+            if lasting_workers(wire):
+                return
+        self.close()  # a new worker looks for requests first
+        self._fold({partition: self._store.log.head(partition)})
+
+    def _checkpoints(self, wire: Wire, until: Mapping[int, int]) -> dict[int, int]:
         tags, found = self._store.identity.tags, dict[int, int]()
         for partition in until:
-            live = (self._wire.call("HGET", f"{{{tags[partition]}}}:meta", "live") or b"").decode()
-            found[partition] = int(self._wire.call("HGET", BuildKeys(tags[partition], live).checkpoint, "seq") or 0)
+            live = (wire.call("HGET", LogKeys(tags[partition]).meta, "live") or b"").decode()
+            found[partition] = int(wire.call("HGET", BuildKeys(tags[partition], live).checkpoint, "seq") or 0)
         return found
 
-    def _others(self) -> dict[str, Any]:
-        return workers_of(self._wire)
-
     def _fold(self, until: Mapping[int, int]) -> None:
-        if self._worker is None:
-            self._worker = FoldWorker(self._store.client, self._store.identity.tags, new_worker_id(), tell=self._tell)
-        if not self._worker.drain(until, CATCH_UP_SECONDS):
-            raise NotYetFolded(
-                f"the fold did not reach {dict(until)} in {CATCH_UP_SECONDS:g} s; see `engramlog status`"
-            )
+        with self._folding:
+            if self._worker is None:
+                facts = {PASSING: True}
+                tags = self._store.identity.tags
+                self._worker = FoldWorker(self._store.client, tags, new_worker_id(), tell=self._tell, facts=facts)
+            self._worker.drain(until, SLICE_SECONDS)
 
     def close(self) -> None:
         """Hand over what this process folded."""
-        if self._worker is not None:
-            self._worker.hand_over()
-        self._wire.close()
+        with self._folding:
+            worker, self._worker = self._worker, None
+            if worker is not None:
+                worker.hand_over()
 
 
 def workers_of(wire: Wire) -> dict[str, dict[str, Any]]:
     """The fold workers that live now."""
     seconds, micros = wire.call("TIME")
     return live_workers(wire, int(seconds) * 1_000 + int(micros) // 1_000, LEASE_MS)
+
+
+def lasting_workers(wire: Wire) -> dict[str, dict[str, Any]]:
+    """The fold workers that live now and stay: not those of a command that folds what it appended."""
+    return {name: facts for name, facts in workers_of(wire).items() if not facts.get(PASSING)}
 
 
 def quiet(_fact: str, **_facts: Any) -> None:

@@ -33,7 +33,7 @@ _FIELD = {name: number for number, name in enumerate(_FIELDS)}
 _TEXT = frozenset({"content", "summary"})
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One change-log entry as it is kept; numbers stand for words of closed lists."""
 
     seq: int
@@ -113,7 +113,7 @@ def event_link(previous: bytes, seq: int, body: bytes) -> bytes:
     return sha256(previous + seq.to_bytes(8, "big") + sha256(body).digest()).digest()
 
 
-class Chunk(msgspec.Struct, frozen=True, array_like=True):
+class Chunk(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one commit adds to an owner's log: the seqs of its events (delta-coded) and their entries."""
 
     steps: tuple[int, ...]

@@ -55,7 +55,7 @@ def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
     else:
         # It came late: the record is the one that the other order gives, where the mention reaffirmed.
         reason = "negated earlier than the user last said it"
-        conflicts = contradicted(scene, memory, negations[-1].replaced_by)
+        conflicts = contradicted(scene, memory, replaced_by if negations[-1] is entry else None)
     scene.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
 
 

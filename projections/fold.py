@@ -25,7 +25,7 @@ PROJECTION_VERSION = 1
 AnyEvent = Event[EventData]
 
 
-class OwnerState(msgspec.Struct, frozen=True, array_like=True):
+class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is kept of an owner besides its memories; its bytes are the token by which views are validated."""
 
     seq: int = 0

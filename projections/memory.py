@@ -31,14 +31,14 @@ DAY = 86_400_000_000
 HOUR = 3_600_000_000
 
 
-class UserMention(msgspec.Struct, frozen=True, array_like=True):
+class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A mention by the user: what may undo a negation."""
 
     at: int
     turn_id: str | None
 
 
-class Negation(msgspec.Struct, frozen=True, array_like=True):
+class Negation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One entry of the correction history."""
 
     at: int
@@ -50,7 +50,7 @@ class Negation(msgspec.Struct, frozen=True, array_like=True):
     position: int
 
 
-class Version(msgspec.Struct, frozen=True, array_like=True):
+class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A content that was revised, and when it stopped holding."""
 
     number: int
@@ -59,7 +59,7 @@ class Version(msgspec.Struct, frozen=True, array_like=True):
     until: int
 
 
-class Edge(msgspec.Struct, frozen=True, array_like=True):
+class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An association to another memory of the owner; weight = min(1, base + boost)."""
 
     to: str
@@ -68,7 +68,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True):
     link: str
 
 
-class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
     """One memory of one owner. New fields go to the end, with a default, and raise the projection's version."""
 
     id: str

@@ -40,7 +40,7 @@ class Checkpoint(NamedTuple):
     memories: int = 0
 
 
-class Quarantine(msgspec.Struct, frozen=True, array_like=True):
+class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Why an owner's fold stands still: the first event that could not be folded."""
 
     seq: int

@@ -28,10 +28,8 @@ def redis_servers() -> Iterator[Servers]:
 @pytest.fixture(params=["fakeredis", *REAL])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
     """A client of an empty Redis: fakeredis, 6.2 and 7."""
-    if request.param == "fakeredis":
-        client = fake_client()
-    else:
-        client = request.getfixturevalue("redis_servers").get(request.param).client()
+    name = request.param
+    client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     yield client
     client.close()
 

@@ -48,7 +48,9 @@ class HttpStore:
         return position
 
 
-def event(event_type: str, /, *, owner: str = "alice", key: object = 0, at: str = "2026-01-05T08:00:00Z", **data: Any) -> Json:
+def event(
+    event_type: str, /, *, owner: str = "alice", key: object = 0, at: str = "2026-01-05T08:00:00Z", **data: Any
+) -> Json:
     """An envelope as a producer sends it; its id derives from all that is given."""
     event_id = derived_id(event_type, owner, str(key), at, str(sorted(data.items())))
     return {"event_id": event_id, "type": event_type, "owner": owner, "occurred_at": at, "actor": "user", "data": data}

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from api.cli import render
 from api.cli.app import Json, Owner, app, opened, out, show
@@ -16,11 +15,11 @@ app.add_typer(dead_app, name="dead")
 
 
 def _table(rows: list[dict[str, Any]], *names: str) -> None:
-    table = Table()
+    table = render.grid()
     for name in names:
-        table.add_column(name, overflow="fold")
+        table.add_column(name.replace("_", " "), overflow="fold", no_wrap=name in ("position", "event_id", "kind"))
     for row in rows:
-        table.add_row(*(escape(str(row.get(name) or "")) for name in names))
+        table.add_row(*(escape(str(row.get(name, ""))) for name in names))
     out.print(table if rows else "[green]None.[/]")
 
 

@@ -21,9 +21,9 @@ COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": 
 """By decision of the change log."""
 
 
-def grid(title: str = "") -> Table:
-    """An empty table in the one style."""
-    return Table(title=title or None, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD, pad_edge=False)
+def grid() -> Table:
+    """An empty table in the one style: no frame, so that rows can be cut and copied."""
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def id_column(table: Table, ids: Iterable[str], name: str = "id") -> None:
@@ -79,7 +79,8 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
         console.print(f"[yellow]Nothing found[/] [dim]({place(answer)})[/]")
         withheld(answer, console)
         return
-    table = grid(place(answer))
+    console.print(f"[dim]{escape(place(answer))}[/]")
+    table = grid()
     id_column(table, [r["id"] for r in found])
     table.add_column("memory", ratio=1, overflow="fold")
     for name, style in (("score", "green"), ("weight", ""), ("level", ""), ("said", "dim"), ("status", "")):
@@ -99,11 +100,14 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
     shown, total = answer["memories"], answer["total"]
     if not shown:
         past = f", of which {answer['offset']:,} were passed over" if answer["offset"] else ""
-        console.print(f"[yellow]{total or 'No'} memories[/]{past} [dim]({place(answer)})[/]")
+        console.print(
+            f"[yellow]{total or 'No'} {_several(total, 'memory', 'memories')}[/]{past} [dim]({place(answer)})[/]"
+        )
         withheld(answer, console)
         return
     part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(shown):,} of " if len(shown) < total else ""
-    table = grid(f"{part}{total:,} memories, {place(answer)}")
+    console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
+    table = grid()
     id_column(table, [m["id"] for m in shown])
     table.add_column("memory", ratio=1, overflow="fold")
     for name in ("category", "weight", "level", "active", "status"):
@@ -113,6 +117,10 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
         table.add_row(escape(m["id"]), shortened(m["memory"]), *row, _unless_live(m["status"]))
     console.print(table)
     withheld(answer, console)
+
+
+def _several(count: int, one: str, more: str) -> str:
+    return one if count == 1 else more
 
 
 def _unless_live(status: str) -> str:
@@ -136,7 +144,8 @@ def changes(
     """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
     shown = [c for c in rows if everything or c["decision"] != "named"]
     several = len({c["memory"] for c in shown}) > 1
-    table = grid(title)
+    console.print(f"[dim]{title}[/]")
+    table = grid()
     for name in ("position", "time", "event"):
         table.add_column(name, no_wrap=True)
     if several:

@@ -14,7 +14,8 @@ RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
 
 def partitions(answer: dict[str, Any]) -> None:
     """The store's partitions, workers and memory."""
-    table = grid(f"store {answer['store_id']}")
+    out.print(f"[dim]store {answer['store_id']}[/]")
+    table = grid()
     for name in ("partition", "head", "checkpoint", "lag", "memories", "holder", "epoch", "build", "quarantined"):
         table.add_column(name, justify="right" if name in RIGHT else "left", overflow="fold")
     for p in answer["partitions"]:
@@ -52,14 +53,16 @@ def statistics(answer: dict[str, Any]) -> None:
         }
         fields(counts)
         return
-    out.print(
-        f"{answer['owners']:,} owners, {answer['events']:,} events, {answer['memories']:,} memories,"
-        f" lag {answer['lag']:,}{_used(answer['memory'])}"
-    )
     largest = answer["largest_owners"]
+    out.print(
+        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,}{_used(answer['memory'])}"
+    )
     if not largest:
+        out.print("no owners yet")
         return
-    table = grid("largest owners" if len(largest) < answer["owners"] else "")
+    part = f"the largest {len(largest)} of " if len(largest) < answer["owners"] else ""
+    out.print(f"[dim]{part}{answer['owners']:,} owner{'' if answer['owners'] == 1 else 's'}[/]")
+    table = grid()
     id_column(table, [one["owner"] for one in largest], "owner")
     for name in ("memories", "partition"):
         table.add_column(name, justify="right")
@@ -102,7 +105,8 @@ def _ranks(query: dict[str, Any]) -> None:
     if not ids:
         out.print(f"[yellow]Nothing found[/] on either side for {escape(query['text'])} [dim]({query['mode']} mode)[/]")
         return
-    table = grid(f"ranks for {escape(query['text'])}, {query['mode']} mode: {len(query['moved'])} moved")
+    out.print(f"[dim]ranks for {escape(query['text'])}, {query['mode']} mode: {len(query['moved'])} moved[/]")
+    table = grid()
     id_column(table, ids)
     for name in ("today", "replayed"):
         table.add_column(name, justify="right")

@@ -24,7 +24,6 @@ _RESERVED = frozenset({"type", "title", "status", "detail", "error"})
 _SHOWN = 120
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHOULD = re.compile(r"\A(?:Value error, )?(?:\w+ should (?:be|have) )?")
-_WHERE = frozenset({"path", "query", "body", "header"})
 
 
 class Problem(Response):
@@ -64,31 +63,30 @@ def input_error(errors: Sequence[Mapping[str, Any]]) -> InputError:
     problems = [_explain(error) for error in errors]
     first = problems[0]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    message = f"{first['field']}: got {first['got']}; allowed: {first['allowed']}{more}"
-    return InputError(message, **first, problems=problems)
+    context = {name: value for name, value in first.items() if name != "message"}
+    return InputError(first["message"] + more, **context, problems=problems)
 
 
 def _explain(error: Mapping[str, Any]) -> dict[str, str]:
     where, *path = error["loc"]
-    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:]
-    if error["type"] == "json_invalid":
-        problem_told = error.get("ctx", {}).get("error", "")
-        return {"in": "body", "field": "body", "got": "a text that is not JSON", "allowed": f"JSON ({problem_told})"}
-    told = {"in": where, "field": field} if where in _WHERE and field else {"in": where, "field": str(where)}
-    if error["type"] == "missing":
-        return told | {"got": "nothing", "allowed": "a value: it is required"}
-    if error["type"] == "extra_forbidden":
-        return told | {
-            "got": _show(error["input"]),
-            "allowed": f"no such field: unknown ones are refused in the {where}",
-        }
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:] or str(where)
     allowed = _SHOULD.sub("", error["msg"], count=1)
-    return told | {"got": _show(error["input"]), "allowed": allowed}
+    got: object = error["input"]
+    shown = repr(got)
+    if error["type"] == "json_invalid":
+        field, got = "body", "a text that is not JSON"
+        shown, allowed = got, f"JSON ({error.get('ctx', {}).get('error', '')})"
+    elif error["type"] == "missing":
+        shown = got = "nothing"
+        allowed = "a value: it is required"
+    elif error["type"] == "extra_forbidden":
+        allowed = f"no such field: unknown ones are refused in the {where}"
+    message = f"{field}: got {_short(shown)}; allowed: {allowed}"
+    return {"in": str(where), "field": field, "got": _short(str(got)), "allowed": allowed, "message": message}
 
 
-def _show(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def _encodable(value: Any) -> Any:

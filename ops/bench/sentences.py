@@ -1,4 +1,4 @@
-"""Chat-like sentences in English and Chinese, made from word lists: 30 to 160 characters, words as uneven as in speech."""
+"""Chat-like sentences in English and Chinese, made from word lists, with words as uneven as in speech."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _THINGS = (
     " violin quilt chessboard skateboard hammock candle compass umbrella typewriter projector"
 ).split()
 _PLACES = (
-    "Lisbon Kyoto Oslo Nairobi Quito Prague Hanoi Denver Cusco Galway the library the office the lake the old market"
-).split(" ")
-_PLACES = [*_PLACES[:10], "the library", "the office", "the lake", "the old market", "my sister's flat", "the harbour"]
+    "the office,Lisbon,the library,Kyoto,the lake,Oslo,Nairobi,the old market,Quito,Prague,my sister's flat,Hanoi,Denver,"
+    "the harbour,Cusco,Galway"
+).split(",")
 _DOING = (
     "bought,sold,repaired,lost,borrowed,painted,photographed,finished,started,planned,cancelled,enjoyed,forgot,shared"
 ).split(",")
@@ -26,11 +26,12 @@ _ENGLISH = (
     "I {doing} a {thing} in {place} last {day}, and {person} was really {feeling} about it.",
     "{person} and I talked about {topic} over {thing}; we decided to wait until {month}.",
     "Honestly I prefer the {thing} from {place}, it reminds me of {topic}.",
-    "Did I tell you that {person} {doing} my {thing}? It was number {number} on the list for {month}.",
+    "Did I tell you that {person} {doing} my {thing}? It was the last one on the list for {month}.",
     "I'm {feeling} today: {topic} went well and I finally {doing} the {thing}.",
     "Next {day} I'm going to {place} with {person}, mostly because of {topic}. I'll bring the {thing} along.",
-    "My favourite {thing} is still the one {person} gave me in {month}, number {number} of the series.",
+    "My favourite {thing} is still the one {person} gave me in {month}, after {topic}.",
 )
+_NUMBERED = "I counted again and it is {number} now, which {person} did not believe at all."
 _DAYS = "Monday,Tuesday,Wednesday,Thursday,Friday,weekend".split(",")
 _MONTHS = "January,March,May,June,August,October,December".split(",")
 
@@ -41,16 +42,24 @@ _ZH_TOPICS = "同学聚会,新的工作,春天的预算,徒步旅行,学葡萄�
 _ZH_FEELING = "开心,累,紧张,自豪,好奇,平静,感激,惊讶".split(",")
 _CHINESE = (
     "上个月我在{place}买了一个{thing},{person}知道以后特别{feeling}。",
-    "我和{person}聊了{topic},最后决定等到{number}号再说。",
+    "我和{person}聊了{topic},最后决定等到{person}回来以后再说。",
     "其实我更喜欢{place}的{thing},因为它让我想起{topic}。",
     "今天有点{feeling},{topic}总算有了结果,晚上想弹一会儿{thing}。",
     "下周我要和{person}一起去{place},主要是为了{topic}。",
 )
+_ZH_NUMBERED = "我又数了一遍,一共{number}个,{person}完全不相信。"
+_SHARE_NUMBERED = 0.04
+"""Share of the sentences with a number in them: few in speech, and dear to the rules that look for secrets."""
 
 
 def english(chance: Random) -> str:
-    """One sentence of 50 to 130 characters; low entries of the lists come more often than high ones."""
-    return _ENGLISH[int(chance.random() * len(_ENGLISH))].format(
+    """One or two sentences, 60 to 220 characters, 125 in the mean."""
+    first = _english(chance)
+    return first if chance.random() < 0.6 else f"{first} {_english(chance)}"
+
+
+def _english(chance: Random) -> str:
+    return _template(_ENGLISH, _NUMBERED, chance).format(
         doing=_pick(_DOING, chance),
         thing=_pick(_THINGS, chance),
         place=_pick(_PLACES, chance),
@@ -64,16 +73,26 @@ def english(chance: Random) -> str:
 
 
 def chinese(chance: Random) -> str:
-    """One sentence of 20 to 40 characters."""
-    return _CHINESE[int(chance.random() * len(_CHINESE))].format(
+    """One or two sentences, 20 to 70 characters, 37 in the mean."""
+    first = _chinese(chance)
+    return first if chance.random() < 0.5 else f"{first}{_chinese(chance)}"
+
+
+def _chinese(chance: Random) -> str:
+    return _template(_CHINESE, _ZH_NUMBERED, chance).format(
         thing=_pick(_ZH_THINGS, chance),
         place=_pick(_ZH_PLACES, chance),
         person=_pick(_ZH_PEOPLE, chance),
         feeling=_pick(_ZH_FEELING, chance),
         topic=_pick(_ZH_TOPICS, chance),
-        number=int(chance.random() * 28) + 1,
+        number=int(chance.random() * 5_000),
     )
 
 
+def _template(usual: tuple[str, ...], numbered: str, chance: Random) -> str:
+    return numbered if chance.random() < _SHARE_NUMBERED else usual[int(chance.random() * len(usual))]
+
+
 def _pick(words: list[str], chance: Random) -> str:
+    """Words at the front of a list come more often than those at its end."""
     return words[int(chance.random() ** 2 * len(words))]

@@ -40,6 +40,8 @@ def table(report: dict[str, Any]) -> str:
     recovery = report["time_to_recover"]
     rows: list[tuple[str, object]] = [
         ("kind of fault", report["kind_of_fault"]),
+        ("Redis", report["redis"]),
+        ("lease", f"{report['plan']['lease_ms']} ms"),
         ("seed", report["plan"]["seed"]),
         ("seconds of faults", report["plan"]["seconds"]),
         ("acknowledged", report["acknowledged"]),
@@ -49,6 +51,7 @@ def table(report: dict[str, Any]) -> str:
         ("duplicated", report["duplicated"]),
         ("out of order", report["out_of_order"]),
         ("differences from the pure fold", len(report["differences"])),
+        ("builds compared with it", report["builds"]),
         ("sendings", report["sendings"]),
         ("applied / parked / discarded", f"{report['applied']} / {report['parked']} / {report['discarded']}"),
         ("owners / memories", f"{report['owners']} / {report['memories']}"),

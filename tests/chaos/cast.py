@@ -55,7 +55,9 @@ class Server:
         self._sockets = Path(tempfile.mkdtemp(prefix="el-", dir="/tmp"))  # a socket's path holds 107 bytes at most
         self.socket = self._sockets / "s"
         self._process: subprocess.Popen[bytes] | None = None
-        self._binary = find_redis_server().path
+        binary = find_redis_server()
+        self.version = binary.version
+        self._binary = binary.path
 
     @property
     def url(self) -> str:

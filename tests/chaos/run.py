@@ -40,11 +40,14 @@ class Report:
     recovery: dict[str, float | int]
     sendings: int
     told: Counter[str]
+    redis: str
+    """Version of the server."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
             "kind_of_fault": "process crash",
+            "redis": self.redis,
             "plan": asdict(self.plan),
             **asdict(self.verdict),
             "clean": self.verdict.clean,
@@ -89,7 +92,7 @@ def run(plan: Plan, folder: Path) -> Report:
         watch.end()
         verdict = judge(client, tags, ledger)
         sendings = sum(line.sent for line in ledger.lines)
-        return Report(plan, verdict, director.struck, watch.figures(), sendings, _told(director.logs()))
+        return Report(plan, verdict, director.struck, watch.figures(), sendings, _told(director.logs()), server.version)
 
 
 def _settled(wire: Wire, tags: Sequence[str], left: Sequence[str]) -> bool:

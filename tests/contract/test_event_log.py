@@ -29,10 +29,8 @@ def log(request: pytest.FixtureRequest) -> Iterator[EventLog]:
     if request.param == "memory":
         yield InMemoryEventLog(lambda: NOW, PARTITIONS)
         return
-    if request.param == "fakeredis":
-        client = fake_client()
-    else:
-        client = request.getfixturevalue("redis_servers").get(request.param).client()
+    name = request.param
+    client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     adapter = RedisEventLog(client, spread_tags(PARTITIONS))
     yield adapter
     adapter.close()

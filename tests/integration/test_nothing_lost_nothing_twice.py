@@ -44,6 +44,9 @@ def test_the_run_met_each_kind_of_fault_and_recovered_from_each(report: Report) 
     assert {"worker killed", "worker stopped past its lease", "server killed"} <= kinds
     assert named
     assert report.told["builds switched"] > 0
+    assert report.verdict.builds > report.plan.partitions, (
+        "no build that lived through faults was replaced and compared"
+    )
     assert report.recovery["never"] == 0
 
 

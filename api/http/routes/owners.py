@@ -62,7 +62,7 @@ def replay(application: Asked, owner: Owner, told: Annotated[Replaying, Body(ope
     """Fold the owner's events under other parameters, or without some of them. Writes nothing."""
     for name, value in told.set.items():
         if rule := problem_with(name, value):
-            raise refused(f"set {name}", value, rule)
+            raise refused(f"set {name}", str(value), rule)
     check_mode(told.mode)
     asked = told.model_dump()
     return Json(application.replayer.replay(owner, parameters=asked.pop("set"), **asked))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from api.asked import refused
 from api.http.answer import Json, documented, problems
@@ -90,7 +90,7 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS)
+@router.get("/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS, response_class=PlainTextResponse)
 def metrics(parts: AskedParts) -> Response:
     """Events, lag, quarantined owners, memories, memory used, search latency, appends by status."""
     return Response(parts.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"})

@@ -35,7 +35,14 @@ EXAMPLE_RECEIPT: Example = {
     "fsynced": True,
     "replicas": 0,
 }
-EXAMPLE_FACTORS: dict[str, float] = {"w_time": 1.0, "s": 1.5, "c": 1.0, "i": 1.3, "u": 1.0, "m": 1.118041}
+EXAMPLE_FACTORS: dict[str, float] = {
+    "time_weight": 1.0,
+    "semantic_boost": 1.0,
+    "conflict_penalty": 1.0,
+    "importance": 1.3,
+    "user_factor": 1.0,
+    "momentum": 1.0,
+}
 EXAMPLE_CHANGE: Example = {
     "position": "3:131",
     "event_id": "018f3c1e-7b2a-7000-8000-000000000003",
@@ -48,7 +55,7 @@ EXAMPLE_CHANGE: Example = {
     "old_weight": 1.3,
     "new_weight": 0.39,
     "delta": -0.91,
-    "factors": EXAMPLE_FACTORS | {"s": 1.0, "c": 0.3, "m": 1.0},
+    "factors": EXAMPLE_FACTORS | {"conflict_penalty": 0.3},
     "fields": ["negations"],
     "version": 1,
     "content_hash": None,
@@ -138,7 +145,7 @@ EXAMPLE_EFFECT_OF_MERGE: Example = {
             "old_weight": None,
             "new_weight": 1.3,
             "delta": None,
-            "factors": EXAMPLE_FACTORS | {"s": 1.0, "m": 1.0},
+            "factors": EXAMPLE_FACTORS,
         }
     ],
 }

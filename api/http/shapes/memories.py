@@ -122,7 +122,7 @@ class Found(Place):
                         "score": {"text": 0.154739, "weight": 0.028261},
                         "terms": {"coffe": 0.154739},
                         "law": "weighted",
-                        "factors": EXAMPLE_FACTORS | {"s": 1.0, "m": 1.0},
+                        "factors": EXAMPLE_FACTORS,
                     },
                 }
             ],
@@ -244,7 +244,7 @@ class Why(Place):
             "law": "weighted",
             "weight": 0.39,
             "unclipped_weight": 0.39,
-            "factors": EXAMPLE_FACTORS | {"s": 1.0, "c": 0.3, "m": 1.0},
+            "factors": EXAMPLE_FACTORS | {"conflict_penalty": 0.3},
             "laws": {"weighted": 0.39},
             "changes": [EXAMPLE_CHANGE],
             "provenance": EXAMPLE_PROVENANCE,

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from redis.crc import key_slot
 
 from events.log import Receipt, positions_by_partition, receipt_position
-from events.partitions import DEDUPE_BUCKETS, MAX_PARTITIONS, LogKeys, crc16, parse_position, partition_of
-from events.partitions import position_text, spread_tags
+from events.partitions import (
+    DEDUPE_BUCKETS,
+    MAX_PARTITIONS,
+    LogKeys,
+    crc16,
+    parse_position,
+    partition_of,
+    position_text,
+    spread_tags,
+)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="{}"), max_size=40))

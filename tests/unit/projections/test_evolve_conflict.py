@@ -306,6 +306,19 @@ def test_the_merge_of_a_flagged_memory_is_flagged_until_either_side_is_settled()
     assert "all" not in story.when(negated("all", day=8)).after.memories["tea"].conflicts
 
 
+def test_a_merge_that_was_taken_apart_is_flagged_no_more_and_its_sources_are() -> None:
+    outcome = FLAGGED.given(created(of="n"), merged("m", "n", day=7)).when(unmerged(day=8))
+    outcome.then(of="all", conflicts=())
+    outcome.then(of="m", conflicts=("tea",))
+    outcome.then(of="tea", conflicts=("m",))
+
+
+def test_a_negation_that_comes_late_flags_its_successor_only_where_it_is_the_newest() -> None:
+    story = COFFEE_THEN_TEA.given(negated(day=6), mentioned(day=9))
+    story.when(negated(day=5, replaced_by="tea")).then(conflicts=())
+    story.when(negated(day=7, replaced_by="tea")).then(conflicts=("tea",))
+
+
 def test_flags_between_sources_do_not_flag_their_merge_and_come_back_with_them() -> None:
     story = FLAGGED.given(merged("m", "tea", day=7))
     story.when().then(of="all", conflicts=())

@@ -31,7 +31,9 @@ from tests.given import (
     Told,
     at,
     created,
+    deleted,
     entry,
+    in_conflict,
     linked,
     memory,
     mentioned,
@@ -39,6 +41,7 @@ from tests.given import (
     negated,
     purged,
     reinforced,
+    unmerged,
 )
 from tests.given_partition import Partition
 
@@ -109,6 +112,26 @@ def test_what_other_owners_do_does_not_matter_to_an_owners_chain() -> None:
         for told in (created("x"), negated("y", day=1))
     )
     assert quiet == busy
+
+
+REACHING: list[tuple[str, list[Told]]] = [
+    ("what had replaced it", [negated(replaced_by="n"), mentioned(day=1)]),
+    ("the merge of what had replaced it", [negated(replaced_by="n"), merged("n", "o", into="x"), mentioned(day=1)]),
+    ("what it is in conflict with", [in_conflict("m", "n"), negated(day=1)]),
+    ("what its sources are in conflict with", [in_conflict("m", "n"), merged("m", "o", into="x"), deleted("n", day=1)]),
+    ("its merge and the merge of that", [merged("m", "n", into="x"), merged("x", "o", into="y"), mentioned(day=1)]),
+    ("its sources", [merged("m", "n", into="x"), unmerged("x")]),
+    ("the sources of its sources", [merged("m", "n", into="x"), merged("x", "o", into="y"), deleted("y"), purged("y", 40)]),
+    ("a successor that an older negation named", [
+        negated(day=6, replaced_by="n"), mentioned(day=9), negated(day=5, replaced_by="o"), negated(day=7, replaced_by="o"),
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("events", [case[1] for case in REACHING], ids=[case[0] for case in REACHING])
+def test_a_worker_that_just_took_over_reaches(events: list[Told]) -> None:
+    log = log_of(*(("ada", told) for told in [created(), created(of="n"), created(of="o"), *events]))
+    assert Partition(log).fold(repeat(1), restarts=True).facts == Partition(log).fold().facts
 
 
 # --- quarantine -----------------------------------------------------------------------------------------------------

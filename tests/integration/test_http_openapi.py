@@ -1,0 +1,147 @@
+"""The OpenAPI document: references that resolve, and an example for every route, parameter and body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from fastapi.openapi.models import OpenAPI
+from fastapi.testclient import TestClient
+from pydantic import BaseModel
+
+import api.http.shapes as shapes
+from api.application import Application
+from api.http.app import TAGS, create_app
+from tests.given_http import BASE
+
+ROUTES = {
+    "POST /v1/events",
+    "GET /v1/owners/{owner}/search",
+    "GET /v1/owners/{owner}/memories",
+    "GET /v1/owners/{owner}/memories/{memory_id}",
+    "GET /v1/owners/{owner}/memories/{memory_id}/why",
+    "GET /v1/owners/{owner}/memories/{memory_id}/history",
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance",
+    "POST /v1/owners/{owner}/memories/{memory_id}/negate",
+    "POST /v1/owners/{owner}/memories/{memory_id}/delete",
+    "POST /v1/owners/{owner}/memories/{memory_id}/restore",
+    "POST /v1/owners/{owner}/memories/{memory_id}/unmerge",
+    "POST /v1/owners/{owner}/merge",
+    "POST /v1/owners/{owner}/replay",
+    "GET /v1/owners/{owner}/history",
+    "GET /v1/owners/{owner}/stats",
+    "GET /v1/owners/{owner}/feed",
+    "GET /v1/status",
+    "GET /v1/stats",
+    "GET /v1/schema",
+    "GET /v1/dead",
+    "GET /v1/dead/{owner}",
+    "POST /v1/dead/{owner}/retry",
+    "POST /v1/dead/{owner}/discard",
+    "GET /health",
+    "GET /ready",
+    "GET /metrics",
+}
+Document = dict[str, Any]
+
+
+class _Anything:
+    """Stands for every part of an application that is only described."""
+
+    partitions = 4
+
+    def __getattr__(self, _name: str) -> _Anything:
+        return _Anything()
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """A client of an application without a store."""
+    with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def document(client: TestClient) -> Document:
+    """The document as it is served."""
+    return cast("Document", client.get("/v1/openapi.json").json())
+
+
+def operations(document: Document) -> dict[str, Document]:
+    """Every operation by its method and path."""
+    return {
+        f"{method.upper()} {path}": one
+        for path, methods in document["paths"].items()
+        for method, one in methods.items()
+    }
+
+
+def test_it_is_an_openapi_document_of_all_routes(document: Document) -> None:
+    OpenAPI.model_validate(document)
+    assert set(operations(document)) == ROUTES
+
+
+def test_every_reference_resolves(document: Document) -> None:
+    def references(node: object) -> Iterator[str]:
+        if isinstance(node, dict):
+            yield from ([node["$ref"]] if isinstance(node.get("$ref"), str) else [])
+            for value in node.values():
+                yield from references(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from references(value)
+
+    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+    found = set(references(document))
+    assert found
+    assert found - known == set()
+
+
+def test_every_operation_is_named_tagged_and_told(document: Document) -> None:
+    tags = {tag["name"] for tag in TAGS}
+    told = operations(document)
+    assert len({one["operationId"] for one in told.values()}) == len(ROUTES)
+    assert [
+        name for name, one in told.items() if not (set(one["tags"]) <= tags and one["summary"] and one["description"])
+    ] == []
+
+
+def test_every_answer_has_an_example(document: Document) -> None:
+    lacking = [
+        f"{name} {status}"
+        for name, one in operations(document).items()
+        for status, answer in one["responses"].items()
+        for content in answer["content"].values()
+        if not content.get("example")
+    ]
+    assert lacking == []
+
+
+def test_every_parameter_and_every_body_has_an_example(document: Document) -> None:
+    lacking = []
+    for name, one in operations(document).items():
+        for parameter in one.get("parameters", ()):
+            if not (parameter.get("examples") or parameter["schema"].get("examples")):
+                lacking.append(f"{name} {parameter['name']}")
+        for kind, content in one.get("requestBody", {}).get("content", {}).items():
+            if not (content.get("examples") or content.get("example")):
+                lacking.append(f"{name} {kind}")
+    assert lacking == []
+
+
+@pytest.mark.parametrize("name", [name for name in shapes.__all__ if not name.startswith("EXAMPLE")])
+def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) -> None:
+    shape: type[BaseModel] = getattr(shapes, name)
+    extra = cast("Document", shape.model_config["json_schema_extra"])
+    (example,) = cast("list[Document]", extra["examples"])
+    made = shape.model_validate(example)
+    required = {field for field, info in shape.model_fields.items() if info.is_required()}
+    assert (required - example.keys(), made.model_extra) == (set(), {})
+
+
+def test_the_page_for_people_lists_every_route_and_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/docs")
+    assert [name for name in ROUTES if f"<code>{name.split(' ')[1]}</code>" not in page.text] == []
+    assert "src=" not in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")

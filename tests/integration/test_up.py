@@ -1,0 +1,197 @@
+"""`engramlog up` as people run it: started, used, interrupted, killed; never an orphan, never an empty store."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.integration.live import wait_until
+
+EVENT = {
+    "event_id": "01890000-0000-7000-8000-000000000001",
+    "type": "MemoryCreated",
+    "schema_version": 1,
+    "owner": "alice",
+    "occurred_at": "2024-01-01T00:00:00Z",
+    "actor": "user",
+    "data": {
+        "memory_id": "m1",
+        "content": "早上喝咖啡 coffee",
+        "category": "fact",
+        "kind": "fact",
+        "source": "user",
+        "modality": "text",
+    },
+}
+
+
+class Up:
+    """A running `engramlog up`, its log lines, and every process it started."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.log = folder.parent / f"{folder.name}.log"
+        self.environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""}
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--json", *arguments],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def facts(self, name: str) -> list[dict[str, Any]]:
+        """The log lines that tell this fact."""
+        lines = []
+        for line in self.log.read_text().splitlines():
+            with suppress(json.JSONDecodeError):
+                lines.append(json.loads(line))
+        return [line for line in lines if line.get("event") == name]
+
+    def ready(self) -> str:
+        """Its URL, once it is ready and a worker holds every partition."""
+        url = str(wait_until(lambda: self.facts("ready") or self._ended(), seconds=60)[0]["url"])
+        wait_until(lambda: len({fact["partition"] for fact in self.facts("partition taken")}) == 16, seconds=60)
+        return url
+
+    def _ended(self) -> None:
+        assert self.process.poll() is None, self.log.read_text()
+
+    def pids(self) -> list[int]:
+        """Its redis-server and workers."""
+        return [fact["pid"] for name in ("redis ready", "worker process started") for fact in self.facts(name)]
+
+    def run(self, *arguments: str, expect: int = 0) -> Any:
+        """A command beside it, on the same folder."""
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "ops.main", *arguments, "--json"],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def gone(self) -> bool:
+        """Whether nothing that it started lives any more."""
+        return not any(_lives(pid) for pid in self.pids())
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[Up]:
+    up = Up(folder, *arguments)
+    try:
+        yield up
+    finally:
+        if up.process.poll() is None:
+            up.process.kill()
+        up.process.wait(30)
+        for pid in up.pids():
+            with suppress(ProcessLookupError):
+                if _lives(pid):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def post(url: str, body: Any) -> Any:
+    request = Request(f"{url}/v1/events", json.dumps(body).encode(), {"content-type": "application/json"})
+    with urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+def get(url: str) -> Any:
+    with urlopen(url, timeout=30) as answer:
+        return json.load(answer)
+
+
+def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_order(tmp_path: Path) -> None:
+    with running(tmp_path / "store", "--workers", "2") as up:
+        url = up.ready()
+        receipt = post(url, [EVENT])["receipts"][0]
+        assert (receipt["status"], receipt["fsynced"]) == ("appended", True)
+        found = get(f"{url}/v1/owners/alice/search?q=coffee&mode=review&after={receipt['position']}")
+        assert [one["id"] for one in found["results"]] == ["m1"]
+        answer = up.run("search", "alice", "咖啡", "--mode", "review")
+        assert [one["id"] for one in answer["results"]] == ["m1"]
+        status = wait_until(lambda: _spread(up.run("status")))
+        assert sorted(status.values()) == [8, 8]
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(30) == 0
+        order = ["stopping", "api stopped", "drained", "workers stopped", "stopped"]
+        told = [json.loads(line)["event"] for line in up.log.read_text().splitlines() if line.startswith("{")]
+        assert [name for name in told if name in order] == order
+        assert up.gone()
+        assert up.run("verify")["ok"]
+
+
+def _spread(status: dict[str, Any]) -> dict[str, int] | None:
+    held: dict[str, int] = {}
+    for partition in status["partitions"]:
+        held[partition["holder"]] = held.get(partition["holder"], 0) + 1
+    return held if len(held) == 2 and None not in held and max(held.values()) == 8 else None
+
+
+def test_a_killed_up_leaves_no_process_and_no_event_behind(tmp_path: Path) -> None:
+    with running(tmp_path / "store") as up:
+        url = up.ready()
+        assert post(url, [EVENT])["receipts"][0]["status"] == "appended"
+        up.process.kill()
+        up.process.wait(30)
+        wait_until(up.gone)
+        answer = up.run("search", "alice", "coffee", "--mode", "review")
+        assert [one["id"] for one in answer["results"]] == ["m1"]
+
+
+def test_when_its_redis_dies_up_says_why_and_ends(tmp_path: Path) -> None:
+    with running(tmp_path / "store") as up:
+        up.ready()
+        os.kill(up.facts("redis ready")[0]["pid"], signal.SIGKILL)
+        assert up.process.wait(60) == 1
+        assert "the private Redis died" in up.log.read_text()
+        wait_until(up.gone)
+
+
+def test_a_worker_that_dies_is_started_again_and_folds_on(tmp_path: Path) -> None:
+    with running(tmp_path / "store") as up:
+        url = up.ready()
+        os.kill(up.facts("worker process started")[0]["pid"], signal.SIGKILL)
+        wait_until(lambda: len(up.facts("worker process started")) == 2)
+        receipt = post(url, [EVENT])["receipts"][0]
+        wait_until(lambda: get(f"{url}/v1/status")["lag"] == 0, seconds=30)
+        assert get(f"{url}/v1/owners/alice/memories/m1?after={receipt['position']}")["id"] == "m1"
+
+
+def test_a_second_up_on_the_same_folder_is_refused_and_names_the_first(tmp_path: Path) -> None:
+    with running(tmp_path / "store") as up:
+        up.ready()
+        with running(tmp_path / "store") as second:
+            assert second.process.wait(60) == 1
+            assert str(up.process.pid) in second.log.read_text()
+        assert up.process.poll() is None
+        assert up.run("status")["lag"] == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.0.1", "::"])
+def test_any_address_but_loopback_is_refused_until_access_keys_exist(tmp_path: Path, host: str) -> None:
+    with running(tmp_path / "store", "--host", host) as up:
+        assert up.process.wait(60) == 2
+        assert "allowed: 127.0.0.1, ::1 or localhost" in up.log.read_text()
+        assert not (tmp_path / "store").exists()
