@@ -59,27 +59,33 @@ _LINK = msgspec.msgpack.Encoder()
 
 def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
     """The entry of a note; both weights are the weighted law at one instant, on the record before and after."""
-    before, after = note.before, note.after
+    memory_id, decision, reason, before, after, fields = note
     old = new = None
     found: tuple[float, ...] = ()
+    told = b""
     if after is not None:
         instant = at if before is None or before.stamp <= at else before.stamp
         now = factors(after, instant, parameters)
         new = round(now.product, 6)
-        found = tuple(round(value, 6) for value in now)
-        if before is not None:
-            old = new if before is after else round(factors(before, instant, parameters).product, 6)
+        found = tuple([value if value == 1.0 else round(value, 6) for value in now])
+        if before is None:
+            told = content_hash(after)
+        elif before is after:
+            old = new
+        else:
+            old = round(factors(before, instant, parameters).product, 6)
+            told = b"" if _TEXT.isdisjoint(fields) else content_hash(after)
     return Entry(
         seq,
         raw_id,
         at,
         _TYPE[event_type],
-        note.memory_id,
-        _DECISION[note.decision],
-        note.reason,
-        tuple(_FIELD.get(name, name) for name in note.fields),
+        memory_id,
+        _DECISION[decision],
+        reason,
+        tuple([_FIELD.get(name, name) for name in fields]),
         after.version if after is not None else 0,
-        content_hash(after) if after is not None and (before is None or not _TEXT.isdisjoint(note.fields)) else b"",
+        told,
         old,
         new,
         found,

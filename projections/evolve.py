@@ -7,7 +7,7 @@ and evolve_merge (merge, un-merge).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.envelope import Event, micros
-from events.parameters import DEFAULTS, Parameters, changed
+from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
 from projections import evolve_conflict, evolve_life, evolve_merge
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
@@ -95,10 +95,14 @@ HANDLERS: Mapping[type, Handler] = {
 """Turns, tool results, facts and synonyms change no memory in this version and have no handler."""
 
 
-@lru_cache(maxsize=4096)
 def parameters_of(settings: Settings, base: Parameters = DEFAULTS) -> Parameters:
     """The parameters in force under an owner's settings."""
-    return changed(base, dict(settings.parameters)) if settings.parameters else base
+    return _changed(base, settings.parameters) if settings.parameters else base
+
+
+@lru_cache(maxsize=4096)
+def _changed(base: Parameters, values: tuple[tuple[str, ParameterValue], ...]) -> Parameters:
+    return changed(base, dict(values))
 
 
 def evolve(
@@ -133,28 +137,30 @@ def _note_the_named(scene: Scene, data: EventData) -> None:
 
 def names(data: EventData) -> tuple[str, ...]:
     """Ids of the memories that the event is about or names in its data, in order."""
-    found: tuple[str | None, ...]
-    match data:
-        case MemoryCreated():
-            brought = tuple(edge.memory_id for edge in data.imported.associations) if data.imported else ()
-            found = (data.memory_id, data.corrects, *data.summarises, *brought)
-        case MemoryNegated():
-            found = (data.memory_id, data.replaced_by)
-        case MemoriesAccessed():
-            found = tuple(hit.memory_id for hit in data.hits)
-        case MemoryReinforced():
-            found = (data.memory_id, data.from_memory)
-        case MemoryMerged():
-            found = (data.into, *data.sources)
-        case MemoryUnmerged():
-            found = (data.into,)
-        case MemoriesLinked():
-            found = (data.a, data.b)
-        case FactAsserted() | FactRetracted():
-            found = data.evidence
-        case _:
-            found = (getattr(data, "memory_id", None),)
-    return tuple(memory_id for memory_id in found if memory_id)
+    named = _NAMES.get(type(data))
+    if named is not None:
+        return tuple([memory_id for memory_id in named(data) if memory_id])
+    memory_id = getattr(data, "memory_id", None)
+    return (memory_id,) if memory_id else ()
+
+
+def _named_at_creation(data: MemoryCreated) -> tuple[str | None, ...]:
+    brought = [edge.memory_id for edge in data.imported.associations] if data.imported else ()
+    return (data.memory_id, data.corrects, *data.summarises, *brought)
+
+
+_NAMES: Mapping[type, Callable[[Any], Sequence[str | None]]] = {
+    MemoryCreated: _named_at_creation,
+    MemoryNegated: lambda data: (data.memory_id, data.replaced_by),
+    MemoriesAccessed: lambda data: [hit.memory_id for hit in data.hits],
+    MemoryReinforced: lambda data: (data.memory_id, data.from_memory),
+    MemoryMerged: lambda data: (data.into, *data.sources),
+    MemoryUnmerged: lambda data: (data.into,),
+    MemoriesLinked: lambda data: (data.a, data.b),
+    FactAsserted: lambda data: data.evidence,
+    FactRetracted: lambda data: data.evidence,
+}
+"""What events name that name more, or other, than one `memory_id`. A table: every event is asked twice."""
 
 
 def neighbours(memory: Memory) -> tuple[str, ...]:

@@ -71,27 +71,25 @@ def fold_event(
     owner: OwnerState, memories: Mapping[str, Memory], event: AnyEvent, stored: Stored, base: Parameters = DEFAULTS
 ) -> Step:
     """One event on one owner. Total for every decodable event; `memories` as `evolve` asks."""
-    settings = owner.settings
-    change = evolve(settings, memories, event, stored.seq, base)
-    parameters = parameters_of(change.settings, base)
-    at = micros(event.occurred_at)
+    seq, raw_id = stored.seq, stored.raw_id
+    changed, settings, notes = evolve(owner.settings, memories, event, seq, base)
     chain, entries = owner.chain, []
-    for note in change.notes:
-        entry = make_entry(
-            note, seq=stored.seq, raw_id=stored.raw_id, at=at, event_type=event.type, parameters=parameters
-        )
-        chain = link(chain, entry)
-        entries.append(entry)
+    if notes:
+        parameters, at = parameters_of(settings, base), micros(event.occurred_at)
+        for note in notes:
+            entry = make_entry(note, seq=seq, raw_id=raw_id, at=at, event_type=event.type, parameters=parameters)
+            chain = link(chain, entry)
+            entries.append(entry)
     after = OwnerState(
-        stored.seq,
+        seq,
         owner.applied + 1,
         owner.entries + len(entries),
         chain,
-        change.settings.profile,
-        change.settings.parameters,
+        settings.profile,
+        settings.parameters,
         owner.pack,
     )
-    return Step(after, change.memories, entries)
+    return Step(after, changed, entries)
 
 
 class History(NamedTuple):

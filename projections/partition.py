@@ -85,7 +85,8 @@ class Outcome:
     head: bytes
     owners: dict[str, OwnerWrites] = field(default_factory=dict)
     events: int = 0
-    ignored: int = 0
+    records: int = 0
+    """Records changed so far, each once."""
     waits_for_discard: bool = False
 
     def writes(self, owner: str) -> OwnerWrites:
@@ -137,21 +138,21 @@ def fold_batch(
     size = 0
     for stored, event in decoded:
         owner = owners[stored.owner]
-        dropped = discarded_position(event)
-        if dropped is not None and owner.quarantine is not None and not isinstance(event, UndecodableEvent):
+        dropped = None if owner.quarantine is None else discarded_position(event)
+        if dropped is not None and not isinstance(event, UndecodableEvent):
             if released is None or stored.owner not in released or outcome.events:
                 outcome.waits_for_discard = True
                 break
             kept = [one for one in released[stored.owner] if one[0].seq != parse_position(dropped)[1]]
             release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
-            _apply(outcome.writes(stored.owner), owner, stored, event, base)
+            _apply(outcome, outcome.writes(stored.owner), owner, stored, event, base)
         else:
             _apply_or_park(outcome, owner, stored, event, base, on_failure)
         outcome.seq, outcome.raw_id = stored.seq, stored.raw_id
         outcome.head = event_link(outcome.head, stored.seq, stored.body)
         outcome.events += 1
         size += len(stored.body)
-        if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or _records(outcome) >= COMMIT_RECORDS:
+        if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
             break
     return outcome
 
@@ -161,12 +162,6 @@ def discarded_position(event: AnyEvent | UndecodableEvent) -> str | None:
     if isinstance(event, UndecodableEvent) or not isinstance(event.data, EventDiscarded):
         return None
     return event.data.position
-
-
-def _records(outcome: Outcome) -> int:
-    if len(outcome.owners) == 1:
-        return len(next(iter(outcome.owners.values())).touched)
-    return sum(len(part.touched) for part in outcome.owners.values()) if outcome.events % 16 == 0 else 0
 
 
 def release(
@@ -200,7 +195,7 @@ def _apply_or_park(
         try:
             if isinstance(event, UndecodableEvent):
                 raise event  # noqa: TRY301 - an unreadable event stops its owner just as a failing one does
-            _apply(part, owner, stored, event, base)
+            _apply(outcome, part, owner, stored, event, base)
             return
         except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
             on_failure(stored, error)
@@ -209,15 +204,20 @@ def _apply_or_park(
     (part.park if part.parked_now is None else part.parked_now).append(stored.seq)
 
 
-def _apply(part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEvent, base: Parameters) -> None:
-    step = fold_event(owner.state, owner.memories, event, stored, base)
-    owner.state = step.owner
+def _apply(
+    outcome: Outcome, part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEvent, base: Parameters
+) -> None:
+    state, changed, entries = fold_event(owner.state, owner.memories, event, stored, base)
+    owner.state = state
     part.seqs.append(stored.seq)
-    if step.changed:
-        owner.memories.update(step.changed)
-        for memory_id in step.changed:
-            part.touched[memory_id] = step.owner.applied
-    part.entries += step.entries
+    if changed:
+        owner.memories.update(changed)
+        touched = part.touched
+        outcome.records -= len(touched)
+        for memory_id in changed:
+            touched[memory_id] = state.applied
+        outcome.records += len(touched)
+    part.entries += entries
 
 
 def record_hash(owner: str, memory_id: str, record: bytes) -> int:

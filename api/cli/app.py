@@ -83,8 +83,13 @@ def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]
     """Print an answer as JSON or through its renderer."""
     if as_json:
         print_json(answer)
-    else:
-        render(answer)
+        return
+    render(answer)
+    if isinstance(stuck := answer.get("quarantined"), dict):
+        out.print(
+            f"[yellow]This owner is quarantined at {stuck['position']}: what follows there waits, and is not in this answer"
+            " (`engramlog dead list`)[/]"
+        )
 
 
 def print_json(answer: Any) -> None:

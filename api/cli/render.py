@@ -208,11 +208,13 @@ def effects(answer: dict[str, Any]) -> None:
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
-        if name not in ("changes", "owner", "position") and value is not None
+        if name not in ("changes", "owner", "position", "quarantined") and value is not None
     ]
     out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
     rows = [c for c in answer["changes"] if c["decision"] != "named"]
-    if rows and all(c["decision"] == "ignored" for c in rows):
+    if "quarantined" in answer:
+        out.print("[yellow]Written, but not folded yet.[/]")
+    elif rows and all(c["decision"] == "ignored" for c in rows):
         out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
     else:
         changes(rows)

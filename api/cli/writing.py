@@ -132,6 +132,15 @@ def _render_import(told: dict[str, Any], done: Appended) -> None:
         )
 
 
+def done(answer: dict[str, Any], as_json: bool, remark: str = "") -> None:
+    """Print what a verb did; exit code 3 where it was written and waits behind a quarantine."""
+    show(answer, as_json, render.effects)
+    if "quarantined" in answer:
+        raise typer.Exit(3)
+    if remark and not as_json:
+        out.print(f"[dim]{remark}[/]")
+
+
 @app.command(epilog='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`')
 def negate(
     context: typer.Context,
@@ -168,7 +177,7 @@ def negate(
             actor=actor,
             occurred_at=occurred_at,
         )
-    show(answer, json, render.effects)
+    done(answer, json)
 
 
 @app.command(epilog="Example: `engramlog delete alice coffee`")
@@ -183,11 +192,11 @@ def delete(
     """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed."""
     with opened(context) as application:
         answer = application.writer.delete(owner, memory_id, actor=actor, occurred_at=occurred_at)
-    show(answer, json, render.effects)
-    if not json:
-        out.print(
-            "[dim]Restorable for 30 days. The text itself remains in the log until contents are sealed (a later release).[/]"
-        )
+    done(
+        answer,
+        json,
+        "Restorable for 30 days. The text itself stays in the log until contents are sealed (a later release).",
+    )
 
 
 @app.command(epilog="Example: `engramlog restore alice coffee`")
@@ -202,7 +211,7 @@ def restore(
     """Undo a soft delete."""
     with opened(context) as application:
         answer = application.writer.restore(owner, memory_id, actor=actor, occurred_at=occurred_at)
-    show(answer, json, render.effects)
+    done(answer, json)
 
 
 @app.command(epilog='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`')
@@ -226,7 +235,7 @@ def merge(
         answer = application.writer.merge(
             owner, sources, summary=summary, into=into, actor=actor, occurred_at=occurred_at
         )
-    show(answer, json, render.effects)
+    done(answer, json)
 
 
 @app.command(epilog="Example: `engramlog unmerge alice coffee-habit`")
@@ -241,4 +250,4 @@ def unmerge(
     """Undo a merge: its sources come back as they were."""
     with opened(context) as application:
         answer = application.writer.unmerge(owner, memory_id, actor=actor, occurred_at=occurred_at)
-    show(answer, json, render.effects)
+    done(answer, json)

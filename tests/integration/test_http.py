@@ -307,7 +307,8 @@ def test_a_body_too_large_is_refused_whether_announced_or_not(http: HttpStore) -
 
 def test_an_error_nobody_foresaw_is_a_problem_too_and_tells_no_content(http: HttpStore) -> None:
     app = create_app(http.application)
-    app.add_api_route("/v1/broken", lambda: {}["what somebody said"])
+    nothing: dict[str, str] = {}
+    app.add_api_route("/v1/broken", lambda: nothing["what somebody said"])
     with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
         answer = client.get("/v1/broken")
     assert (answer.status_code, answer.json()["error"]) == (500, "InternalError")
@@ -337,7 +338,7 @@ def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
 
 def test_a_store_that_does_not_answer_is_not_ready_and_comes_back(tmp_path: Path) -> None:
     with http_store(tmp_path, worker=False) as http:
-        http.store.client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
+        http.store.wire().call("CLIENT", "KILL", "TYPE", "normal")
         pool, kwargs = http.store.client.connection_pool, dict(http.store.client.connection_pool.connection_kwargs)
         pool.connection_kwargs["path"] = str(tmp_path / "nobody listens here")
         down = [http.client.get(path) for path in ("/ready", "/v1/owners/x/search?q=x", "/health", "/metrics")]

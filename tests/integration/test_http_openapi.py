@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 import api.http.shapes as shapes
 from api.application import Application
 from api.http.app import TAGS, create_app
+from api.http.metrics import Metrics
 from tests.given_http import BASE
 
 ROUTES = {
@@ -138,6 +140,14 @@ def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) 
     made = shape.model_validate(example)
     required = {field for field, info in shape.model_fields.items() if info.is_required()}
     assert (required - example.keys(), made.model_extra) == (set(), {})
+
+
+def test_the_handbook_names_every_route_and_every_metric() -> None:
+    handbook = (Path(__file__).resolve().parents[2] / "docs" / "http.md").read_text()
+    extra = cast("Document", shapes.StoreStatus.model_config["json_schema_extra"])
+    metrics = Metrics(lambda: cast("Document", extra["examples"][0]))
+    names = {f"`{name}" for name in ROUTES} | {f"`{family.name}" for family in metrics.registry.collect()}
+    assert [name for name in names if name not in handbook] == []
 
 
 def test_the_page_for_people_lists_every_route_and_loads_nothing_from_elsewhere(client: TestClient) -> None:

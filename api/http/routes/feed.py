@@ -82,7 +82,13 @@ _ANSWERS = problems(409) | {
 }
 
 
-@router.get("/v1/owners/{owner}/feed", summary="Follow changes", responses=_ANSWERS, response_class=FeedResponse)
+@router.get(
+    "/v1/owners/{owner}/feed",
+    summary="Follow changes",
+    responses=_ANSWERS,
+    response_class=FeedResponse,
+    status_code=200,
+)
 async def feed(
     parts: AskedParts,
     owner: Owner,

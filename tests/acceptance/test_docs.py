@@ -1,0 +1,221 @@
+"""The documentation keeps up: commands, settings, links, decisions and figures are checked against the code."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import redis
+import typer
+from typer.main import get_command
+
+from api.cli.app import app
+from events.catalogue import EVENT_TYPES
+from events.parameters import DEFAULTS, NAMES
+from events.partitions import LogKeys
+from ops.commands import rebuild
+from ops.settings import Settings
+from projections.builds import FIRST_BUILD, BuildKeys
+from projections.changelog import FIRST_LINK, event_link
+from projections.laws.weighted import (
+    drop_curve,
+    fade_curve,
+    importance_of,
+    momentum,
+    semantic_boost,
+    time_weight,
+)
+from tests.servers import RedisServer, wheel_server
+
+ROOT = Path(__file__).resolve().parents[2]
+DECISIONS = ROOT / "docs" / "adr"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PROSE = "\n".join(page.read_text("utf-8") for page in PAGES)
+LAWS = (ROOT / "docs" / "laws.md").read_text("utf-8")
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+MACHINE = ["/work/", "/root/", "/home/", "/tmp/doc", "shared/data", "shared/design", "pypi.org", "files.pythonhosted", "registry.npmjs"]
+assert callable(rebuild), "importing ops.commands registers the commands that join processes"
+
+
+def commands(group: object, before: str = "engramlog") -> Iterator[str]:
+    """Every command line there is, such as "engramlog dead list"."""
+    for name, command in sorted(getattr(group, "commands", {}).items()):
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before} {name}")
+        else:
+            yield f"{before} {name}"
+
+
+def all_commands() -> list[str]:
+    """The commands of all faces."""
+    import ops.main  # noqa: F401 - registers the rest
+
+    return list(commands(get_command(app)))
+
+
+def anchor(title: str) -> str:
+    """The fragment under which a heading is found."""
+    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
+    return kept.strip().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments of a page."""
+    text = FENCED.sub("", page.read_text("utf-8"))
+    return {anchor(line.lstrip("#").replace("`", "")) for line in text.splitlines() if line.startswith("#")}
+
+
+@pytest.mark.parametrize("command", all_commands())
+def test_every_command_is_documented(command: str) -> None:
+    assert re.search(rf"{command}\b|`{command.removeprefix('engramlog ')}\b", PROSE)
+
+
+def test_there_are_commands_to_document() -> None:
+    found = all_commands()
+    assert {"engramlog search", "engramlog dead discard", "engramlog import turns", "engramlog up"} <= set(found)
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_documented_in_the_table_of_settings(name: str) -> None:
+    assert f"| `ENGRAMLOG_{name.upper()}` |" in (ROOT / "docs" / "operating.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"ENGRAMLOG_[A-Z_]+", PROSE))))
+def test_every_setting_that_is_written_about_exists(name: str) -> None:
+    assert name.removeprefix("ENGRAMLOG_").lower() in Settings.model_fields
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    dead = []
+    for target in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
+        if target.startswith(("https://", "http://")):
+            continue
+        path, _, fragment = unquote(target).partition("#")
+        found = (page.parent / path).resolve() if path else page
+        if not found.exists() or not found.is_relative_to(ROOT) or (fragment and fragment not in anchors(found)):
+            dead.append(target)
+    assert dead == []
+
+
+def test_every_decision_is_in_the_index_under_its_title_and_in_order() -> None:
+    index = re.findall(r"^\| \[(\d{4})\]\((\S+)\) \| (.+) \|$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE)
+    files = sorted(page for page in DECISIONS.glob("*.md") if page.name != "README.md")
+    titled = [(page.name[:4], page.name, page.read_text("utf-8").splitlines()[0].removeprefix(f"# {page.name[:4]}. ")) for page in files]
+    assert index == titled
+
+
+@pytest.mark.parametrize("page", sorted(DECISIONS.glob("0*.md")), ids=lambda page: page.stem)
+def test_every_decision_has_its_parts_and_fits_a_page(page: Path) -> None:
+    text = page.read_text("utf-8")
+    parts = [line for line in text.splitlines() if line in ("## Context", "## Decision", "## Consequences")]
+    assert (parts, len(text.splitlines()) <= 60) == (["## Context", "## Decision", "## Consequences"], True)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs" / "examples").iterdir())], ids=lambda page: page.name)
+def test_no_page_names_a_path_of_somebodys_machine_or_a_registry(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert [name for name in MACHINE if name in text] == []
+
+
+@pytest.mark.parametrize("name", EVENT_TYPES)
+def test_every_event_has_a_section(name: str) -> None:
+    assert f"\n## {name}\n" in (ROOT / "docs" / "events.md").read_text("utf-8")
+
+
+def test_every_parameter_is_in_the_table_of_laws() -> None:
+    named = {name for name in NAMES if f"`{name}`" in LAWS}
+    spanned = {name for name in NAMES if name.startswith("importance_")}
+    assert named | spanned == set(NAMES)
+
+
+def row(label: str, values: list[float]) -> str:
+    """A table row of figures to four decimals."""
+    return f"| {label} | " + " | ".join(f"{value:.4f}" for value in values) + " |"
+
+
+FIGURES = [
+    row("S, s = 0.5", [semantic_boost(d, 0.5, DEFAULTS) for d in (0, 1, 3, 7, 11, 30, 90)]),
+    row("S, s = 0.3", [semantic_boost(d, 0.3, DEFAULTS) for d in (0, 1, 3, 7, 11, 30, 90)]),
+    row("M", [momentum(n, DEFAULTS) for n in (0, 1, 2, 3, 5, 10)]),
+    row("drop", [drop_curve(d, DEFAULTS) for d in (0, 7, 30, 60, 90)]),
+    row("fade", [fade_curve(d, DEFAULTS) for d in (0, 7, 30, 60, 90)]),
+]
+
+
+def time_row(category: str) -> str:
+    """A row of the table of w_time."""
+    value = importance_of(category, DEFAULTS)
+    days = int(value * (value / DEFAULTS.weighted_normal_threshold - 1) / DEFAULTS.alpha_base + 1e-9)
+    figures = row(f"{category} | {value:g}", [time_weight(d, value, DEFAULTS) for d in (30, 90, 180, 365)])
+    return f"{figures} {days} days |"
+
+
+def user_row(scope: str, factor: float) -> str:
+    """A row of the table of fast and slow forgetters: a fact that nobody mentions."""
+    chosen = DEFAULTS.__replace__(user_factor=factor) if hasattr(DEFAULTS, "__replace__") else _with(factor)
+    product = factor if scope == "both" else 1.0
+    return row(f"`{scope}` | {factor}", [1.1 * product * time_weight(d, 1.1, chosen) for d in (0, 30, 90, 180)])
+
+
+def _with(factor: float) -> object:
+    from dataclasses import replace
+
+    return replace(DEFAULTS, user_factor=factor)
+
+
+FIGURES += [time_row(c) for c in ("identity", "stable_preference", "skill", "fact", "short_term_preference", "temporary")]
+FIGURES += [user_row(*which) for which in (("decay", 0.8), ("decay", 1.0), ("decay", 1.3), ("both", 0.8), ("both", 1.3))]
+
+
+@pytest.mark.parametrize("figures", FIGURES, ids=lambda figures: figures.split("|")[1].strip())
+def test_every_row_of_figures_is_what_the_law_gives(figures: str) -> None:
+    assert figures in LAWS
+
+
+def _code_of_the_page() -> str:
+    page = (ROOT / "docs" / "stream-format.md").read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
+
+
+def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and_python(redis_server: RedisServer) -> None:
+    bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}"]
+    stream, head = LogKeys("e0").stream, FIRST_LINK
+    with redis_server.client() as client:
+        for seq, body in enumerate(bodies, 1):
+            raw_id = bytes([0, 10, 13, 34, 39, 92, 255, seq] * 2)
+            client.xadd(stream, {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}, id=f"{seq}-0")
+            head = event_link(head, seq, body.encode())
+        told = _redis_cli(client, "XRANGE", stream, "-", "+")
+    done = subprocess.run(["python3", "-c", _code_of_the_page()], input=told, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["3", head.hex()]
+
+
+def _redis_cli(client: redis.Redis, *command: str) -> bytes:
+    socket = client.connection_pool.connection_kwargs["path"]
+    tool = wheel_server().with_name("redis-cli")
+    return subprocess.run([tool, "-s", socket, "--no-raw", *command], capture_output=True, check=True).stdout
+
+
+def test_the_example_script_is_the_one_on_the_page() -> None:
+    def said(text: str) -> list[str]:
+        lines = (line for line in text.splitlines() if line and not line.startswith(("import ", '"""')))
+        return list(lines)
+
+    script = (ROOT / "docs" / "examples" / "recompute_chain.py").read_text("utf-8")
+    assert said(script) == said(_code_of_the_page())
+
+
+def test_the_table_of_keys_lists_every_key() -> None:
+    log, build = LogKeys("tag"), BuildKeys("tag", "BUILD")
+    keys = [log.meta, log.stream, log.heads, log.control, build.checkpoint, build.owners, build.quarantine]
+    keys += [build.records("OWNER"), build.changelog("OWNER"), build.changes("OWNER"), build.parked("OWNER")]
+    written = [key.replace("BUILD", "<build>").replace("OWNER", "<owner>") for key in keys]
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    assert [key for key in written if f"| `{key}` |" not in page] == []

@@ -1,0 +1,89 @@
+"""The README's tour is run as it stands, in order, and must show what it says it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DRAWN = re.compile(r"[─━│┃┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┡┩╇╪]+")
+
+
+class Step(NamedTuple):
+    """One command of the tour and the lines that its output must show, in order."""
+
+    command: str
+    shown: list[str]
+
+
+def steps_of(page: str) -> Iterator[Step]:
+    """The commands of a page's console blocks: `$ ` begins one, `> ` carries it on, the rest is output."""
+    for block in FENCE.findall(page):
+        command, shown = "", list[str]()
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                if command:
+                    yield Step(command, shown)
+                command, shown = line[2:], []
+            elif line.startswith("> "):
+                command += "\n" + line[2:]
+            else:
+                shown.append(line)
+        if command:
+            yield Step(command, shown)
+
+
+def plain(text: str) -> str:
+    """Words with one space between: how wide a terminal is, and what tables are drawn with, does not count."""
+    return " ".join(DRAWN.sub(" ", text).split())
+
+
+def missing(shown: list[str], output: str) -> list[str]:
+    """The shown lines that do not follow one another in the output; `...` stands for anything left out."""
+    found, at, absent = plain(output), 0, []
+    for line in shown:
+        for part in filter(None, map(plain, line.split("..."))):
+            place = found.find(part, at)
+            if place < 0:
+                absent.append(line)
+            else:
+                at = place + len(part)
+    return absent
+
+
+def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")} | {
+        "ENGRAMLOG_DATA": str(tmp_path / "tour-data"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONUTF8": "1",
+        "COLUMNS": "160",
+    }
+    told = {}
+    for step in steps_of((ROOT / "README.md").read_text("utf-8")):
+        done = subprocess.run(
+            ["bash", "-c", step.command],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=200,
+        )
+        problem = [f"exit code {done.returncode}", done.stderr] if done.returncode else missing(step.shown, done.stdout)
+        if problem:
+            told[step.command] = [*problem, done.stdout]
+    assert told == {}
+
+
+def test_the_readme_shows_a_tour_to_run() -> None:
+    commands = [step.command.split()[1] for step in steps_of((ROOT / "README.md").read_text("utf-8"))]
+    assert {"import", "search", "negate", "why", "merge", "provenance", "append", "replay", "verify"} <= set(commands)
