@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,3 +87,19 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
             if worker:
                 folder_thread.join()
             catch_up.close()
+
+
+class Message(dict[str, Any]):
+    """One server-sent event: `event`, `id`, `data`, or `comment`."""
+
+
+def messages(lines: Iterator[str]) -> Iterator[Message]:
+    """Parsed as the standard says."""
+    current = Message()
+    for line in lines:
+        if not line:
+            yield current
+            current = Message()
+        else:
+            name, _, value = line.partition(": ")
+            current[name or "comment"] = json.loads(value) if name == "data" else value

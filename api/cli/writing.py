@@ -117,11 +117,11 @@ def _render_import(told: dict[str, Any], done: Appended) -> None:
     owners = told["owners"]
     skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
     out.print(
-        f"{told['turns']:,} turns of {len(owners)} owner{'' if len(owners) == 1 else 's'}:"
+        f"{told['turns']:,} turn{'' if told['turns'] == 1 else 's'} of {len(owners)} owner{'' if len(owners) == 1 else 's'}:"
         f" {told['appended']:,} events appended, {told['already_appended']:,} already there{skipped}"
     )
     for name, count in list(owners.items())[:10]:
-        out.print(f"  [cyan]{escape(name)}[/] {count:,} turns")
+        out.print(f"  [cyan]{escape(name)}[/] {count:,}")
     if len(owners) > 10:
         out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
     _tell_failures(done)

@@ -35,7 +35,7 @@ class _Uvicorn(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the feeds, then everything else."""
-        pass
+        self._app.state.parts.feeds.close()
         await super().shutdown(sockets)
 
 

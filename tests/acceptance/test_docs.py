@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 import redis
-import typer
 from typer.main import get_command
 
+import ops.main  # noqa: F401 - registers every command
 from api.cli.app import app
 from events.catalogue import EVENT_TYPES
 from events.parameters import DEFAULTS, NAMES
 from events.partitions import LogKeys
-from ops.commands import rebuild
 from ops.settings import Settings
-from projections.builds import FIRST_BUILD, BuildKeys
+from projections.builds import BuildKeys
 from projections.changelog import FIRST_LINK, event_link
 from projections.laws.weighted import (
     drop_curve,
@@ -39,8 +39,10 @@ PROSE = "\n".join(page.read_text("utf-8") for page in PAGES)
 LAWS = (ROOT / "docs" / "laws.md").read_text("utf-8")
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-MACHINE = ["/work/", "/root/", "/home/", "/tmp/doc", "shared/data", "shared/design", "pypi.org", "files.pythonhosted", "registry.npmjs"]
-assert callable(rebuild), "importing ops.commands registers the commands that join processes"
+NOT_OURS = re.compile(
+    r"pypi\.org|pythonhosted|registry\.npmjs|index-url|(?:/home|/Users|/root)/\w|" + re.escape(str(ROOT)) + r"(?![\w-])"
+)
+"""Addresses of registries, and paths of somebody's machine."""
 
 
 def commands(group: object, before: str = "engramlog") -> Iterator[str]:
@@ -54,8 +56,6 @@ def commands(group: object, before: str = "engramlog") -> Iterator[str]:
 
 def all_commands() -> list[str]:
     """The commands of all faces."""
-    import ops.main  # noqa: F401 - registers the rest
-
     return list(commands(get_command(app)))
 
 
@@ -104,11 +104,17 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
     assert dead == []
 
 
+def title_of(decision: Path) -> str:
+    """What a decision's first line says after its number."""
+    return decision.read_text("utf-8").splitlines()[0].removeprefix(f"# {decision.name[:4]}. ")
+
+
 def test_every_decision_is_in_the_index_under_its_title_and_in_order() -> None:
-    index = re.findall(r"^\| \[(\d{4})\]\((\S+)\) \| (.+) \|$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE)
+    index = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.+) \|$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE
+    )
     files = sorted(page for page in DECISIONS.glob("*.md") if page.name != "README.md")
-    titled = [(page.name[:4], page.name, page.read_text("utf-8").splitlines()[0].removeprefix(f"# {page.name[:4]}. ")) for page in files]
-    assert index == titled
+    assert index == [(page.name[:4], page.name, title_of(page)) for page in files]
 
 
 @pytest.mark.parametrize("page", sorted(DECISIONS.glob("0*.md")), ids=lambda page: page.stem)
@@ -118,10 +124,23 @@ def test_every_decision_has_its_parts_and_fits_a_page(page: Path) -> None:
     assert (parts, len(text.splitlines()) <= 60) == (["## Context", "## Decision", "## Consequences"], True)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs" / "examples").iterdir())], ids=lambda page: page.name)
-def test_no_page_names_a_path_of_somebodys_machine_or_a_registry(page: Path) -> None:
-    text = page.read_text("utf-8")
-    assert [name for name in MACHINE if name in text] == []
+def project_files() -> Iterator[Path]:
+    """Every text file of the project, without environments and caches."""
+    folders = ("events", "projections", "consumers", "api", "ops", "tests", "docs", ".ci")
+    for path in [
+        *ROOT.glob("*.*"),
+        ROOT / "Makefile",
+        *(path for name in folders for path in (ROOT / name).rglob("*")),
+    ]:
+        if path.is_file() and path.suffix != ".pyc" and path != Path(__file__):
+            yield path
+
+
+def test_no_file_names_a_path_of_somebodys_machine_or_the_address_of_a_registry() -> None:
+    found = {
+        str(path.relative_to(ROOT)): NOT_OURS.findall(path.read_text("utf-8", "replace")) for path in project_files()
+    }
+    assert {name: hits for name, hits in found.items() if hits} == {}
 
 
 @pytest.mark.parametrize("name", EVENT_TYPES)
@@ -159,19 +178,16 @@ def time_row(category: str) -> str:
 
 def user_row(scope: str, factor: float) -> str:
     """A row of the table of fast and slow forgetters: a fact that nobody mentions."""
-    chosen = DEFAULTS.__replace__(user_factor=factor) if hasattr(DEFAULTS, "__replace__") else _with(factor)
-    product = factor if scope == "both" else 1.0
+    chosen, product = replace(DEFAULTS, user_factor=factor), factor if scope == "both" else 1.0
     return row(f"`{scope}` | {factor}", [1.1 * product * time_weight(d, 1.1, chosen) for d in (0, 30, 90, 180)])
 
 
-def _with(factor: float) -> object:
-    from dataclasses import replace
-
-    return replace(DEFAULTS, user_factor=factor)
-
-
-FIGURES += [time_row(c) for c in ("identity", "stable_preference", "skill", "fact", "short_term_preference", "temporary")]
-FIGURES += [user_row(*which) for which in (("decay", 0.8), ("decay", 1.0), ("decay", 1.3), ("both", 0.8), ("both", 1.3))]
+FIGURES += [
+    time_row(c) for c in ("identity", "stable_preference", "skill", "fact", "short_term_preference", "temporary")
+]
+FIGURES += [
+    user_row(*which) for which in (("decay", 0.8), ("decay", 1.0), ("decay", 1.3), ("both", 0.8), ("both", 1.3))
+]
 
 
 @pytest.mark.parametrize("figures", FIGURES, ids=lambda figures: figures.split("|")[1].strip())
@@ -184,7 +200,9 @@ def _code_of_the_page() -> str:
     return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
 
 
-def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and_python(redis_server: RedisServer) -> None:
+def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and_python(
+    redis_server: RedisServer,
+) -> None:
     bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}"]
     stream, head = LogKeys("e0").stream, FIRST_LINK
     with redis_server.client() as client:
@@ -193,7 +211,7 @@ def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and
             client.xadd(stream, {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}, id=f"{seq}-0")
             head = event_link(head, seq, body.encode())
         told = _redis_cli(client, "XRANGE", stream, "-", "+")
-    done = subprocess.run(["python3", "-c", _code_of_the_page()], input=told, capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", _code_of_the_page()], input=told, capture_output=True, check=True)
     assert done.stdout.decode().split() == ["3", head.hex()]
 
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import httpx2
 import pytest
 
 from api.http.app import create_app
-from api.http.feed import ROLLED_BACK, SLOW, STOPPING, Change, Client, Feeds, Limits, _past_of, changes_of
-from api.http.routes.feed import FeedResponse
+from api.http.feed import STOPPING, Feeds
 from api.http.serve import Server, serve
-from events.errors import BadSetting, BeyondHead, StoreUnavailable
+from events.errors import BadSetting
 from events.partitions import parse_position
-from projections.changelog import Entry
-from projections.redis_view import Tail
-from tests.given_http import QUICK, HttpStore, Json, created, event, http_store, mentioned
+from tests.given_http import QUICK, HttpStore, Json, Message, created, event, http_store, mentioned, messages
 from tests.samples import owner_in
 
 PATIENCE = 20.0
@@ -45,10 +40,6 @@ def server(http: HttpStore) -> Iterator[Server]:
     running.stop()
 
 
-class Message(dict[str, Any]):
-    """One server-sent event: `event`, `id`, `data`, or `comment`."""
-
-
 @contextmanager
 def reading(server: Server, path: str, **headers: str) -> Iterator[Iterator[Message]]:
     """The messages of a feed as they come."""
@@ -57,18 +48,6 @@ def reading(server: Server, path: str, **headers: str) -> Iterator[Iterator[Mess
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"].startswith("text/event-stream")
         yield messages(answer.iter_lines())
-
-
-def messages(lines: Iterator[str]) -> Iterator[Message]:
-    """Parsed as the standard says."""
-    current = Message()
-    for line in lines:
-        if not line:
-            yield current
-            current = Message()
-        else:
-            name, _, value = line.partition(": ")
-            current[name or "comment"] = json.loads(value) if name == "data" else value
 
 
 def changes(found: Iterator[Message], until: str) -> Iterator[Message]:
@@ -250,212 +229,6 @@ def test_the_newest_events_are_read_from_no_more_packs_than_it_takes(http: HttpS
         assert tail.seqs == seqs[tail.start :]
         assert tail.entries == [entry for entry in entries if entry.seq in set(tail.seqs)]
     assert len(views.tail(owner, applied - 1).seqs) < applied / 2
-
-
-class Scripted:
-    """A source that tells what a test made up: an owner's seqs in the order of folding."""
-
-    def __init__(self, *seqs: int) -> None:
-        self.seqs = list(seqs)
-        self.looks = self.reads = 0
-        self.fails = 0
-
-    def applied(self, _partition: int, owners: Sequence[str]) -> list[int]:
-        """How many there are."""
-        self.looks += 1
-        if self.fails:
-            self.fails -= 1
-            raise StoreUnavailable("gone for a moment")
-        return [len(self.seqs) for _ in owners]
-
-    def tail(self, _owner: str, since: int) -> Tail:
-        """From `since` on."""
-        self.reads += 1
-        return tail(*self.seqs[since:], start=since)
-
-
-def tail(*seqs: int, start: int = 0) -> Tail:
-    """A tail in which every event has one entry."""
-    entries = [Entry(seq, bytes(16), 0, 0, "m", 1, "", (), 1, b"", None, None, ()) for seq in seqs]
-    return Tail(start, list(seqs), entries)
-
-
-def feeds_of(source: Scripted, **limits: Any) -> Feeds:
-    """Feeds of one partition."""
-    limits = {"poll_seconds": 0.001, "heartbeat_seconds": PATIENCE} | limits
-    return Feeds(source, 1, lambda _partition: max(source.seqs, default=0), Limits(**limits))
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - what is waited for tells nobody
-            await asyncio.sleep(0.001)
-
-
-async def ids(stream: AsyncIterator[bytes], count: int) -> list[str]:
-    """Kind and id of the next messages."""
-    found = [next(messages(iter((await anext(stream)).decode().split("\n")))) for _ in range(count)]
-    return [f"{message['event']} {message['id']}" for message in found]
-
-
-def test_a_client_too_slow_is_ended_with_its_last_id_and_resumes_there() -> None:
-    async def scene() -> tuple[list[str], str | None, list[str]]:
-        source = Scripted(1)
-        feeds = feeds_of(source, queue=3)
-        slow, quick = [await feeds.join("o", None) for _ in range(2)]
-        stream, other = feeds.stream(slow), feeds.stream(quick)
-        source.seqs += [2, 3]
-        taken = await ids(stream, 2)
-        quickly = await ids(other, 3)
-        source.seqs += [4, 5]
-        quickly += await ids(other, 2)
-        source.seqs += [6, 7, 8]
-        await until(lambda: slow.ended is not None)
-        taken += await ids(stream, 1)
-        quickly += await ids(other, 3)
-        again = await feeds.join("o", int(taken[-1].split(":")[1]))
-        assert quickly == ["open 0:1", *(f"change 0:{seq}" for seq in range(2, 9))]
-        resumed = await ids(feeds.stream(again), 7)
-        for client in (slow, quick, again):
-            feeds.leave(client)
-        return taken, slow.ended, resumed
-
-    taken, reason, resumed = asyncio.run(scene())
-    assert (taken, reason) == (["open 0:1", "change 0:2", "end 0:2"], SLOW)
-    assert resumed == ["open 0:2", *(f"change 0:{seq}" for seq in range(3, 9))]
-
-
-def test_a_client_that_takes_nothing_at_all_is_cut() -> None:
-    async def scene() -> int:
-        feeds = feeds_of(Scripted(1), send_seconds=0.02)
-        client = await feeds.join("o", 0)
-
-        async def never(*_message: object) -> Any:
-            if _message and _message[0]["type"] == "http.response.start":  # type: ignore[index]
-                return
-            await asyncio.Event().wait()
-
-        scope = {"type": "http", "asgi": {"spec_version": "2.3"}}
-        async with asyncio.timeout(PATIENCE):
-            await FeedResponse(feeds, client)(scope, never, never)
-        return feeds.clients
-
-    assert asyncio.run(scene()) == 0
-
-
-def test_one_poller_reads_once_for_many_clients() -> None:
-    async def scene() -> tuple[int, list[list[str]]]:
-        source = Scripted(1)
-        feeds = feeds_of(source)
-        clients = [await feeds.join("o", None) for _ in range(20)]
-        before = source.reads
-        source.seqs += [2]
-        told = [await ids(feeds.stream(client), 2) for client in clients]
-        for client in clients:
-            feeds.leave(client)
-        return source.reads - before, told
-
-    reads, told = asyncio.run(scene())
-    assert (reads, told) == (1, [["open 0:1", "change 0:2"]] * 20)
-
-
-def test_a_feed_stands_still_while_the_store_is_gone_and_goes_on_after() -> None:
-    async def scene() -> list[str]:
-        source = Scripted(1)
-        feeds = feeds_of(source)
-        client = await feeds.join("o", None)
-        source.fails = 3
-        source.seqs += [2]
-        told = await ids(feeds.stream(client), 2)
-        feeds.leave(client)
-        return told
-
-    assert asyncio.run(scene()) == ["open 0:1", "change 0:2"]
-
-
-def test_a_log_that_was_rolled_back_ends_its_feeds() -> None:
-    async def scene() -> str | None:
-        source = Scripted(1, 2, 3)
-        feeds = feeds_of(source)
-        client = await feeds.join("o", None)
-        source.seqs.pop()
-        await until(lambda: client.ended is not None)
-        feeds.leave(client)
-        return client.ended
-
-    assert asyncio.run(scene()) == ROLLED_BACK
-
-
-def test_a_poller_that_fails_leaves_nobody_waiting() -> None:
-    class Broken(Scripted):
-        def tail(self, owner: str, since: int) -> Tail:
-            if since > 0 and len(self.seqs) > 1:
-                raise ZeroDivisionError
-            return super().tail(owner, since)
-
-    async def scene() -> str | None:
-        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
-        source = Broken(1)
-        feeds = feeds_of(source)
-        client = await feeds.join("o", None)
-        (poller,) = feeds._pollers.values()
-        source.seqs += [2]
-        await until(lambda: client.ended is not None)
-        with pytest.raises(ZeroDivisionError):
-            await poller
-        feeds.leave(client)
-        return client.ended
-
-    assert asyncio.run(scene()) == "the feed failed"
-
-
-def test_a_closed_hub_ends_its_clients_and_takes_no_new_ones() -> None:
-    async def scene() -> str | None:
-        feeds = feeds_of(Scripted(1))
-        client = await feeds.join("o", None)
-        feeds.close()
-        with pytest.raises(StoreUnavailable):
-            await feeds.join("o", None)
-        feeds.leave(client)
-        return client.ended
-
-    assert asyncio.run(scene()) == STOPPING
-
-
-def test_a_client_that_could_not_begin_is_forgotten() -> None:
-    async def scene() -> int:
-        feeds = feeds_of(Scripted(1))
-        with pytest.raises(BeyondHead):
-            await feeds.join("o", 2)
-        return feeds.clients
-
-    assert asyncio.run(scene()) == 0
-
-
-@pytest.mark.parametrize(
-    ("after", "expected"),
-    [(0, [1, 2, 9, 7, 8, 10]), (2, [9, 7, 8, 10]), (9, [7, 8, 10]), (8, [10]), (5, [9, 7, 8, 10]), (10, []), (99, [])],
-)
-def test_what_follows_a_position_is_what_was_folded_after_it(after: int, expected: list[int]) -> None:
-    past, last = _past_of(tail(1, 2, 9, 7, 8, 10), after)
-    assert ([change.seq for change in past], last) == (expected, after)
-
-
-def test_entries_of_one_event_are_one_change() -> None:
-    entries = [*tail(4, 4).entries, *tail(6).entries]
-    found = changes_of(Tail(10, [4, 5, 6], entries), 10)
-    assert [(change.number, change.seq, len(change.entries)) for change in found] == [(10, 4, 2), (12, 6, 1)]
-
-
-def test_a_client_is_not_told_again_what_its_past_held() -> None:
-    async def scene() -> tuple[bool, Change | None]:
-        client = Client("o", 0, 1)
-        client.begin([], "0:3", 3)
-        kept = client.offer(Change(2, 3, ()))
-        return kept, await client.next(0.001)
-
-    assert asyncio.run(scene()) == (True, None)
 
 
 def test_requests_wait_for_the_server_to_be_ready_rather_than_being_refused(http: HttpStore, tmp_path: Path) -> None:
