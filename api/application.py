@@ -12,6 +12,7 @@ from api.reading import Reader
 from api.replaying import Replayer
 from api.writing import Writer
 from events.log import EventLog
+from projections.redis_view import RedisViews
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Application:
     """One store, opened."""
 
     log: EventLog
+    views: RedisViews
     reader: Reader
     writer: Writer
     replayer: Replayer

@@ -14,7 +14,7 @@ from api.writing import Writer
 from events.catalogue import EventDiscarded
 from events.door import make_event
 from events.envelope import decode, from_micros, prepare
-from events.errors import EngramlogError, NotFound, UndecodableEvent
+from events.errors import NotFound, NotYetFolded, UndecodableEvent
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis_wire import Wire
@@ -204,7 +204,7 @@ class Operator:
             self._writer.nudge(owner)
             while wire.call("HEXISTS", keys.log.control, request):
                 if monotonic() > end:
-                    raise EngramlogError(
+                    raise NotYetFolded(
                         f"no worker retried {owner} within {RETRY_SECONDS:g} s; the request stays: is a worker running?",
                         owner=owner,
                     )

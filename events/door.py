@@ -9,7 +9,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache
 from math import isfinite
@@ -118,7 +118,7 @@ def make_event(
     try:
         body = encode(event)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidEvent("event", _show(event), f"values that JSON can carry ({error})") from None
+        raise _explain_json(json.dumps(asdict(event), default=str), error, {}) from None
     read_event(body, now=now)
     return replace(event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower())
 

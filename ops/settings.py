@@ -33,7 +33,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
-    """Replicas that must have an append before it is answered (WAIT)."""
+    """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
     log_level: str = "info"

@@ -121,7 +121,7 @@ def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet) -> Applica
     replayer = Replayer(reader, store.views)
     operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of)
     recovery = store.embedded.recovery if store.embedded else None
-    return Application(store.log, reader, writer, replayer, operator, accesses, recovery)
+    return Application(store.log, store.views, reader, writer, replayer, operator, accesses, recovery)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def create_app(
     """
     metrics = metrics or Metrics(application.operator.status)
     feeds = Feeds(
-        application.reader._views,
+        application.views,
         application.log.partitions,
         application.log.head,
         limits,

@@ -219,7 +219,7 @@ def test_the_newest_events_are_read_from_no_more_packs_than_it_takes(http: HttpS
     for one in story(owner, 120):
         last = http.append(one)[0]
         http.application.reader.list(owner, after=last)
-    views = http.application.reader._views
+    views = http.application.views
     seqs, entries = views.history(owner)
     (applied,) = views.applied(parse_position(last)[0], [owner])
     assert applied == len(seqs) == 123

@@ -259,8 +259,8 @@ def make(data: Any, **envelope: Any) -> Any:
     ("data", "envelope", "field"),
     [
         (MemoryMentioned(memory_id="a b"), {}, "data.memory_id"),
-        (MemoryMentioned(memory_id="m", similarity=float("nan")), {}, "event"),
-        (MemoryMentioned(memory_id="\ud800"), {}, "event"),
+        (MemoryMentioned(memory_id="m", similarity=float("nan")), {}, "data.similarity"),
+        (MemoryMentioned(memory_id="\ud800"), {}, "data.memory_id"),
         (MemoryMentioned(memory_id="m"), {"occurred_at": datetime(2026, 11, 22)}, "occurred_at"),
         (MemoryMentioned(memory_id="m"), {"occurred_at": MOMENT + timedelta(minutes=6)}, "occurred_at"),
         (
