@@ -16,7 +16,7 @@ from events.envelope import from_micros, utc_text
 from events.parameters import Parameters
 from events.partitions import position_text
 from projections.laws.weighted import Factors, factors
-from projections.memory import Memory
+from projections.memory import SECRET, Memory
 from projections.scene import Note
 
 FIRST_LINK = bytes(32)
@@ -53,6 +53,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     factors: tuple[float, ...]
 
 
+_SIZE_BYTES = 4
 _PACK = msgspec.msgpack.Encoder()
 _LINK = msgspec.msgpack.Encoder()
 
@@ -93,14 +94,18 @@ def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str,
 
 
 def content_hash(memory: Memory) -> bytes:
-    """8 bytes that tell contents apart without telling them."""
+    """8 bytes that tell contents apart without telling them; none for a secret: a PIN can be guessed from its hash."""
+    if memory.sensitivity >= SECRET:
+        return b""
     return blake2b(f"{memory.content}\x00{memory.summary or ''}".encode(), digest_size=8).digest()
 
 
 def link(previous: bytes, entry: Entry) -> bytes:
-    """The next link of an owner's chain. Numbers from laws are left out, so a law's change breaks no chain."""
+    """The next link of an owner's chain.
+
+    Numbers from laws are left out, so a law's change breaks no chain; and seqs, so other owners' events do not matter.
+    """
     told = (
-        entry.seq,
         entry.raw_id,
         entry.at,
         entry.type,
@@ -133,7 +138,7 @@ def pack(seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:
         steps.append(seq - last)
         last = seq
     raw = _PACK.encode(Chunk(tuple(steps), tuple(entries)))
-    return len(raw).to_bytes(3, "big") + raw
+    return len(raw).to_bytes(_SIZE_BYTES, "big") + raw
 
 
 _UNPACK = msgspec.msgpack.Decoder(Chunk)
@@ -145,14 +150,15 @@ def unpack(raw: bytes) -> tuple[list[int], list[Entry]]:
     entries: list[Entry] = []
     at = 0
     while at < len(raw):
-        size = int.from_bytes(raw[at : at + 3], "big")
-        chunk = _UNPACK.decode(raw[at + 3 : at + 3 + size])
+        size = int.from_bytes(raw[at : at + _SIZE_BYTES], "big")
+        at += _SIZE_BYTES
+        chunk = _UNPACK.decode(raw[at : at + size])
         last = 0
         for step in chunk.steps:
             last += step
             seqs.append(last)
         entries.extend(chunk.entries)
-        at += 3 + size
+        at += size
     return seqs, entries
 
 

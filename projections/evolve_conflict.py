@@ -64,13 +64,17 @@ def _by_time(entry: Negation) -> tuple[int, int]:
 
 
 def negation_state(negations: tuple[Negation, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
-    """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them."""
+    """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them.
+
+    The successor is the one named last since the user last said it: a further negation that names none forgets none.
+    """
     newest = negations[-1]
     turns = {n.turn_id for n in negations if n.turn_id}
     since = max((m.at for m in said if m.turn_id not in turns), default=None)
     if since is not None and since > newest.at:
         return {"negated_at": None, "resolution": None, "superseded_by": None}
-    return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": newest.replaced_by}
+    named = (n.replaced_by for n in reversed(negations) if n.replaced_by and (since is None or n.at >= since))
+    return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": next(named, None)}
 
 
 def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:

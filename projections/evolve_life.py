@@ -171,12 +171,12 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
 
 
 def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
-    """Counts what was shown. Moves no time stamp of activity and writes no change-log entry."""
+    """Counts what was shown, no later than the event itself. Moves no time stamp of activity, writes no entry."""
     for hit in data.hits:
         memory = scene.get(hit.memory_id)
         if memory is None or memory.purged_at is not None or memory.merged_into is not None:
             continue
-        last = micros(hit.last_at)
+        last = min(micros(hit.last_at), scene.at)
         scene.adjust(
             memory,
             access_count=memory.access_count + hit.count,
@@ -236,7 +236,10 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
     if data.level != "full" and never_compressed(memory):
         scene.ignore(memory.id, "never compressed: identity, core or sensitive")
         return
-    scene.change(memory, "compress", f"level {data.level}", level=LEVELS.index(data.level), compressed=data.content)
+    fields: dict[str, Any] = {"level": LEVELS.index(data.level), "compressed": data.content}
+    if data.content is not None:
+        fields["sensitivity"] = max(memory.sensitivity, detect_sensitivity(data.content))
+    scene.change(memory, "compress", f"level {data.level}", **fields)
 
 
 def never_compressed(memory: Memory) -> bool:

@@ -10,6 +10,7 @@ from events.envelope import Event
 from projections.evolve_conflict import flagged, newest_said, settled
 from projections.memory import MAX_CONFLICTS, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, Memory
 from projections.scene import Scene, trouble_with
+from projections.sensitivity import detect_sensitivity
 
 
 def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
@@ -65,7 +66,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         level=SUMMARY,
         confidence=max(m.confidence for m in sources),
         importance=max(m.importance for m in sources),
-        sensitivity=max(m.sensitivity for m in sources),
+        sensitivity=max(detect_sensitivity(data.summary), *(m.sensitivity for m in sources)),
         verified=all(m.verified for m in sources),
         keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
         tags=_united(sources, lambda m: m.tags)[:MAX_WORDS],

@@ -143,7 +143,7 @@ def read_owner(keys: BuildKeys, owner: str, raw: bytes) -> OwnerState:
 
 def _damaged(keys: BuildKeys, what: str, error: Exception) -> DamagedState:
     return DamagedState(
-        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` tells what differs, `engramlog rebuild` mends it",
+        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` tells more, `engramlog rebuild` mends it",
         partition=keys.tag,
         build=keys.build,
     )

@@ -24,7 +24,9 @@ from ops.settings import load_settings
         ("REDIS_MAXMEMORY", "12", "greater than or equal to 8388608"),
     ],
 )
-def test_a_wrong_setting_is_named_with_what_is_allowed(monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str) -> None:
+def test_a_wrong_setting_is_named_with_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str
+) -> None:
     monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
     with pytest.raises(BadSetting) as refusal:
         load_settings()

@@ -279,7 +279,7 @@ def test_the_owner_carries_the_head_of_the_chain_over_all_its_entries() -> None:
     assert (HISTORY.owner.chain, HISTORY.owner.entries) == (chain_of(HISTORY.entries), len(HISTORY.entries))
 
 
-CHAINED = ("seq", "raw_id", "at", "type", "memory_id", "decision", "reason", "fields", "version", "content_hash")
+CHAINED = ("raw_id", "at", "type", "memory_id", "decision", "reason", "fields", "version", "content_hash")
 OTHER = {bytes: b"other", str: "other", int: 99, tuple: (99,)}
 
 
@@ -303,8 +303,8 @@ def test_numbers_from_laws_are_no_part_of_the_chain() -> None:
     assert {chain_of(entries), other_law.owner.chain} == {HISTORY.owner.chain}
 
 
-def test_every_field_of_an_entry_is_chained_or_a_number_from_a_law() -> None:
-    assert set(Entry.__struct_fields__) == {*CHAINED, "old_weight", "new_weight", "factors"}
+def test_every_field_of_an_entry_is_chained_but_for_numbers_from_laws_and_the_seq_that_the_other_chain_proves() -> None:
+    assert set(Entry.__struct_fields__) == {*CHAINED, "seq", "old_weight", "new_weight", "factors"}
 
 
 def test_the_chain_over_stored_events_tells_seq_bytes_and_what_came_before() -> None:
@@ -316,3 +316,15 @@ def test_the_chain_over_stored_events_tells_seq_bytes_and_what_came_before() -> 
 def test_names_of_fields_are_told_as_words() -> None:
     names = {name for one in told(HISTORY.entries) if one["memory"] for name in one["fields"]}
     assert names <= set(Memory.__struct_fields__)
+
+
+def test_how_many_events_other_owners_append_does_not_matter_to_an_owners_chain() -> None:
+    told = (created("I like coffee", day=0), mentioned(day=3), negated(day=5))
+    alone = fold_owner(stored(told))
+    among_others = fold_owner([one._replace(seq=one.seq * 7 + 3) for one in stored(told)])
+    assert alone.owner.chain == among_others.owner.chain
+
+
+def test_a_secret_leaves_no_hash_of_its_content_since_a_pin_could_be_guessed_from_it() -> None:
+    kept = folded(created("My PIN is 4821", day=0)).entries[0]
+    assert (kept.content_hash, folded(created("I like coffee", day=0)).entries[0].content_hash != b"") == (b"", True)
