@@ -1,4 +1,4 @@
-"""Every event there is, one frozen dataclass each: the data of the event, without its envelope.
+"""Every event there is, one frozen struct each: the data of the event, without its envelope.
 
 The docstring of a class is its entry in the catalogue; `engramlog schema` prints them as JSON Schema.
 What folding each does to a memory is told in docs/events.md.
@@ -6,12 +6,13 @@ What folding each does to a memory is told in docs/events.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+import msgspec
+from pydantic import Field
 
 from events.parameters import ParameterValue, Profile
+from events.shape import Shape
 from events.vocabulary import (
     Category,
     Count,
@@ -44,14 +45,10 @@ from events.vocabulary import (
     Word,
 )
 
-STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecorded:
+class TurnRecorded(Shape, frozen=True, kw_only=True):
     """Somebody said something in a conversation. Changes no memory by itself; extraction reads it."""
 
-    __pydantic_config__ = STRICT
     turn_id: Id
     role: Role
     text: Text
@@ -59,31 +56,25 @@ class TurnRecorded:
     reply_to: Id | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultRecorded:
+class ToolResultRecorded(Shape, frozen=True, kw_only=True):
     """A tool answered an agent. Changes no memory; it is context for the next turn."""
 
-    __pydantic_config__ = STRICT
     tool: Name
     text: Text
     turn_id: Id | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedEdge:
+class ImportedEdge(Shape, frozen=True, kw_only=True):
     """An association that an older record brought along."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     weight: Share
     link: Word = "semantic"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(Shape, frozen=True, kw_only=True):
     """Counters of an older record. `stability` in hours, `strength` in percent, `decay_rate` as a factor."""
 
-    __pydantic_config__ = STRICT
     access_count: Count | None = None
     last_accessed_at: Time | None = None
     updated_at: Time | None = None
@@ -97,11 +88,9 @@ class Imported:
     associations: Annotated[tuple[ImportedEdge, ...], Field(max_length=32)] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryCreated:
+class MemoryCreated(Shape, frozen=True, kw_only=True):
     """A memory begins. `corrects` is a link to an older memory and changes nothing on it."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     content: Text
     category: Category
@@ -126,22 +115,18 @@ class MemoryCreated:
     imported: Imported | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryMentioned:
+class MemoryMentioned(Shape, frozen=True, kw_only=True):
     """Somebody came back to it: the memory is active again, and may be reaffirmed after a negation."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     similarity: Share | None = None
     turn_id: Id | None = None
     modality: Modality | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNegated:
+class MemoryNegated(Shape, frozen=True, kw_only=True):
     """It is no longer so. The only event that demotes a memory; `correction` is text and creates nothing."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     resolution: Resolution | None = None
     correction: Text | None = None
@@ -150,22 +135,18 @@ class MemoryNegated:
     turn_id: Id | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Shape, frozen=True, kw_only=True):
     """How often a memory was shown since the last flush, and how high it stood (1 is the first)."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     count: Annotated[int, Field(ge=1, le=1_000_000)]
     best_rank: Annotated[int, Field(ge=1, le=1_000_000)]
     last_at: Time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoriesAccessed:
+class MemoriesAccessed(Shape, frozen=True, kw_only=True):
     """Memories were shown. Counts accesses; never moves `last_activated_at` and writes no change-log entry."""
 
-    __pydantic_config__ = STRICT
     hits: Annotated[tuple[Hit, ...], Field(min_length=1, max_length=500)]
     via: Via
     query: Annotated[str, Field(max_length=2_000)] | None = None
@@ -175,39 +156,31 @@ class MemoriesAccessed:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryReinforced:
+class MemoryReinforced(Shape, frozen=True, kw_only=True):
     """It was put to use, and how that went."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     outcome: Outcome
     from_memory: Id | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryMerged:
+class MemoryMerged(Shape, frozen=True, kw_only=True):
     """Several memories became one new one, `into`; the sources stay readable."""
 
-    __pydantic_config__ = STRICT
     sources: Sources
     into: Id
     summary: Text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUnmerged:
+class MemoryUnmerged(Shape, frozen=True, kw_only=True):
     """A merge was wrong: the sources come back as they were and `into` retires."""
 
-    __pydantic_config__ = STRICT
     into: Id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryRevised:
+class MemoryRevised(Shape, frozen=True, kw_only=True):
     """A new version of the content; older versions stay readable."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     content: Text
     summary: Text | None = None
@@ -215,90 +188,72 @@ class MemoryRevised:
     tags: Tags | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryCompressed:
+class MemoryCompressed(Shape, frozen=True, kw_only=True):
     """A sweep recorded a level. Passive: no time stamp of activity moves."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     level: Level
     content: Text | None = None
     due_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPromoted:
+class MemoryPromoted(Shape, frozen=True, kw_only=True):
     """A reviewer moved it up a tier."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
-    from_: Annotated[Tier | None, Field(alias="from")] = None
+    from_: Annotated[Tier | None, Field(alias="from")] = msgspec.field(default=None, name="from")
     to: Tier
     due_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryKept:
+class MemoryKept(Shape, frozen=True, kw_only=True):
     """A reviewer looked and kept it."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     reason: Reason = ""
     due_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryDeleted:
+class MemoryDeleted(Shape, frozen=True, kw_only=True):
     """Soft delete: hidden, kept for 30 days, can be restored."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     policy: DeletionPolicy = "user_delete"
     due_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryRestored:
+class MemoryRestored(Shape, frozen=True, kw_only=True):
     """A soft delete was undone."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPurged:
+class MemoryPurged(Shape, frozen=True, kw_only=True):
     """30 days after a deletion the content goes from every projection; a tombstone stays."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     due_at: Time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryErased:
+class MemoryErased(Shape, frozen=True, kw_only=True):
     """The content is destroyed for good. Refused until contents are sealed with a key per owner."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoriesLinked:
+class MemoriesLinked(Shape, frozen=True, kw_only=True):
     """Two memories belong together; `possible_conflict` is no edge but flags both."""
 
-    __pydantic_config__ = STRICT
     a: Id
     b: Id
     weight: Share
     link: Word
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactAsserted:
+class FactAsserted(Shape, frozen=True, kw_only=True):
     """A triple, with the memories that back it."""
 
-    __pydantic_config__ = STRICT
     subject: Name
     predicate: Name
     object: Name
@@ -308,11 +263,9 @@ class FactAsserted:
     condition: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactRetracted:
+class FactRetracted(Shape, frozen=True, kw_only=True):
     """These memories no longer back that triple."""
 
-    __pydantic_config__ = STRICT
     subject: Name
     predicate: Name
     object: Name
@@ -322,46 +275,36 @@ class FactRetracted:
     condition: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynonymDefined:
+class SynonymDefined(Shape, frozen=True, kw_only=True):
     """Two words mean the same in this owner's searches."""
 
-    __pydantic_config__ = STRICT
     keyword: Keyword
     synonym: Keyword
     similarity: Share = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewGraded:
+class ReviewGraded(Shape, frozen=True, kw_only=True):
     """The memory was reviewed and graded, 0 (forgotten) to 5 (at once)."""
 
-    __pydantic_config__ = STRICT
     memory_id: Id
     grade: Annotated[int, Field(ge=0, le=5)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileChosen:
+class ProfileChosen(Shape, frozen=True, kw_only=True):
     """From here on this law gates the owner's recall and lifecycle."""
 
-    __pydantic_config__ = STRICT
     profile: Profile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParametersChanged:
+class ParametersChanged(Shape, frozen=True, kw_only=True):
     """From here on these parameters hold for the owner; names and bounds in events/parameters.py."""
 
-    __pydantic_config__ = STRICT
     parameters: Annotated[dict[str, ParameterValue], Field(min_length=1, max_length=100)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventDiscarded:
+class EventDiscarded(Shape, frozen=True, kw_only=True):
     """An operator drops one parked event of this owner for good; the rest of its parked events fold now."""
 
-    __pydantic_config__ = STRICT
     position: Position
     reason: Reason = ""
 

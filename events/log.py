@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from events.envelope import Prepared, Stored
+import msgspec
+
+from events.envelope import AnyEvent, Prepared, Stored, prepare
 from events.errors import RequestTooLarge
 from events.partitions import parse_position, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+Appendable = Prepared | AnyEvent
+"""What can be appended: an event that the door read, or one that it made (`events.door`)."""
 WRITTEN: frozenset[Status] = frozenset({"appended", "already_appended"})
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True, gc=False):
     """What became of one event of a request.
 
     `appended` and `already_appended` are in the log at `position`. `conflict`: the id is taken by an event of other
@@ -59,7 +61,7 @@ class EventLog(Protocol):
         """How many partitions, fixed when the store is created."""
         ...
 
-    def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """Append a request; one receipt per event, in input order.
 
         All or nothing per partition: an id reused with other content, or an owner whose head is not the expected one
@@ -87,6 +89,16 @@ class EventLog(Protocol):
     def now(self) -> int:
         """The store's clock, microseconds since 1970."""
         ...
+
+
+def ready(event: Appendable) -> Prepared:
+    """The event as it is written."""
+    return event if isinstance(event, Prepared) else prepare(event)
+
+
+def is_access(event: Appendable) -> bool:
+    """Whether it tells only that memories were shown."""
+    return event.is_access if isinstance(event, Prepared) else event.type == "MemoriesAccessed"
 
 
 def check_request_size(events: int) -> None:

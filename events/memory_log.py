@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from events.envelope import Prepared, Stored
-from events.log import Receipt, Status, check_request_size
+from events.log import Appendable, Receipt, Status, check_request_size, ready
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 
 
@@ -25,7 +25,7 @@ class InMemoryEventLog:
         """How many partitions there are."""
         return len(self._entries)
 
-    def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """See `EventLog.append`."""
         check_request_size(len(events))
         parts: dict[int, list[int]] = {}
@@ -34,7 +34,7 @@ class InMemoryEventLog:
         receipts: dict[int, Receipt] = {}
         with self._lock:
             for partition, indexes in parts.items():
-                answers = self._append_part(partition, [events[i] for i in indexes], expected_heads or {})
+                answers = self._append_part(partition, [ready(events[i]) for i in indexes], expected_heads or {})
                 receipts.update(zip(indexes, answers, strict=True))
         return [receipts[i] for i in range(len(events))]
 

@@ -42,6 +42,11 @@ def spread_tags(partitions: int) -> tuple[str, ...]:
     raise AssertionError("count() never ends")
 
 
+def dedupe_bucket(raw_id: bytes) -> int:
+    """The bucket, 0 to 511, that knows an event id. The last bytes of any UUID are spread evenly."""
+    return int.from_bytes(raw_id[-2:], "big") % DEDUPE_BUCKETS
+
+
 @dataclass(frozen=True, slots=True)
 class LogKeys:
     """Keys of one partition's log."""
@@ -69,8 +74,8 @@ class LogKeys:
         return f"{{{self.tag}}}:ctl"
 
     def dedupe(self, raw_id: bytes) -> str:
-        """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq. The last bytes of any UUID are spread evenly."""
-        return f"{{{self.tag}}}:dd:{int.from_bytes(raw_id[-2:], 'big') % DEDUPE_BUCKETS}"
+        """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq."""
+        return f"{{{self.tag}}}:dd:{dedupe_bucket(raw_id)}"
 
 
 def position_text(partition: int, seq: int) -> str:

@@ -1,4 +1,4 @@
-"""The event log on Redis Streams: the only place that appends (XADD).
+"""The event log on Redis Streams: the only one that appends (events.redis_append is its script).
 
 One script per partition and request: dedupe, expected head, gapless `seq + 1`, XADD with the explicit id `<seq>-0`. Every
 check comes before the first write, and the first write is the one that may be refused, so a part is written whole or not.
@@ -6,7 +6,7 @@ check comes before the first write, and the first write is the one that may be r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -14,63 +14,14 @@ import redis
 
 from events.envelope import Prepared, Stored
 from events.errors import StoreFull
-from events.log import Receipt, check_request_size
-from events.partitions import LogKeys, partition_of, position_text
-from events.redis_wire import Argument, Script, Wire, WirePool, as_store_error, refusal_code
+from events.log import Appendable, Receipt, check_request_size, is_access, ready
+from events.partitions import LogKeys, partition_of
+from events.redis_append import APPEND, append_arguments, append_receipts
+from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
 
 APPEND_FULL = 0.85
 """Share of maxmemory from which appends are refused; access events from 0.75: the rest belongs to commits and operators."""
 ACCESS_FULL = 0.75
-
-_APPEND = Script(
-    "append",
-    """
--- KEYS: meta, stream, heads, then dedupe buckets.
--- ARGV: events n, heads m, m x (owner, seq), n x (id, fingerprint, bucket, owner, moves, kind, body)
-local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
-local first = 2 + 2 * m
-local head = tonumber(redis.call('HGET', KEYS[1], 'seq') or '0')
-local seq, answer, seen, owners = head, {}, {}, {}
-local clash = false
-for i = 1, n do
-  local at = first + (i - 1) * 7
-  local id, print = ARGV[at + 1], ARGV[at + 2]
-  local known = seen[id] or redis.call('HGET', KEYS[tonumber(ARGV[at + 3])], id)
-  if known then
-    local where = string.sub(known, 9)
-    if string.sub(known, 1, 8) == print then answer[i] = '=' .. where else answer[i] = '!' .. where; clash = true end
-  else
-    seq = seq + 1
-    seen[id] = print .. seq
-    owners[ARGV[at + 4]] = true
-    answer[i] = '+' .. seq
-  end
-end
-if clash then return {'conflict', head, answer} end
-local wrong = {}
-for i = 1, m do
-  local owner = ARGV[1 + 2 * i]
-  local at = redis.call('HGET', KEYS[3], owner) or '0'
-  if owners[owner] and at ~= ARGV[2 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
-end
-if #wrong > 0 then return {'head', head, answer, wrong} end
-seq = head
-local moved = {}
-for i = 1, n do
-  local at = first + (i - 1) * 7
-  if string.sub(answer[i], 1, 1) == '+' then
-    seq = seq + 1
-    redis.call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 1], 'o', ARGV[at + 4], 'e', ARGV[at + 7])
-    redis.call('HSET', KEYS[tonumber(ARGV[at + 3])], ARGV[at + 1], ARGV[at + 2] .. seq)
-    if ARGV[at + 5] == '1' then moved[ARGV[at + 4]] = seq end
-  end
-end
-for owner, at in pairs(moved) do redis.call('HSET', KEYS[3], owner, at) end
-redis.call('HSET', KEYS[1], 'seq', seq)
-return {'ok', head, answer}
-""",
-)
-
 
 _ON_DISK = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
 """Settings under which every answered write is on disk."""
@@ -107,41 +58,51 @@ class RedisEventLog:
         """Close idle connections."""
         self._wires.close()
 
-    def append(self, events: Sequence[Prepared], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
-        """See `EventLog.append`. Raises StoreFull or StoreUnavailable where nothing can be said of any partition."""
+    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """See `EventLog.append`. Raises StoreFull or StoreUnavailable where nothing can be said of any partition.
+
+        Redis works on one partition's part while the next is made ready, and while receipts are written.
+        """
         check_request_size(len(events))
+        if not events:
+            return []
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
         receipts: list[Receipt | None] = [None] * len(events)
         with self._wires.wire() as wire:
-            self._refuse_when_full(wire, all(event.is_access for event in events))
-            calls = [
-                wire.evalsha(
-                    _APPEND, *_arguments(self._keys[partition], [events[i] for i in indexes], expected_heads or {})
-                )
-                for partition, indexes in parts.items()
-            ]
-            fsynced = self._fsynced(wire)
-            answers, replicas = self._send(wire, calls)
-        for (partition, indexes), answer in zip(parts.items(), answers, strict=True):
-            for i, receipt in zip(
-                indexes, _receipts(partition, [events[i] for i in indexes], answer, fsynced, replicas), strict=True
-            ):
-                receipts[i] = receipt
+            self._refuse_when_full(wire, all(is_access(event) for event in events))
+            fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
+            for partition, indexes in parts.items():
+                sent.append([ready(events[i]) for i in indexes])
+                arguments = append_arguments(self._keys[partition], sent[-1], expected_heads or {})
+                calls.append(wire.evalsha(APPEND, *arguments))
+                if len(calls) == 1:
+                    fsynced = self._fsynced(wire)  # of the connection that `evalsha` may have made anew
+                wire.send(*calls[-1])
+            answers = self._answers(wire, calls)
+            for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
+                told = append_receipts(partition, mine, answer, fsynced, replicas)
+                for i, receipt in zip(indexes, told, strict=True):
+                    receipts[i] = receipt
         return [receipt for receipt in receipts if receipt]
 
-    def _send(self, wire: Wire, calls: list[list[Argument]]) -> tuple[list[Any], int]:
-        """The scripts' answers and how many replicas have them, all down one connection."""
-        waits: list[list[Argument]] = [["WAIT", self._replicas, self._replica_timeout_ms]] if self._replicas else []
-        answers = wire.pipeline([*calls, *waits])
-        if any(isinstance(answer, redis.ResponseError) and refusal_code(answer) == "NOSCRIPT" for answer in answers):
-            wire.call("SCRIPT", "LOAD", _APPEND.body)
-            answers = wire.pipeline([*calls, *waits])
-        if not waits:
-            return answers, 0
-        replicas = answers.pop()
-        return answers, replicas if isinstance(replicas, int) else 0
+    def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:
+        """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""
+        first = _answer(wire)
+        forgotten = isinstance(first, redis.ResponseError) and refusal_code(first) == "NOSCRIPT"
+        if not self._replicas and not forgotten:
+            yield first, 0
+            for _ in calls[1:]:
+                yield _answer(wire), 0
+            return
+        found = [first, *(_answer(wire) for _ in calls[1:])]
+        if forgotten:
+            wire.call("SCRIPT", "LOAD", APPEND.body)
+            found = wire.pipeline(calls)
+        replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
+        for answer in found:
+            yield answer, replicas
 
     def _refuse_when_full(self, wire: Wire, only_accesses: bool) -> None:
         checked, share = self._memory
@@ -201,58 +162,12 @@ class RedisEventLog:
         return value + int((monotonic() - read_at) * 1_000_000)
 
 
-def _arguments(
-    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int]
-) -> tuple[list[Argument], list[Argument]]:
-    names: list[Argument] = [keys.meta, keys.stream, keys.heads]
-    numbers: dict[str, int] = {}
-    owners = {event.owner for event in events}
-    heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
-    arguments: list[Argument] = [len(events), len(heads) // 2, *heads]
-    for event in events:
-        bucket = keys.dedupe(event.raw_id)
-        number = numbers.get(bucket)
-        if number is None:
-            names.append(bucket)
-            number = numbers[bucket] = len(names)
-        arguments += (
-            event.raw_id,
-            event.fingerprint,
-            number,
-            event.owner,
-            int(event.moves_head),
-            event.kind,
-            event.body,
-        )
-    return names, arguments
-
-
-def _receipts(
-    partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
-) -> list[Receipt]:
-    if isinstance(answer, redis.ResponseError):
-        failure = as_store_error(answer).message
-        return [Receipt(event.event_id, "failed", error=failure) for event in events]
-    outcome, head, items = answer[0], answer[1], answer[2]
-    wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
-    if outcome != b"ok":
-        replicas = 0  # nothing was written, so WAIT covered nothing
-    receipts = []
-    for event, item in zip(events, items, strict=True):
-        mark, seq = item[:1], int(item[1:])
-        position = position_text(partition, seq)
-        if mark == b"=" and (seq <= head or outcome == b"ok"):
-            receipts.append(Receipt(event.event_id, "already_appended", position, fsynced, replicas))
-        elif mark == b"!":
-            receipts.append(Receipt(event.event_id, "conflict", position if seq <= head else None))
-        elif outcome == b"ok":
-            receipts.append(Receipt(event.event_id, "appended", position, fsynced, replicas))
-        elif mark == b"+" and event.owner.encode() in wrong:
-            at = int(wrong[event.owner.encode()])
-            receipts.append(Receipt(event.event_id, "head_mismatch", position_text(partition, at) if at else None))
-        else:
-            receipts.append(Receipt(event.event_id, "not_written"))
-    return receipts
+def _answer(wire: Wire) -> Any:
+    """The next answer; a refusal as its error."""
+    try:
+        return wire.receive()
+    except redis.ResponseError as error:
+        return error
 
 
 def entries(answer: list[Any] | None) -> list[Stored]:
@@ -295,7 +210,5 @@ def read_durability(wire: Wire) -> bool | None:
 def _quietly(wire: Wire, *command: str) -> Any:
     """The answer, or None where the server refuses or does not know the command."""
     wire.send(*command)
-    try:
-        return wire.receive()
-    except redis.ResponseError:
-        return None
+    answer = _answer(wire)
+    return None if isinstance(answer, redis.ResponseError) else answer

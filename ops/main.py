@@ -10,11 +10,12 @@ from api.application import Application
 from api.cli import dead, reading, writing
 from api.cli.app import err, run
 from ops import commands
+from ops.bench import command as bench
 from ops.notices import patient
 from ops.settings import load_settings
 from ops.wiring import open_application
 
-FACES = (reading, writing, dead, commands)
+FACES = (reading, writing, dead, commands, bench)
 """Modules whose commands register themselves on the application when they are imported."""
 
 

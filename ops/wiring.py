@@ -26,6 +26,8 @@ from projections.builds import BuildKeys
 
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""
+LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
+"""How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
 """How long it folds by itself before it looks again at what is reached and who else is there."""
 PASSING = "passing"
@@ -51,8 +53,8 @@ class CatchUp:
                 reached = self._checkpoints(wire, until)
                 others = bool(lasting_workers(wire))
             missing = {partition: seq for partition, seq in until.items() if reached[partition] < seq}
-            if others:
-                self.close()
+            if others or not missing:
+                self.close()  # nobody else should wait for leases that this process needs no more
             if not missing:
                 return
             if reached != last:
@@ -67,6 +69,28 @@ class CatchUp:
             else:
                 self._fold(missing)
 
+    def fold_leftovers(self, on_wait: Callable[[str], None] | None = None) -> None:
+        """Fold what a process that died left in the log, on a server that is this process's own; as far as that goes.
+
+        Leases and presence of the dead run out within `LEASE_MS`; whatever does not move for longer is left to operators.
+        """
+        heads = {partition: self._store.log.head(partition) for partition in range(self._store.identity.partitions)}
+        last, stalled_at = dict[int, int](), 0.0
+        while True:
+            with self._wires.wire() as wire:
+                reached = self._checkpoints(wire, heads)
+            missing = {partition: seq for partition, seq in heads.items() if reached[partition] < seq}
+            if reached != last:
+                last, stalled_at = reached, monotonic() + LEFTOVER_SECONDS
+            if not missing or monotonic() > stalled_at:
+                self.close()
+                return
+            if on_wait is not None:
+                on_wait(
+                    f"folding {sum(missing.values()) - sum(reached[p] for p in missing):,} events left by another process"
+                )
+            self._fold(missing)
+
     def tend(self, partition: int) -> None:
         """Have what operators ask of a partition carried out at once, where no lasting worker does it."""
         with self._wires.wire() as wire:
@@ -74,6 +98,7 @@ class CatchUp:
                 return
         self.close()  # a new worker looks for requests first
         self._fold({partition: self._store.log.head(partition)})
+        self.close()
 
     def _checkpoints(self, wire: Wire, until: Mapping[int, int]) -> dict[int, int]:
         tags, found = self._store.identity.tags, dict[int, int]()
@@ -136,6 +161,8 @@ def open_application(
     with open_the_store(settings, role, on_wait=on_wait) as store:
         catch_up = CatchUp(store, tell)
         application = assemble(store, catch_up, tell)
+        if store.embedded is not None and store.embedded.owned:
+            catch_up.fold_leftovers(on_wait)
         try:
             yield application
             application.writer.settle(application.accesses.flush())

@@ -60,7 +60,7 @@ _LINK = msgspec.msgpack.Encoder()
 
 def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
     """The entry of a note; both weights are the weighted law at one instant, on the record before and after."""
-    memory_id, decision, reason, before, after, fields = note
+    before, after, fields = note.before, note.after, note.fields
     old = new = None
     found: tuple[float, ...] = ()
     told = b""
@@ -81,9 +81,9 @@ def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str,
         raw_id,
         at,
         _TYPE[event_type],
-        memory_id,
-        _DECISION[decision],
-        reason,
+        note.memory_id,
+        _DECISION[note.decision],
+        note.reason,
         tuple([_FIELD.get(name, name) for name in fields]),
         after.version if after is not None else 0,
         told,

@@ -7,9 +7,11 @@ and evolve_merge (merge, un-merge).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from events.catalogue import (
     EventData,
@@ -45,7 +47,7 @@ from projections.scene import OWNER, Note, Scene, Settings, trouble_with
 Handler = Callable[[Scene, Any, Event[Any]], None]
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """What an event changed: memories by id, the owner's settings, and the notes for the change log."""
 
     memories: dict[str, Memory]
@@ -122,7 +124,7 @@ def evolve(
 def _note_the_named(scene: Scene, data: EventData) -> None:
     """One note for every memory the event names, also where it changes nothing."""
     named = names(data)
-    if len(named) == len(scene.notes) == 1:
+    if len(named) == 1 and len(scene.notes) == 1:
         return
     noted = {note.memory_id for note in scene.notes}
     for memory_id in named:
@@ -139,21 +141,27 @@ def names(data: EventData) -> tuple[str, ...]:
     """Ids of the memories that the event is about or names in its data, in order."""
     named = _NAMES.get(type(data))
     if named is not None:
-        return tuple([memory_id for memory_id in named(data) if memory_id])
+        return named(data)
     memory_id = getattr(data, "memory_id", None)
     return (memory_id,) if memory_id else ()
 
 
-def _named_at_creation(data: MemoryCreated) -> tuple[str | None, ...]:
+def _named_at_creation(data: MemoryCreated) -> tuple[str, ...]:
+    if data.corrects is None and data.imported is None and not data.summarises:
+        return (data.memory_id,)
     brought = [edge.memory_id for edge in data.imported.associations] if data.imported else ()
-    return (data.memory_id, data.corrects, *data.summarises, *brought)
+    return (*_both(data.memory_id, data.corrects), *data.summarises, *brought)
 
 
-_NAMES: Mapping[type, Callable[[Any], Sequence[str | None]]] = {
+def _both(one: str, other: str | None) -> tuple[str, ...]:
+    return (one, other) if other else (one,)
+
+
+_NAMES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     MemoryCreated: _named_at_creation,
-    MemoryNegated: lambda data: (data.memory_id, data.replaced_by),
-    MemoriesAccessed: lambda data: [hit.memory_id for hit in data.hits],
-    MemoryReinforced: lambda data: (data.memory_id, data.from_memory),
+    MemoryNegated: lambda data: _both(data.memory_id, data.replaced_by),
+    MemoriesAccessed: lambda data: tuple([hit.memory_id for hit in data.hits]),
+    MemoryReinforced: lambda data: _both(data.memory_id, data.from_memory),
     MemoryMerged: lambda data: (data.into, *data.sources),
     MemoryUnmerged: lambda data: (data.into,),
     MemoriesLinked: lambda data: (data.a, data.b),

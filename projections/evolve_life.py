@@ -104,6 +104,8 @@ def _with_counters(memory: Memory, brought: Imported) -> Memory:
 
 def _words(keywords: tuple[str, ...]) -> tuple[str, ...]:
     """Keywords lower-cased and unique, in their order."""
+    if not keywords:
+        return ()
     return tuple(dict.fromkeys(word.casefold() for word in keywords))
 
 

@@ -42,9 +42,12 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def settings(self) -> Settings:
         """Profile and parameters as `evolve` takes them."""
+        if self.profile == "weighted" and not self.parameters:
+            return _UNCHANGED
         return Settings(self.profile, self.parameters)
 
 
+_UNCHANGED = Settings()
 _ENCODE = msgspec.msgpack.Encoder()
 _DECODE = msgspec.msgpack.Decoder(OwnerState)
 
@@ -59,7 +62,7 @@ def decode_owner(raw: bytes) -> OwnerState:
     return _DECODE.decode(raw)
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """What one event did: the owner after it, the memories it changed, its change-log entries."""
 
     owner: OwnerState
@@ -72,11 +75,11 @@ def fold_event(
 ) -> Step:
     """One event on one owner. Total for every decodable event; `memories` as `evolve` asks."""
     seq, raw_id = stored.seq, stored.raw_id
-    changed, settings, notes = evolve(owner.settings, memories, event, seq, base)
-    chain, entries = owner.chain, []
-    if notes:
+    change = evolve(owner.settings, memories, event, seq, base)
+    settings, chain, entries = change.settings, owner.chain, []
+    if change.notes:
         parameters, at = parameters_of(settings, base), micros(event.occurred_at)
-        for note in notes:
+        for note in change.notes:
             entry = make_entry(note, seq=seq, raw_id=raw_id, at=at, event_type=event.type, parameters=parameters)
             chain = link(chain, entry)
             entries.append(entry)
@@ -89,7 +92,7 @@ def fold_event(
         settings.parameters,
         owner.pack,
     )
-    return Step(after, changed, entries)
+    return Step(after, change.memories, entries)
 
 
 class History(NamedTuple):

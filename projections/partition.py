@@ -115,7 +115,9 @@ def named_memories(decoded: Iterable[Decoded]) -> dict[str, set[str]]:
     """Owner -> ids of the memories its events name."""
     wanted: dict[str, set[str]] = {}
     for stored, event in decoded:
-        ids = wanted.setdefault(stored.owner, set())
+        ids = wanted.get(stored.owner)
+        if ids is None:
+            ids = wanted[stored.owner] = set()
         if not isinstance(event, UndecodableEvent):
             ids.update(names(event.data))
     return wanted
@@ -207,17 +209,17 @@ def _apply_or_park(
 def _apply(
     outcome: Outcome, part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEvent, base: Parameters
 ) -> None:
-    state, changed, entries = fold_event(owner.state, owner.memories, event, stored, base)
-    owner.state = state
+    step = fold_event(owner.state, owner.memories, event, stored, base)
+    owner.state = step.owner
     part.seqs.append(stored.seq)
-    if changed:
-        owner.memories.update(changed)
+    if step.changed:
+        owner.memories.update(step.changed)
         touched = part.touched
         outcome.records -= len(touched)
-        for memory_id in changed:
-            touched[memory_id] = state.applied
+        for memory_id in step.changed:
+            touched[memory_id] = step.owner.applied
         outcome.records += len(touched)
-    part.entries += entries
+    part.entries += step.entries
 
 
 def record_hash(owner: str, memory_id: str, record: bytes) -> int:

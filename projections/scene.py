@@ -6,8 +6,9 @@ A scene lives for one call of `evolve`; handlers write on it instead of on anybo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import msgspec
 
 from events.parameters import Parameters, ParameterValue
 from projections.memory import Memory, with_changes
@@ -27,7 +28,7 @@ class Settings(NamedTuple):
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
 
 
-class Note(NamedTuple):
+class Note(msgspec.Struct, frozen=True, gc=False):
     """What an event did to one memory; becomes a change-log entry."""
 
     memory_id: str
@@ -38,8 +39,7 @@ class Note(NamedTuple):
     fields: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class Scene:
+class Scene(msgspec.Struct, gc=False):
     """One event's view of its owner's memories; `at`: `occurred_at` in microseconds, `seq`: its place in the log."""
 
     memories: Mapping[str, Memory]
@@ -48,12 +48,12 @@ class Scene:
     at: int
     seq: int
     actor: str
-    changed: dict[str, Memory] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
+    changed: dict[str, Memory] = {}  # msgspec gives each scene a dict of its own
+    notes: list[Note] = []
 
     def get(self, memory_id: str) -> Memory | None:
         """The memory as this event has left it so far."""
-        return self.changed.get(memory_id) or self.memories.get(memory_id)
+        return (self.changed and self.changed.get(memory_id)) or self.memories.get(memory_id)
 
     def live(self, memory_id: str) -> Memory | None:
         """The memory if an event may change it; else None, and the event is noted as ignored."""

@@ -14,8 +14,8 @@ from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from api.application import Application, Opener
 from events.errors import EngramlogError
@@ -36,7 +36,7 @@ LONG_FOLD = 5_000
 
 
 def _console(*, stderr: bool = False) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = Console(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal:
         asked = os.environ.get("COLUMNS", "")
         console.width = max(PIPE_WIDTH, int(asked) if asked.isdigit() else 0)
@@ -102,7 +102,7 @@ def print_json(answer: Any) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    err.print(f"[bold red]{type(error).__name__}[/]: {escape(_printable(error.message))}", soft_wrap=True)
+    err.print(Text.assemble((type(error).__name__, "bold red"), ": ", _printable(error.message)), soft_wrap=True)
 
 
 def _printable(text: str) -> str:
@@ -140,7 +140,7 @@ def run(opener: Opener, arguments: Sequence[str] | None = None) -> int:
 
 def _run(opener: Opener, arguments: list[str]) -> int:
     try:
-        app(args=arguments, obj=opener)
+        app(args=arguments, obj=opener, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
             print_json(error.as_dict())

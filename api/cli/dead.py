@@ -9,13 +9,14 @@ from rich.markup import escape
 
 from api.cli import render
 from api.cli.app import Json, Owner, app, opened, out, show
+from api.cli.tables import grid
 
 dead_app = typer.Typer(no_args_is_help=True, help="Owners whose fold stands still, and the events that wait behind it.")
 app.add_typer(dead_app, name="dead")
 
 
 def _table(rows: list[dict[str, Any]], *names: str) -> None:
-    table = render.grid()
+    table = grid()
     for name in names:
         table.add_column(name.replace("_", " "), overflow="fold", no_wrap=name in ("position", "event_id", "kind"))
     for row in rows:

@@ -1,34 +1,23 @@
-"""Answers about memories as tables and trees for people. Whatever somebody said is escaped: brackets are no markup."""
+"""Answers about memories as tables and trees for people. Whatever somebody said is `Text`: its brackets are no markup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from api.cli.app import out
+from api.cli.tables import Cell, Column, has_room, tabulate
 
-UNBROKEN = 40
-"""Ids up to this long are never broken over lines; a generated one has 38 characters."""
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
 COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": "red", "purge": "red", "named": "dim"}
 """By decision of the change log."""
-
-
-def grid() -> Table:
-    """An empty table in the one style: no frame, so that rows can be cut and copied."""
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-
-
-def id_column(table: Table, ids: Iterable[str], name: str = "id") -> None:
-    """A column of ids that can be copied whole."""
-    table.add_column(name, style="cyan", overflow="fold", no_wrap=all(len(one) <= UNBROKEN for one in ids))
 
 
 def number(value: float | None, places: int = 4) -> str:
@@ -36,14 +25,14 @@ def number(value: float | None, places: int = 4) -> str:
     return "-" if value is None else f"{value:.{places}f}"
 
 
-def minute(text: str | None) -> str:
-    """An instant to the minute, or a dash."""
-    return "-" if text is None else text[:16].replace("T", " ")
+def when(instant: str | None, console: Console = out) -> str:
+    """An instant to the minute, or only its day where there is no room; or a dash."""
+    return "-" if instant is None else instant[: 16 if has_room(console) else 10].replace("T", " ")
 
 
-def shortened(text: str) -> str:
+def shortened(text: str) -> Text:
     """A text as a table shows it."""
-    return escape(text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "…")
+    return Text(text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "…")
 
 
 def plain(value: Any) -> str:
@@ -80,18 +69,27 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
         withheld(answer, console)
         return
     console.print(f"[dim]{escape(place(answer))}[/]")
-    table = grid()
-    id_column(table, [r["id"] for r in found])
-    table.add_column("memory", ratio=1, overflow="fold")
-    for name, style in (("score", "green"), ("weight", ""), ("level", ""), ("said", "dim"), ("status", "")):
-        table.add_column(name, style=style, no_wrap=True, justify="right" if name in ("score", "weight") else "left")
-    for r in found:
-        said = f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]
-        figures = (number(r["score"], 3), number(r["weight"], 3))
-        table.add_row(
-            escape(r["id"]), shortened(said), *figures, r["level"], minute(r["created_at"]), _unless_live(r["status"])
-        )
-    console.print(table)
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("score", "green", right=True),
+        Column("weight", right=True),
+        Column("level"),
+        Column("said", "dim"),
+        Column("status", if_room=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(r["id"]),
+            "memory": shortened(f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]),
+            "score": number(r["score"], 3),
+            "weight": number(r["weight"], 3),
+            "said": when(r["created_at"], console),
+            **_standing(r, console),
+        }
+        for r in found
+    ]
+    tabulate(columns, rows, console)
     withheld(answer, console)
 
 
@@ -107,15 +105,27 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
         return
     part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(shown):,} of " if len(shown) < total else ""
     console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
-    table = grid()
-    id_column(table, [m["id"] for m in shown])
-    table.add_column("memory", ratio=1, overflow="fold")
-    for name in ("category", "weight", "level", "active", "status"):
-        table.add_column(name, no_wrap=True, justify="right" if name == "weight" else "left")
-    for m in shown:
-        row = (m["category"], number(m["weight"], 3), m["level"], minute(m["last_activated_at"]))
-        table.add_row(escape(m["id"]), shortened(m["memory"]), *row, _unless_live(m["status"]))
-    console.print(table)
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("category", if_room=True),
+        Column("weight", right=True),
+        Column("level"),
+        Column("active", "dim"),
+        Column("status", if_room=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(m["id"]),
+            "memory": shortened(m["memory"]),
+            "category": m["category"],
+            "weight": number(m["weight"], 3),
+            "active": when(m["last_activated_at"], console),
+            **_standing(m, console),
+        }
+        for m in shown
+    ]
+    tabulate(columns, rows, console)
     withheld(answer, console)
 
 
@@ -123,8 +133,10 @@ def _several(count: int, one: str, more: str) -> str:
     return one if count == 1 else more
 
 
-def _unless_live(status: str) -> str:
-    return "" if status == "live" else status.replace("_", " ")
+def _standing(card: dict[str, Any], console: Console) -> dict[str, Cell]:
+    """Level and status; in one column where there is no room for two."""
+    status = "" if card["status"] == "live" else card["status"].replace("_", " ")
+    return {"level": card["level"] if has_room(console) or not status else status, "status": status}
 
 
 def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
@@ -134,7 +146,7 @@ def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
     table.add_column(overflow="fold")
     for name, value in answer.items():
         if name not in leave_out and value is not None and value not in ([], {}, ""):
-            table.add_row(name.replace("_", " "), escape(plain(value)))
+            table.add_row(name.replace("_", " "), Text(plain(value)))
     out.print(table)
 
 
@@ -143,32 +155,45 @@ def changes(
 ) -> None:
     """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
     shown = [c for c in rows if everything or c["decision"] != "named"]
-    several = len({c["memory"] for c in shown}) > 1
     console.print(f"[dim]{title}[/]")
-    table = grid()
-    for name in ("position", "time", "event"):
-        table.add_column(name, no_wrap=True)
-    if several:
-        id_column(table, [c["memory"] or "(owner)" for c in shown], "memory")
-    table.add_column("decision", no_wrap=True)
-    for name in ("old", "new", "delta"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("reason", overflow="fold")
-    for c in shown:
-        colour = COLOURS.get(c["decision"])
-        decision = f"[{colour}]{c['decision']}[/]" if colour else c["decision"]
-        delta = "-" if c["delta"] is None else f"{c['delta']:+.4f}"
-        who = (escape(c["memory"] or "(owner)"),) if several else ()
-        weights = (number(c["old_weight"]), number(c["new_weight"]), delta)
-        table.add_row(c["position"], minute(c["time"]), c["event"], *who, decision, *weights, escape(c["reason"]))
-    console.print(table if shown else "[dim]no changes[/]")
+    columns = [
+        Column("position"),
+        Column("time"),
+        Column("event", if_room=True),
+        Column("memory", is_id=True),
+        Column("decision"),
+        Column("old", right=True, if_room=True),
+        Column("new", right=True),
+        Column("delta", right=True),
+        Column("reason", takes_rest=True),
+    ]
+    if len({c["memory"] for c in shown}) <= 1:
+        columns.pop(3)
+    if shown:
+        tabulate(columns, [_change(c, console) for c in shown], console)
+    else:
+        console.print("[dim]no changes[/]")
     if len(shown) < len(rows):
         console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
 
 
+def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
+    return {
+        "position": entry["position"],
+        "time": when(entry["time"], console),
+        "event": entry["event"],
+        "memory": Text(entry["memory"] or "(owner)"),
+        "decision": Text(entry["decision"], COLOURS.get(entry["decision"], "")),
+        "old": number(entry["old_weight"]),
+        "new": number(entry["new_weight"]),
+        "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
+        "reason": Text(entry["reason"]),
+    }
+
+
 def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     """Why a memory weighs what it weighs."""
-    out.print(f"[bold cyan]{escape(answer['id'])}[/] {escape(answer['memory'])}")
+    out.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     weight = f"[bold green]{answer['weight']:.4f}[/]"
     if abs(answer["weight"] - answer["unclipped_weight"]) > 1e-6:
         weight += f" (unclipped {answer['unclipped_weight']:.6f})"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rich.markup import escape
+from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import fields, grid, id_column, plain
+from api.cli.render import fields, plain
+from api.cli.tables import grid, id_column
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
 
@@ -103,9 +105,11 @@ def _sides(today: dict[str, Any] | None, other: dict[str, Any] | None) -> tuple[
 def _ranks(query: dict[str, Any]) -> None:
     ids = list(dict.fromkeys(query["today"] + query["replayed"]))
     if not ids:
-        out.print(f"[yellow]Nothing found[/] on either side for {escape(query['text'])} [dim]({query['mode']} mode)[/]")
+        out.print(
+            Text.assemble(("Nothing found", "yellow"), f" on either side for {query['text']} ({query['mode']} mode)")
+        )
         return
-    out.print(f"[dim]ranks for {escape(query['text'])}, {query['mode']} mode: {len(query['moved'])} moved[/]")
+    out.print(Text(f"ranks for {query['text']}, {query['mode']} mode: {len(query['moved'])} moved", "dim"))
     table = grid()
     id_column(table, ids)
     for name in ("today", "replayed"):

@@ -208,7 +208,7 @@ def restore(
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
-    """Undo a soft delete."""
+    """Undo a soft delete: the memory comes back as it was."""
     with opened(context) as application:
         answer = application.writer.restore(owner, memory_id, actor=actor, occurred_at=occurred_at)
     done(answer, json)
@@ -247,7 +247,7 @@ def unmerge(
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
-    """Undo a merge: its sources come back as they were."""
+    """Undo a merge: its sources come back as they were, and the merged memory retires to review mode."""
     with opened(context) as application:
         answer = application.writer.unmerge(owner, memory_id, actor=actor, occurred_at=occurred_at)
     done(answer, json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from consumers.redis_worker import FoldWorker
 from events.envelope import Prepared, prepare
@@ -21,7 +22,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> list[Comparison]:
     found = []
     for name, owners in (("many owners", max(events // EVENTS_AN_OWNER, 1)), ("one owner", 1)):
         ready = [prepare(event) for event in sample(events, owners)]
-        timed = interleave(rounds, lambda ready=ready: fold_once(server, ready), lambda ready=ready: _limit(server, ready))  # type: ignore[misc]
+        timed = interleave(rounds, partial(fold_once, server, ready), partial(_limit, server, ready))
         found.append(Comparison(f"fold, {server.fsync}: {name}", LIMIT, "events", events, timed, TARGET))
     return found
 

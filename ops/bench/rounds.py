@@ -32,7 +32,7 @@ class Comparison:
     """Units in one round."""
     rounds: tuple[tuple[float, float], ...]
     """(seconds of ours, seconds of the limit), round by round."""
-    target: Target = Target()
+    target: Target = Target()  # noqa: RUF009 - immutable
 
     @property
     def ratios(self) -> list[float]:

@@ -85,7 +85,9 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
         "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
         "access": lambda: MemoriesAccessed(
-            hits=tuple(Hit(memory_id=i, count=1, best_rank=rank, last_at=at) for rank, i in enumerate(owner.live[-3:], 1)),
+            hits=tuple(
+                Hit(memory_id=i, count=1, best_rank=rank, last_at=at) for rank, i in enumerate(owner.live[-3:], 1)
+            ),
             via="recall",
             query=owner.speak(chance),
         ),

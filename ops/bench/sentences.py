@@ -36,7 +36,9 @@ _DAYS = "Monday,Tuesday,Wednesday,Thursday,Friday,weekend".split(",")
 _MONTHS = "January,March,May,June,August,October,December".split(",")
 
 _ZH_PEOPLE = "小林,老周,阿敏,婷婷,王老师,表哥,李姐,同事".split(",")
-_ZH_THINGS = "咖啡,吉他,自行车,相机,小说,帐篷,键盘,围巾,菜谱,播客,陶艺,望远镜,背包,毛衣,鱼缸,无人机,雨伞,钢琴".split(",")
+_ZH_THINGS = "咖啡,吉他,自行车,相机,小说,帐篷,键盘,围巾,菜谱,播客,陶艺,望远镜,背包,毛衣,鱼缸,无人机,雨伞,钢琴".split(
+    ","
+)
 _ZH_PLACES = "杭州,成都,图书馆,公司,湖边,老市场,青岛,昆明,健身房,奶奶家".split(",")
 _ZH_TOPICS = "同学聚会,新的工作,春天的预算,徒步旅行,学葡萄牙语,膝盖手术,搬家的事,婚礼致辞,周末的比赛".split(",")
 _ZH_FEELING = "开心,累,紧张,自豪,好奇,平静,感激,惊讶".split(",")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from events.catalogue import MemoryCompressed
+from events.errors import InputError, NotYetFolded
 from events.log import Receipt
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
@@ -130,7 +131,6 @@ def test_adds_at_once_neither_duplicate_nor_lose(store: Store) -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(send, range(4)))
     by_event = list(zip(*answers, strict=True))
-    assert all(sorted(r.status for r in one)[:-1] == ["already_appended"] * 3 for one in by_event) is False
     assert [sum(r.status == "appended" for r in one) for one in by_event] == [1] * 40
     assert all(len({r.position for r in one}) == 1 for one in by_event)
     store.writer.settle([receipt for answer in answers for receipt in answer])
@@ -186,7 +186,7 @@ def test_deleting_the_merge_of_merges_takes_all_of_them_along(store: Store) -> N
 def test_a_delete_of_what_was_merged_away_is_not_swallowed(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("one", "one"), created("two", "two"), merged("one", "two", into="both"))
-    with pytest.raises(Exception, match="which stands for it"):
+    with pytest.raises(InputError, match="which stands for it"):
         store.writer.delete(owner, "one")
     store.tell(owner, deleted("one", 1))
     last = store.reader.history(owner, "one")["changes"][-1]
@@ -213,7 +213,8 @@ def test_a_purged_text_is_gone_from_every_reading_of_every_time(store: Store) ->
     owner = store.owner()
     known = store.tell(owner, created("the affair", "gone"), mentioned("gone", 1))
     store.tell(owner, deleted("gone", 2), purged("gone", 33))
-    for place in ({}, {"as_of": known}, {"as_of": day(1)}, {"at": day(1)}):
+    places: list[dict[str, Any]] = [{}, {"as_of": known}, {"as_of": day(1)}, {"at": day(1)}]
+    for place in places:
         answers = [store.reader.get(owner, "gone", reveal=True, trace=False, **place)]
         answers += [store.reader.search(owner, "affair", mode=m, trace=False, **place) for m in (*MODES, "debug")]
         assert "affair" not in str(answers).replace("'affair'", "")
@@ -340,7 +341,7 @@ def test_a_merge_is_one_event_whole_or_not_at_all(store: Store) -> None:
 def test_a_read_after_a_write_finds_it_or_says_that_it_is_not_folded_yet(store: Store) -> None:
     owner = store.owner()
     (receipt,) = store.app.log.append([store.prepared(owner, created("coffee", "a", day=store.yesterday))])
-    with pytest.raises(Exception, match="was not folded within"):
+    with pytest.raises(NotYetFolded, match="was not folded within"):
         store.reader.search(owner, "coffee", after=receipt.position)
     store.writer.settle([receipt])
     assert [one["id"] for one in store.reader.search(owner, "coffee", after=receipt.position)["results"]] == ["a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import Any
 
@@ -276,7 +277,8 @@ def test_a_purged_content_stays_gone_in_every_mode_and_at_every_time(store: Stor
     )
     store.tell(owner, created("no affair", "next", day=1), negated("gone", 2, replaced_by="next"))
     store.tell(owner, deleted("gone", 3), purged("gone", 34), deleted("next", 34), purged("next", 65))
-    for place in ({}, {"as_of": known}, {"as_of": day(1)}, {"as_of": day(64)}):
+    places: list[dict[str, Any]] = [{}, {"as_of": known}, {"as_of": day(1)}, {"as_of": day(64)}]
+    for place in places:
         for mode in ("normal", "review", "debug"):
             assert store.found(owner, "affair", mode=mode, **place) == []
         found = store.reader.get(owner, "gone", reveal=True, trace=False, **place)
@@ -315,7 +317,7 @@ def test_only_normal_reads_of_the_present_leave_a_trace(store: Store) -> None:
         {"at": day(1)},
         {"trace": False},
     ):
-        store.reader.search(owner, "coffee", **asked)  # type: ignore[arg-type]
+        store.reader.search(owner, "coffee", **asked)
     store.reader.get(owner, "a", as_of=known)
     store.reader.list(owner)
     store.reader.why(owner, "a")
@@ -414,6 +416,19 @@ def test_a_verb_that_changes_nothing_says_so_in_the_change_log(store: Store) -> 
     store.tell(owner, created("coffee", "coffee"))
     (change,) = store.writer.restore(owner, "coffee")["changes"]
     assert (change["decision"], change["reason"]) == ("ignored", "not deleted")
+
+
+def test_verbs_from_several_threads_at_once_all_wait_for_their_own_fold(store: Store) -> None:
+    owners = [store.owner() for _ in range(8)]
+    for owner in owners:
+        store.tell(owner, created("coffee", "a"))
+
+    def work(owner: str) -> list[str]:
+        done = [store.writer.negate(owner, "a", reason="no"), store.writer.delete(owner, "a")]
+        return [change["decision"] for answer in done for change in answer["changes"]]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, owners)) == [["negate", "delete"]] * 8
 
 
 # --- replay

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from typing import Any
 
+import msgspec
 import pytest
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import Event
 from events.parameters import NAMES
 from events.schema import DIALECT, data_fields, json_schema, json_schemas
-
-
-def wire_name(field: dataclasses.Field[Any]) -> str:
-    return "from" if field.name == "from_" else field.name
 
 
 def test_there_is_a_schema_of_every_event_in_the_order_of_the_catalogue() -> None:
@@ -27,9 +22,9 @@ def test_there_is_a_schema_of_every_event_in_the_order_of_the_catalogue() -> Non
 def test_a_schema_holds_every_field_says_which_must_be_there_and_allows_no_other(event_type: str) -> None:
     schema = json_schema(event_type)
     for described, cls in ((schema, Event), (schema["$defs"][event_type], EVENT_TYPES[event_type])):
-        fields = dataclasses.fields(cls)
-        assert list(described["properties"]) == [wire_name(field) for field in fields]
-        assert described["required"] == [wire_name(f) for f in fields if f.default is dataclasses.MISSING]
+        fields = msgspec.structs.fields(cls)
+        assert list(described["properties"]) == [field.encode_name for field in fields]
+        assert described["required"] == [field.encode_name for field in fields if field.required]
         assert described["additionalProperties"] is False
 
 

@@ -1,0 +1,131 @@
+"""What one append is to Redis: the script, its keys and arguments, and receipts from its answer.
+
+Known events are answered with their mark and seq; the others follow the head in order, so that a request of nothing but
+new events is answered in a few bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from events.envelope import Prepared
+from events.log import Receipt
+from events.partitions import LogKeys, dedupe_bucket, position_text
+from events.redis_wire import Argument, Script, as_store_error
+
+APPEND = Script(
+    "append",
+    """
+-- KEYS: meta, stream, heads, then dedupe buckets.
+-- ARGV: events n, heads m, m x (owner, seq), n x (id, fingerprint, bucket, owner, moves, kind, body)
+-- Answer: outcome, head before, (index, mark and seq) of each event that was known; the others follow the head in order.
+local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
+local first = 2 + 2 * m
+local head = tonumber(call('HGET', KEYS[1], 'seq') or '0')
+local seq, fresh, known, values, owners = head, {}, {}, {}, {}
+local clash = false
+for i = 1, n do
+  local at = first + (i - 1) * 7
+  local id = ARGV[at + 1]
+  local held = values[id] or call('HGET', KEYS[tonumber(ARGV[at + 3])], id)
+  if held then
+    local same = string.sub(held, 1, 8) == ARGV[at + 2]
+    if not same then clash = true end
+    known[#known + 1] = i
+    known[#known + 1] = (same and '=' or '!') .. string.sub(held, 9)
+  else
+    seq = seq + 1
+    values[id] = ARGV[at + 2] .. seq
+    fresh[#fresh + 1] = at
+    if m > 0 then owners[ARGV[at + 4]] = true end
+  end
+end
+if clash then return {'conflict', head, known} end
+local wrong = {}
+for i = 1, m do
+  local owner = ARGV[1 + 2 * i]
+  local at = call('HGET', KEYS[3], owner) or '0'
+  if owners[owner] and at ~= ARGV[2 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
+end
+if #wrong > 0 then return {'head', head, known, wrong} end
+local heads, moved = {}, {}
+seq = head
+for _, at in ipairs(fresh) do
+  local id, owner = ARGV[at + 1], ARGV[at + 4]
+  seq = seq + 1
+  call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', id, 'o', owner, 'e', ARGV[at + 7])
+  call('HSET', KEYS[tonumber(ARGV[at + 3])], id, values[id])
+  if ARGV[at + 5] == '1' then
+    if not moved[owner] then heads[#heads + 1] = owner; heads[#heads + 1] = 0; moved[owner] = #heads end
+    heads[moved[owner]] = seq
+  end
+end
+for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
+call('HSET', KEYS[1], 'seq', seq)
+return {'ok', head, known}
+""",
+)
+
+
+def append_arguments(
+    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int]
+) -> tuple[list[Argument], list[Argument]]:
+    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners."""
+    names: list[Argument] = [keys.meta, keys.stream, keys.heads]
+    numbers: dict[int, int] = {}
+    owners = {event.owner for event in events}
+    heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
+    arguments: list[Argument] = [len(events), len(heads) // 2, *heads]
+    for event in events:
+        bucket = dedupe_bucket(event.raw_id)
+        number = numbers.get(bucket)
+        if number is None:
+            names.append(keys.dedupe(event.raw_id))
+            number = numbers[bucket] = len(names)
+        arguments += (
+            event.raw_id,
+            event.fingerprint,
+            number,
+            event.owner,
+            int(event.moves_head),
+            event.kind,
+            event.body,
+        )
+    return names, arguments
+
+
+def append_receipts(
+    partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
+) -> list[Receipt]:
+    """A receipt for each event of one partition's part, from the script's answer or its refusal."""
+    if isinstance(answer, Exception):
+        failure = as_store_error(answer).message
+        return [Receipt(event.event_id, "failed", error=failure) for event in events]
+    outcome, head, told = answer[0], answer[1], answer[2]
+    known = dict(zip(told[::2], told[1::2], strict=True))
+    wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
+    if outcome != b"ok":
+        replicas = 0  # nothing was written, so WAIT covered nothing
+    receipts, newest = [], head
+    for index, event in enumerate(events, 1):
+        item = known.get(index)
+        if item is None:
+            newest += 1
+            mark, seq = b"+", newest
+        else:
+            mark, seq = item[:1], int(item[1:])
+        position = position_text(partition, seq)
+        if mark == b"=" and (seq <= head or outcome == b"ok"):
+            receipts.append(Receipt(event.event_id, "already_appended", position, fsynced, replicas))
+        elif mark == b"!":
+            receipts.append(Receipt(event.event_id, "conflict", position if seq <= head else None))
+        elif outcome == b"ok":
+            receipts.append(Receipt(event.event_id, "appended", position, fsynced, replicas))
+        elif mark == b"+" and event.owner.encode() in wrong:
+            at = int(wrong[event.owner.encode()])
+            receipts.append(Receipt(event.event_id, "head_mismatch", position_text(partition, at) if at else None))
+        else:
+            receipts.append(Receipt(event.event_id, "not_written"))
+    return receipts

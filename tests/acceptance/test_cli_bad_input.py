@@ -1,0 +1,222 @@
+"""Bad input, wherever it comes from: what, where, what is allowed, exit code 2, and nothing half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.helpers.cli import Cli, event, lines, turn
+from tests.servers import Servers
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    ready = Cli(monkeypatch, capsys)
+    ready.json("append", "-", stdin=lines([event(1), event(2), event(3, "bo")]))
+    return ready
+
+
+NAIVE, NONSENSE = "2026-01-01T00:00:00", "yesterday"
+BAD_WORDS = [
+    # (command, what is named, what is allowed)
+    (["search", "bad owner", "x"], "owner: got 'bad owner'", "1 to 128 letters or digits"),
+    (["search", "{ada}", "x"], "owner: got '{ada}'", "braces"),
+    (["search", "ada", ""], "query: got ''", "10,000 characters"),
+    (["search", "ada", "x" * 10_001], "(10,001 characters)", "10,000 characters"),
+    (["search", "ada", "broken \udcff"], "query: got 'broken \\udcff'", "UTF-8"),
+    (["search", "ada", "x", "--mode", "loud"], "mode: got 'loud'", "normal, review, debug"),
+    (["search", "ada", "x", "-k", "0"], "limit: got 0", "1 to 100"),
+    (["search", "ada", "x", "-k", "101"], "limit: got 101", "1 to 100"),
+    (["search", "ada", "x", "--as-of", NAIVE], f"as_of: got '{NAIVE}'", "with a time zone"),
+    (["search", "ada", "x", "--as-of", NONSENSE], "as_of: got 'yesterday'", "2023-10-22T12:00:00Z"),
+    (["search", "ada", "x", "--as-of", "1899-12-31T23:59:59Z"], "as_of: got", "not before 1900"),
+    (["search", "ada", "x", "--as-of", "99:1"], "as_of: got '99:1'", "whose partition is"),
+    (["search", "ada", "x", "--as-of", "-1:5"], "as_of: got '-1:5'", "RFC 3339"),
+    (["search", "ada", "x", "--after", "soon"], "after: got 'soon'", "a position partition:seq"),
+    (["search", "ada", "x", "--at", "1704067200"], "at: got '1704067200'", "RFC 3339"),
+    (["list", "ada", "-k", "1001"], "limit: got 1001", "1 to 1000"),
+    (["get", "ada", "no such"], "memory_id: got 'no such'", "1 to 128"),
+    (["get", "ada", "nothing"], "owner ada has no memory nothing", "engramlog list ada"),
+    (["why", "ada", "nothing"], "owner ada has no memory nothing", "engramlog list ada"),
+    (["why", "ada", "m1", "--at", "soon"], "at: got 'soon'", "RFC 3339"),
+    (["history", "ada", "nothing"], "owner ada has no memory nothing", "engramlog list ada"),
+    (["provenance", "nobody", "m1"], "owner nobody has no memory m1", "engramlog list nobody"),
+    (["negate", "ada", "m1", "--resolution", "maybe"], 'data.resolution: got "maybe"', "'latest_wins'"),
+    (["negate", "ada", "m1", "--replaced-by", "nothing"], "has no memory nothing", "engramlog list ada"),
+    (["negate", "ada", "m1", "--correction", "  "], 'data.content: got "  "', "not blank"),
+    (["negate", "ada", "m1", "--occurred-at", "2999-01-01T00:00:00Z"], "occurred_at: got 2999", "five minutes ahead"),
+    (["delete", "ada", "m1", "--actor", "ghost"], 'actor: got "ghost"', "'operator'"),
+    (["restore", "ada", "nothing"], "has no memory nothing", "engramlog list ada"),
+    (["merge", "ada", "m1"], "data.sources: got", "at least 2"),
+    (["merge", "ada", "m1", "m1"], "data.sources: got", "without repetitions"),
+    (["merge", "ada", "m1", "m2", "--into", "m1"], "data.into: got m1", "not one of the sources"),
+    (["merge", "ada", "m1", "m3"], "owner ada has no memory m3", "engramlog list ada"),
+    (["unmerge", "ada", "nothing"], "has no memory nothing", "engramlog list ada"),
+    (["replay", "ada", "--set", "no_such=1"], "set no_such: got '1'", "alpha_base"),
+    (["replay", "ada", "--set", "user_factor=1000"], "set user_factor: got '1000'", "from 0.1 to 10"),
+    (["replay", "ada", "--set", "user_factor=nan"], "set user_factor: got 'nan'", "from 0.1 to 10"),
+    (["replay", "ada", "--set", "user_factor"], "set: got 'user_factor'", "name=value"),
+    (["replay", "ada", "--without", "xyz"], "without: got 'xyz'", "engramlog history"),
+    (["replay", "ada", "--without-actor", "ghost"], "without_actors: got 'ghost'", "operator"),
+    (["replay", "ada", "--query", "x", "--mode", "loud"], "mode: got 'loud'", "normal, review, debug"),
+    (["dead", "show", "ada"], "owner ada is not quarantined", "engramlog dead list"),
+    (["dead", "retry", "ada"], "owner ada is not quarantined", "engramlog dead list"),
+    (["dead", "discard", "ada", "1:1"], "owner ada is not quarantined", "engramlog dead list"),
+    (["verify", "--partition", "16"], "partition: got 16", "0 to 15"),
+    (["rebuild", "--partition", "-1"], "partition: got -1", "0 to 15"),
+    (["schema", "NoSuchEvent"], "event: got 'NoSuchEvent'", "MemoryCreated"),
+    (["append", "/no/such/file"], "file: got '/no/such/file'", "No such file"),
+    (["append", "/"], "file: got '/'", "Is a directory"),
+    (["import", "turns", "/no/such/file"], "file: got '/no/such/file'", "No such file"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "named", "allowed"), BAD_WORDS, ids=lambda v: " ".join(v)[:40] if isinstance(v, list) else ""
+)
+def test_a_bad_word_is_named_with_what_is_allowed_and_nothing_is_written(
+    cli: Cli, words: list[str], named: str, allowed: str
+) -> None:
+    before = cli.json("status")["events"]
+    told = cli(*words, code=2)
+    assert named in told.err
+    assert allowed in told.err
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    answer = cli.json(*words, code=2)
+    assert named in answer["message"]
+    assert answer["error"] in ("InputError", "InvalidEvent", "NotFound")
+    assert cli.json("status")["events"] == before
+
+
+BAD_LINES = [
+    (b"not json", 'event: got "not json"', "one JSON object in UTF-8"),
+    (b"[1, 2]", "event: got [1, 2]", "a JSON object"),
+    (b'{"type": "\xff"}', "event: got", "UTF-8"),
+    (b"[" * 100_000, "event: got", "one JSON object"),
+    (lines([event(9) | {"type": "Nonsense"}]), 'type: got "Nonsense"', "MemoryCreated"),
+    (lines([event(9) | {"schema_version": 2}]), "schema_version: got 2", "from 1 to 1"),
+    (lines([event(9) | {"event_id": "7"}]), 'event_id: got "7"', "UUID"),
+    (lines([event(9) | {"owner": "a b"}]), 'owner: got "a b"', "1 to 128"),
+    (lines([event(9) | {"owner": None}]), "owner: got None", "string"),
+    (lines([event(9) | {"occurred_at": NAIVE}]), "occurred_at: got", "with a time zone"),
+    (lines([event(9) | {"occurred_at": "2999-01-01T00:00:00Z"}]), "occurred_at: got 2999", "five minutes ahead"),
+    (lines([event(9) | {"extra": 1}]), "extra: got 1", "unknown fields are refused"),
+    (lines([event(9, extra=1)]), "data.extra: got 1", "unknown fields are refused"),
+    (lines([event(9, content=" ")]), "data.content: got", "not blank"),
+    (lines([event(9, confidence=1.5)]), "data.confidence: got 1.5", "less than or equal to 1"),
+    (lines([event(9, type_="MemoryErased", reason="x")]), "type: got MemoryErased", "MemoryDeleted"),
+]
+
+
+@pytest.mark.parametrize(("line", "named", "allowed"), BAD_LINES, ids=[one[1][:24] for one in BAD_LINES])
+def test_a_bad_line_is_named_by_number_and_its_request_is_not_written(
+    cli: Cli, line: bytes, named: str, allowed: str
+) -> None:
+    before = cli.json("status")["events"]
+    answer = cli.json("append", "-", stdin=lines([event(7)]) + line.rstrip() + b"\n" + lines([event(8)]), code=2)
+    message = answer["error"]["message"]
+    assert message.startswith(f"line 2: {named}")
+    assert allowed in message
+    assert (answer["appended"], answer["error"]["line"], answer["error"]["written_before"]) == (0, 2, 0)
+    assert cli.json("status")["events"] == before
+
+
+BAD_TURNS = [
+    (b"not json", "turn: got 'not json", "one JSON object"),
+    (b"\xff\xfe", "turn: got", "one JSON object"),
+    (b"[1]", "turn: got [1]", "a JSON object with turn_id, occurred_at, text"),
+    (lines([turn(9, "x", turn_id=9)]), "turn_id: got 9", "a text"),
+    (lines([turn(9, "x", turn_id="a b")]), 'data.turn_id: got "a b"', "1 to 128"),
+    (lines([turn(9, "x") | {"text": None}]), "text: got None", "a text"),
+    (lines([turn(9, "x", occurred_at=NAIVE)]), "occurred_at: got", "with a time zone"),
+    (lines([turn(9, "x") | {"conversation": None}]), "conversation: got None", "--owner-from"),
+    (lines([turn(9, "x", conversation="a b")]), 'owner: got "a b"', "1 to 128"),
+    (lines([turn(9, "x", speaker=5)]), "data.speaker: got 5", "string"),
+    (lines([turn(9, "x" * 65_537)]), "data.text: got", "64 KiB"),
+]
+
+
+@pytest.mark.parametrize(("line", "named", "allowed"), BAD_TURNS, ids=[one[1][:24] for one in BAD_TURNS])
+def test_a_bad_turn_is_named_by_line_and_what_stood_before_it_is_said(
+    cli: Cli, line: bytes, named: str, allowed: str
+) -> None:
+    stdin = lines([turn(7, "before")]) + line.rstrip() + b"\n" + lines([turn(8, "after")])
+    answer = cli.json("import", "turns", "-", stdin=stdin, code=2)
+    assert answer["error"]["message"].startswith(f"line 2: {named}")
+    assert allowed in answer["error"]["message"]
+    assert (answer["turns"], answer["appended"]) == (1, 2)
+    mended = cli.json("import", "turns", "-", stdin=lines([turn(7, "before"), turn(8, "after")]))
+    assert (mended["appended"], mended["already_appended"]) == (2, 2)
+
+
+@pytest.mark.parametrize("option", ["--tier", "--category", "--kind"])
+def test_a_bad_option_of_an_import_writes_nothing(cli: Cli, option: str) -> None:
+    answer = cli.json("import", "turns", "-", option, "no such", stdin=lines([turn(1, "x")]), code=2)
+    assert f'line 1: data.{option[2:]}: got "no such"' in answer["error"]["message"]
+    assert answer["appended"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("ENGRAMLOG_PARTITIONS", "0", "greater than or equal to 1"),
+        ("ENGRAMLOG_PARTITIONS", "many", "a valid integer"),
+        ("ENGRAMLOG_REDIS_URL", "http://localhost", "redis://, rediss:// or unix://"),
+        ("ENGRAMLOG_REDIS_MAXMEMORY", "1", "greater than or equal to 8388608"),
+        ("ENGRAMLOG_REDIS_TIMEOUT", "0", "greater than 0"),
+        ("ENGRAMLOG_LOG_LEVEL", "loud", "debug, info, warning or error"),
+        ("ENGRAMLOG_PORT", "65536", "less than or equal to 65535"),
+    ],
+)
+def test_a_bad_setting_is_named_with_what_was_got_and_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    name: str,
+    value: str,
+    allowed: str,
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
+    monkeypatch.setenv(name, value)
+    answer = Cli(monkeypatch, capsys).json("status", code=2)
+    assert answer["message"].startswith(f"{name}: got '{value}'; allowed: ")
+    assert allowed in answer["message"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_worker_without_a_redis_of_ones_own_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
+    assert "ENGRAMLOG_REDIS_URL: got nothing" in Cli(monkeypatch, capsys).json("worker", code=2)["message"]
+
+
+def test_a_redis_that_is_not_there_is_a_failure_with_advice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", f"unix://{tmp_path}/nobody")
+    told = Cli(monkeypatch, capsys)("status", code=1)
+    assert f"no connection to Redis (Error 2 connecting to {tmp_path}/nobody" in told.err
+
+
+def test_a_file_that_cannot_be_read_does_not_even_start_a_store(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    Cli(monkeypatch, capsys)("append", str(tmp_path / "nothing.jsonl"), code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words", [["nonsense"], ["search"], ["search", "ada"], ["search", "ada", "x", "-k", "many"], ["status", "--loud"]]
+)
+def test_a_command_line_that_makes_no_sense_is_bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    told = Cli(monkeypatch, capsys)(*words, code=2)
+    assert told.out == ""
+    assert "Usage: engramlog" in told.err

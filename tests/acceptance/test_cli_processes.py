@@ -1,0 +1,83 @@
+"""What only real processes can show: commands that are killed, that meet, and that are read by something that leaves."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.helpers.cli import lines, run, start, turn, written
+from tests.integration.live import wait_until
+
+TURNS = [turn(n, f"turn {n} says 早上喝茶", f"owner-{n % 5}") for n in range(1_500)]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An embedded store of this test."""
+    return {"ENGRAMLOG_DATA": str(tmp_path / "data")}
+
+
+def logged_bytes(folder: Path) -> int:
+    """How much the embedded Redis has written to its log."""
+    return sum(file.stat().st_size for file in folder.glob("data/appendonlydir/*")) if (folder / "data").exists() else 0
+
+
+def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path, environment: dict[str, str]) -> None:
+    file = written(tmp_path / "turns.jsonl", TURNS)
+    killed = start(["import", "turns", "-"], environment, stdin=subprocess.PIPE)
+    assert killed.stdin is not None
+    killed.stdin.write(lines(TURNS[:1_200]))
+    killed.stdin.flush()
+    wait_until(lambda: logged_bytes(tmp_path) > 200_000, seconds=60)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    answer = json.loads(run(["import", "turns", file, "--json"], environment).out)
+    assert answer["already_appended"] > 0
+    assert answer["already_appended"] % 200 == 0  # what a request holds of one owner is written whole or not at all
+    assert answer["appended"] + answer["already_appended"] == 3_000
+    verdict = json.loads(run(["verify", "--json"], environment).out)
+    assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
+
+
+def test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_reads(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    killed = start(["import", "turns", "-"], environment, stdin=subprocess.PIPE)
+    assert killed.stdin is not None
+    killed.stdin.write(lines([turn | {"conversation": "ada"} for turn in TURNS[:600]]))
+    killed.stdin.flush()
+    wait_until(lambda: logged_bytes(tmp_path) > 250_000, seconds=60)  # its first request, which is of one partition
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    answer = json.loads(run(["search", "ada", "turn 3", "--mode", "review", "--json"], environment).out)
+    assert answer["results"][0]["id"] == "t3"
+    status = json.loads(run(["status", "--json"], environment).out)
+    assert (status["lag"], status["events"]) == (0, 1_000)
+
+
+def test_two_imports_of_one_file_at_once_append_it_once(tmp_path: Path, environment: dict[str, str]) -> None:
+    file = written(tmp_path / "turns.jsonl", TURNS[:300])
+    both = [start(["import", "turns", file, "--json"], environment) for _ in range(2)]
+    answers = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert sorted(one["appended"] for one in answers) == [0, 600]
+    assert sum(one["already_appended"] for one in answers) == 600
+    verdict = json.loads(run(["verify", "--json"], environment).out)
+    assert (verdict["ok"], verdict["events"]) == (True, 600)
+
+
+def test_output_is_utf_8_whatever_the_locale_and_a_reader_may_leave(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    run(["import", "turns", written(tmp_path / "turns.jsonl", TURNS[:400])], environment)
+    plain = {**environment, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    told = run(["list", "owner-1", "--mode", "debug", "--json"], plain)
+    assert "早上喝茶" in json.loads(told.out)["memories"][0]["memory"]
+    process = start(["list", "owner-1", "--mode", "debug", "-k", "80", "--json"], environment)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (1, b"")

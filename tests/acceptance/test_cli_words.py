@@ -1,0 +1,156 @@
+"""What commands tell people: tables that stay readable in a pipe, and texts that nobody's brackets can break."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from api.cli import render
+from tests.acceptance.helpers.cli import Cli, event, lines, turn
+from tests.acceptance.helpers.store import Store
+from tests.servers import Servers
+
+MARKUP = "[bold]oat[/bold] [/] [red]milk [link=x] \\[ :smile: \\"
+"""What Rich would take for markup, broken too."""
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def flat(table: str) -> str:
+    """A table's words, as if no cell were wrapped."""
+    return " ".join(table.split())
+
+
+def test_no_text_of_a_user_is_taken_for_markup(cli: Cli) -> None:
+    now = ["--at", "2026-01-06T00:00:00Z"]
+    cli("import", "turns", "-", stdin=lines([turn(1, f"milk {MARKUP}", speaker="[b]"), turn(2, "tea")]))
+    assert MARKUP in cli("get", "ada", "t1").out
+    assert MARKUP in cli("why", "ada", "t1").out
+    assert f"[b]: milk {MARKUP}" in cli("search", "ada", "milk", *now).out
+    assert MARKUP in cli("list", "ada", *now).out
+    told = cli("negate", "ada", "t1", "--reason", MARKUP, "--correction", MARKUP).out
+    assert "negated, latest_wins" in told
+    assert MARKUP in cli("get", "ada", "t1").out
+    assert f"ranks for {MARKUP}" in cli("replay", "ada", "--query", f"{MARKUP} milk").out
+    cli("merge", "ada", "t1", "t2", "--summary", MARKUP, "--into", "both")
+    assert MARKUP in cli("get", "ada", "both").out
+    assert "[x]" in cli("search", "[x]", "milk", code=2).err
+    assert MARKUP in cli("search", "ada", "milk", "--mode", MARKUP, code=2).err.replace("\\\\", "\\")
+
+
+def test_in_a_pipe_ids_are_whole_and_rows_at_least_140_wide(cli: Cli) -> None:
+    long = "m-01a200e3-6902-7715-8921-8c3d8a16a121"
+    text = " ".join(f"word{n}" for n in range(20))
+    cli("append", "-", stdin=lines([event(1, memory_id=long, content=text), event(2)]))
+    for words in (
+        ["list", "ada", "--mode", "review"],
+        ["search", "ada", "word3", "--mode", "review"],
+        ["history", "ada"],
+    ):
+        told = cli(*words).out
+        (row,) = (line for line in told.splitlines() if line.startswith(long) or f" {long} " in line)
+        assert max(map(len, told.splitlines())) <= 140
+        assert len(row.rstrip()) > 80
+
+
+def test_a_narrow_terminal_gets_fewer_columns_and_still_every_letter_of_an_id(cli: Cli) -> None:
+    long = "m-01a200e3-6902-7715-8921-8c3d8a16a121"
+    cli("append", "-", stdin=lines([event(1, memory_id=long, content="a long story " * 9), event(2)]))
+    changes, found = cli.json("history", "ada")["changes"], cli.json("search", "ada", "story note", "--mode", "review")
+    terminal = Console(width=80, file=StringIO(), force_terminal=True, color_system=None)
+    render.changes(changes, terminal)
+    render.results(found, terminal)
+    told = terminal.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, told.splitlines())) <= 80
+    assert "MemoryCreated" not in told
+    assert "a new memory" in flat(told)
+    folded = "".join(line.split("  ")[0].strip() for line in told.partition("review mode")[2].splitlines()[3:])
+    assert long in folded
+
+
+def test_a_change_log_leaves_out_what_only_names_a_memory_and_says_how_many(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(1)]))
+    cli("negate", "ada", "m1", "--correction", "no")
+    told, whole = cli("history", "ada").out, cli("history", "ada", "--all").out
+    assert "named" not in told.replace("2 more only name a memory and change nothing; --all shows them", "")
+    assert whole.count("named by") == 2
+    assert len(cli.json("history", "ada")["changes"]) == 5
+    assert "--all shows them" in cli("why", "ada", "m1").out
+
+
+def test_a_verb_says_what_it_did_or_plainly_that_nothing_changed(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(1)]))
+    assert "Nothing changed: not deleted" in cli("restore", "ada", "m1").out
+    told = cli("delete", "ada", "m1").out
+    assert "user_delete" in told
+    assert "stays in the log until contents are sealed" in told
+
+
+def test_an_import_tells_conflicts_and_what_was_not_written_beside_them(cli: Cli) -> None:
+    cli("import", "turns", "-", stdin=lines([turn(1, "tea")]))
+    told = cli("import", "turns", "-", stdin=lines([turn(1, "coffee"), turn(2, "milk")]), code=1).out
+    assert "line 1: id " in told
+    assert "is taken by other content at " in told
+    assert "2 events beside them were not written (line 2)" in told
+
+
+def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
+    told = cli("import", "turns", "-", stdin=lines([turn(1, "tea")])).out
+    assert told.startswith("1 turn of 1 owner: 2 events appended, 0 already there\n")
+    assert "ask with --as-of just after it, or with --mode review" in told
+
+
+def test_a_search_that_finds_nothing_says_where_it_looked_and_what_was_withheld(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(1, content="coffee")]))
+    told = cli("search", "ada", "coffee", "--at", "2030-01-01T00:00:00Z").out
+    assert told.startswith("Nothing found (normal mode, position ")
+    assert "withheld: 1 compressed (shown by review)" in told
+
+
+def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redis_servers: Servers) -> None:
+    from ops.settings import Settings
+    from ops.wiring import open_application
+
+    cli("append", "-", stdin=lines([event(1)]))
+    with open_application(Settings()) as application:
+        stuck = Store(application).poison("ada")
+    for words in (
+        ["search", "ada", "note"],
+        ["get", "ada", "m1"],
+        ["list", "ada"],
+        ["why", "ada", "m1"],
+        ["stats", "ada"],
+    ):
+        assert f"This owner is quarantined at {stuck}" in cli(*words).out
+    assert "Written, but not folded yet." in cli("delete", "ada", "m1", code=3).out
+    assert "ada" in cli("status").out
+    assert "MemoryCreated.9" in cli("dead", "list").out
+    assert "of no type or version that this release knows" in flat(cli("dead", "show", "ada").out)
+    assert "still stuck" in cli("dead", "retry", "ada", code=1).out
+    cli("dead", "discard", "ada", stuck, "--reason", MARKUP)
+    assert cli("dead", "list").out == "None.\n"
+    assert cli.json("verify")["ok"] is True
+
+
+def test_the_tree_of_a_merge_names_its_sources_and_their_turns(cli: Cli) -> None:
+    cli("import", "turns", "-", stdin=lines([turn(1, "tea"), turn(2, "coffee")]))
+    cli("merge", "ada", "t1", "t2", "--into", "both", "--summary", "drinks")
+    told = cli("provenance", "ada", "both").out
+    assert "├── merged from t1  turns t1" in told
+    assert "└── merged from t2  turns t2" in told
+
+
+def test_the_store_tells_its_numbers(cli: Cli) -> None:
+    assert "0 events, 0 memories, lag 0, 0 workers" in cli("status").out
+    assert "no owners yet" in cli("stats").out
+    cli("append", "-", stdin=lines([event(1), event(2, "bo")]))
+    assert "2 owners" in cli("stats").out
+    assert "by category           fact 1" in cli("stats", "ada").out
+    assert cli("verify").out.startswith("ok 2 events, 2 memories, digest ")
+    assert "16 partition(s) rebuilt and switched" in cli("rebuild").out
