@@ -202,6 +202,7 @@ class Demo:
             curve = figure.signal(xs, ys, marker=marker)
             curve.label(memory_id)
             figure.draw(curve)
+        figure.legend(x=150, y=2.3, ha="right", relative=True)
         figure.title("weight by day: coffee is mentioned on day 11 and 25, negated on day 60")
         figure.plot_size(min(self._out.width, 110), 22)
         self._out.print(Text.from_ansi(str(figure.build())))
