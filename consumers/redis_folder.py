@@ -26,6 +26,7 @@ from projections.partition import (
 from projections.redis_scripts import COMMIT
 from projections.redis_store import (
     Lease,
+    all_loaded,
     commit_command,
     load_owners,
     read_checkpoint,
@@ -108,19 +109,43 @@ class PartitionFolder:
         self._probe = probe
         self._most = cached_memories
         self._owners: dict[str, WorkingOwner] = {}
+        self._ready: Sequence[Decoded] = ()
         self.checkpoint = read_checkpoint(load, lease.keys)
         """Where the next batch starts; ahead of Redis while a commit is in flight."""
+        self._whole = self.checkpoint.seq == 0
+        """Whether the working set holds all there is: the build began empty under this lease, and nothing was trimmed."""
 
     def feed(self, stored: Sequence[Stored]) -> None:
-        """Fold and commit what follows on the checkpoint; entries before it (a stale prefetch) are passed over.
+        """`prepare` and `fold` in one."""
+        self.prepare(stored)
+        self.fold()
 
-        Raises FoldError or StoreError: then the folder must be dropped.
+    def prepare(self, stored: Sequence[Stored]) -> None:
+        """Take what follows on the checkpoint, and load whom it is about before Redis is busy with the next commit.
+
+        Entries before the checkpoint (a stale prefetch) are passed over. Raises FoldError or StoreError: then the folder
+        must be dropped.
         """
         stored = [one for one in stored if one.seq > self.checkpoint.seq]
         if not stored or stored[0].seq != self.checkpoint.seq + 1:
             return
-        decoded: Sequence[Decoded] = decode_all(stored)
-        load_owners(self._load, self.lease.keys, named_memories(decoded), self._owners)
+        self._ready = decode_all(stored)
+        if self._whole:
+            for name in {one.owner for one in stored}:
+                if name not in self._owners:
+                    self._owners[name] = WorkingOwner()
+            return
+        wanted = named_memories(self._ready)
+        if not all_loaded(wanted, self._owners):
+            self._lane.settle()  # what is asked of Redis must not be on its way to it
+            load_owners(self._load, self.lease.keys, wanted, self._owners)
+
+    def fold(self) -> None:
+        """Fold and commit what was prepared. Raises as `prepare` does; one commit stays in flight."""
+        if not self._ready:
+            return
+        decoded, self._ready = self._ready, ()
+        fresh = {stored.owner for stored, _ in decoded}
         self._probe("between prefetch and commit")
         while decoded:
             outcome = fold_batch(self.checkpoint, self._owners, decoded, base=self._base, on_failure=self._told)
@@ -128,7 +153,7 @@ class PartitionFolder:
                 outcome = self._discard(decoded)
             decoded = decoded[outcome.events :]
             self._commit(outcome)
-        self._trim({one.owner for one in stored})
+        self._trim(fresh)
 
     def _discard(self, decoded: Sequence[Decoded]) -> Outcome:
         """The first event discards a parked one: the owner's parked events fold now."""
@@ -192,3 +217,4 @@ class PartitionFolder:
             if total <= self._most:
                 break
             total -= len(self._owners.pop(name).memories)
+            self._whole = False

@@ -13,17 +13,19 @@ from typing import NamedTuple
 import redis
 
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from events.envelope import Stored
 from events.errors import LostLease, StoreFull, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
 from events.redis_log import APPEND_FULL, entries
-from events.redis_wire import Wire
+from events.redis_wire import Wire, as_store_error
 from projections.builds import BuildKeys, next_build
 from projections.redis_scripts import SWITCH
 from projections.redis_store import renew_lease, take_lease
 
 LEASE_MS = 10_000
 READ_COUNT = 500
+PROGRESS_SECONDS = 0.1
 Progress = Callable[[int, int], None]
 
 
@@ -63,18 +65,23 @@ def rebuild_partition(
         if lease is None:
             raise LostLease(f"another rebuild of partition {{{tag}}} holds build {keys.build}", partition=tag)
         folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
+        ask(read, tag, folder.checkpoint.seq)
+        told = monotonic()
         while monotonic() < end:
             if monotonic() - renewed > lease_ms / 3_000:
                 renewed = monotonic()
                 if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
                     raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
-            batch = entries(
-                read.call("XRANGE", LogKeys(tag).stream, f"{folder.checkpoint.seq + 1}-0", "+", "COUNT", READ_COUNT)
-            )
+            batch = answered(read)
             if batch:
-                folder.feed(batch)
-                on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "seq") or 0))
+                folder.prepare(batch)
+                ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
+                folder.fold()
+                if monotonic() - told > PROGRESS_SECONDS:
+                    told = monotonic()
+                    on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "seq") or 0))
                 continue
+            ask(read, tag, folder.checkpoint.seq)
             lane.settle()
             probe("before a switch")
             if _switch(tend, live, keys):
@@ -88,6 +95,19 @@ def rebuild_partition(
     finally:
         for wire in (tend, load, read, lane.wire):
             wire.close()
+
+
+def ask(wire: Wire, tag: str, after: int) -> None:
+    """Ask for the entries after a seq; `answered` takes them."""
+    wire.send("XRANGE", LogKeys(tag).stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT)
+
+
+def answered(wire: Wire) -> list[Stored]:
+    """The entries asked for. Raises StoreError where Redis refused."""
+    try:
+        return entries(wire.receive())
+    except redis.ResponseError as error:
+        raise as_store_error(error) from error
 
 
 def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:

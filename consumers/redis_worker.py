@@ -6,7 +6,7 @@ a commit that is refused drops everything that was not committed; partitions are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event as Flag
 from time import monotonic
 from typing import Any
@@ -82,7 +82,7 @@ class FoldWorker:
         """Fold until `stop` is set, then hand every partition over at once."""
         try:
             while not stop.is_set():
-                self._guarded(stop)
+                self._guarded(self._turn, stop)
         finally:
             self.hand_over()
 
@@ -90,17 +90,25 @@ class FoldWorker:
         """Fold until every partition named has reached its seq; False after `give_up_after` seconds without that."""
         end = monotonic() + give_up_after
         while monotonic() < end:
-            if all(p in self._folders and self._folders[p].checkpoint.seq >= seq for p, seq in until.items()):
-                return True
-            self._guarded(Flag())
+            if self._reached(until):
+                self._guarded(self._lane.settle, Flag())  # the last commit may still be refused
+                if self._reached(until):
+                    return True
+            self._guarded(self._turn, Flag())
         return not until
 
-    def _guarded(self, stop: Flag) -> None:
-        """One round. Whatever is refused ends in a clean start, after a pause."""
+    def _reached(self, until: Mapping[int, int]) -> bool:
+        return all(p in self._folders and self._folders[p].checkpoint.seq >= seq for p, seq in until.items())
+
+    def _turn(self) -> None:
+        self._tick()
+        self._round()
+        self._watch_reconnects()
+
+    def _guarded(self, work: Callable[[], None], stop: Flag) -> None:
+        """Do it. Whatever is refused ends in a clean start, after a pause."""
         try:
-            self._tick()
-            self._round()
-            self._watch_reconnects()
+            work()
         except FoldError as error:
             self._tell("fold stopped", reason=error.message, alarm=not isinstance(error, LostLease), **error.context)
             self._drop_everything()
@@ -112,17 +120,20 @@ class FoldWorker:
             stop.wait(BACK_OFF_SECONDS)
 
     def _round(self) -> None:
-        """Take what was prefetched, ask for what follows, fold."""
+        """Take what was prefetched, load what it is about, ask for what follows, fold while Redis reads and commits."""
         if not self._asked and not self._ask(BLOCK_MS):
             Flag().wait(TICK_SECONDS / 5)
             return
         found = self._receive()
-        if found:
-            self._ask(BLOCK_MS, found)
-        for partition, batch in found.items():
-            if partition in self._folders:
-                self._folders[partition].feed(batch)
-        self._lane.settle()
+        if not found:
+            self._lane.settle()
+            return
+        folders = [(self._folders[p], batch) for p, batch in found.items() if p in self._folders]
+        for folder, batch in folders:
+            folder.prepare(batch)
+        self._ask(BLOCK_MS, found)
+        for folder, _ in folders:
+            folder.fold()
 
     def _ask(self, block_ms: int, following: Mapping[int, Sequence[Stored]] | None = None) -> bool:
         """Ask for the entries after each checkpoint, or after those in hand; False where no partition is held."""
@@ -149,6 +160,7 @@ class FoldWorker:
         try:
             answer = self._read.receive()
         except redis.ResponseError as error:
+            self._lane.settle()  # why the commit in flight was refused, if it was, says more than why the read was
             raise as_store_error(error) from error
         return {by_stream[stream]: entries(found) for stream, found in answer or ()}
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import redis
 
+from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
 from events.errors import StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
@@ -173,9 +174,14 @@ def _answer(wire: Wire) -> Any:
 def entries(answer: list[Any] | None) -> list[Stored]:
     """Stream entries as Redis sends them, decoded."""
     return [
-        Stored(int(entry[0][:-2]), entry[1][1].decode(), entry[1][3], entry[1][5].decode(), entry[1][7])
-        for entry in answer or ()
+        # As Stored(...), in half the time.
+        _STORED(Stored, (int(key[:-2]), _KINDS.get(held[1]) or held[1].decode(), held[3], held[5].decode(), held[7]))
+        for key, held in answer or ()
     ]
+
+
+_STORED = tuple.__new__
+_KINDS = {f"{name}.{version}".encode(): f"{name}.{version}" for name, version in LATEST_VERSION.items()}
 
 
 def runs(seqs: Sequence[int]) -> list[tuple[int, int]]:

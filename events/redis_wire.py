@@ -8,12 +8,13 @@ broken connection apart from a refusal, and counts its connections: after a reco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
 from typing import Any
 
+import hiredis
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -87,6 +88,10 @@ def as_store_error(error: Exception) -> EngramlogError:  # noqa: PLR0911 - a tab
     return StoreUnavailable(f"Redis refused: {text}")
 
 
+_packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: ignore[assignment]
+"""The bytes of a command; the stub of hiredis knows tuples of one only."""
+
+
 class Wire:
     """One connection. `generation` grows with each new connection made under it; not for two threads at once."""
 
@@ -131,7 +136,7 @@ class Wire:
     def send(self, *arguments: Argument) -> None:
         """Send one command; its answer is had by `receive`, in order."""
         try:
-            self._open().send_command(*arguments)
+            self._open().send_packed_command([_packed(arguments)])
             self._outstanding += 1
         except (redis.RedisError, OSError) as error:
             self.close()
@@ -165,7 +170,7 @@ class Wire:
         """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
         try:
             connection = self._open()
-            connection.send_packed_command(connection.pack_commands(commands))
+            connection.send_packed_command([b"".join([_packed(tuple(one)) for one in commands])])
             self._outstanding += len(commands)
         except (redis.RedisError, OSError) as error:
             self.close()

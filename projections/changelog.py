@@ -6,6 +6,7 @@ Entries hold field names, versions and content hashes, never content, so a purge
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -58,7 +59,7 @@ _PACK = msgspec.msgpack.Encoder()
 _LINK = msgspec.msgpack.Encoder()
 
 
-def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
+def make_entry(note: Note, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
     """The entry of a note; both weights are the weighted law at one instant, on the record before and after."""
     before, after, fields = note.before, note.after, note.fields
     old = new = None
@@ -66,9 +67,7 @@ def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str,
     told = b""
     if after is not None:
         instant = at if before is None or before.stamp <= at else before.stamp
-        now = factors(after, instant, parameters)
-        new = round(now.product, 6)
-        found = tuple([value if value == 1.0 else round(value, 6) for value in now])
+        new, found = _rounded(factors(after, instant, parameters))
         if before is None:
             told = content_hash(after)
         elif before is after:
@@ -84,13 +83,25 @@ def make_entry(note: Note, *, seq: int, raw_id: bytes, at: int, event_type: str,
         note.memory_id,
         _DECISION[note.decision],
         note.reason,
-        tuple([_FIELD.get(name, name) for name in fields]),
+        _numbered(fields) if fields else (),
         after.version if after is not None else 0,
         told,
         old,
         new,
         found,
     )
+
+
+@lru_cache(maxsize=1024)
+def _rounded(found: Factors) -> tuple[float, tuple[float, ...]]:
+    """Weight and factors as they are told. Kept, for all memories of a category begin with the same."""
+    return round(found.product, 6), tuple(round(value, 6) for value in found)
+
+
+@lru_cache(maxsize=1024)
+def _numbered(fields: tuple[str, ...]) -> tuple[int | str, ...]:
+    """Numbers for a record's field names; names of parameters stay."""
+    return tuple(_FIELD.get(name, name) for name in fields)
 
 
 def content_hash(memory: Memory) -> bytes:

@@ -53,6 +53,8 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     memories: dict[str, Memory]
     settings: Settings
     notes: list[Note]
+    at: int
+    """When the event happened, microseconds since 1970."""
 
 
 def _choose_profile(scene: Scene, data: ProfileChosen, _event: Event[Any]) -> None:
@@ -118,7 +120,7 @@ def evolve(
         handler(scene, data, event)
     if type(data) is not MemoriesAccessed:
         _note_the_named(scene, data)
-    return Change(scene.changed, scene.settings, scene.notes)
+    return Change(scene.changed, scene.settings, scene.notes, scene.at)
 
 
 def _note_the_named(scene: Scene, data: EventData) -> None:

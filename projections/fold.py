@@ -78,9 +78,9 @@ def fold_event(
     change = evolve(owner.settings, memories, event, seq, base)
     settings, chain, entries = change.settings, owner.chain, []
     if change.notes:
-        parameters, at = parameters_of(settings, base), micros(event.occurred_at)
+        parameters = parameters_of(settings, base)
         for note in change.notes:
-            entry = make_entry(note, seq=seq, raw_id=raw_id, at=at, event_type=event.type, parameters=parameters)
+            entry = make_entry(note, seq, raw_id, change.at, event.type, parameters)
             chain = link(chain, entry)
             entries.append(entry)
     after = OwnerState(

@@ -6,7 +6,7 @@ same bytes on any machine. Every list is bounded, and its comment says by what. 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
@@ -164,13 +164,11 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
         return self.negated_at if self.negated_at is not None else self.merged_at
 
 
-_ENCODE = msgspec.msgpack.Encoder()
 _DECODE = msgspec.msgpack.Decoder(Memory)
 
 
-def encode_memory(memory: Memory) -> bytes:
-    """Canonical bytes of a record: MessagePack, floats as their eight IEEE bytes."""
-    return _ENCODE.encode(memory)
+encode_memory: Callable[[Memory], bytes] = msgspec.msgpack.Encoder().encode
+"""Canonical bytes of a record: MessagePack, floats as their eight IEEE bytes."""
 
 
 def decode_memory(raw: bytes) -> Memory:
@@ -178,6 +176,5 @@ def decode_memory(raw: bytes) -> Memory:
     return _DECODE.decode(raw)
 
 
-def with_changes(memory: Memory, **fields: Any) -> Memory:
-    """The record with some fields replaced."""
-    return msgspec.structs.replace(memory, **fields)
+with_changes: Callable[..., Memory] = msgspec.structs.replace
+"""The record with some fields replaced, given by name."""

@@ -137,7 +137,7 @@ def fold_batch(
     `released`: parked events of an owner whose discard stands first in `decoded`.
     """
     outcome = Outcome(checkpoint.seq, checkpoint.seq, b"", checkpoint.head)
-    size = 0
+    size, head = 0, checkpoint.head
     for stored, event in decoded:
         owner = owners[stored.owner]
         dropped = None if owner.quarantine is None else discarded_position(event)
@@ -147,15 +147,19 @@ def fold_batch(
                 break
             kept = [one for one in released[stored.owner] if one[0].seq != parse_position(dropped)[1]]
             release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
-            _apply(outcome, outcome.writes(stored.owner), owner, stored, event, base)
+            _apply(outcome, owner, stored, event, base)
         else:
             _apply_or_park(outcome, owner, stored, event, base, on_failure)
-        outcome.seq, outcome.raw_id = stored.seq, stored.raw_id
-        outcome.head = event_link(outcome.head, stored.seq, stored.body)
+        seq, body = stored.seq, stored.body
+        head = event_link(head, seq, body)
+        outcome.seq = seq
         outcome.events += 1
-        size += len(stored.body)
+        size += len(body)
         if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
             break
+    outcome.head = head
+    if outcome.events:
+        outcome.raw_id = decoded[outcome.events - 1][0].raw_id
     return outcome
 
 
@@ -192,24 +196,26 @@ def _apply_or_park(
     base: Parameters,
     on_failure: Callable[[Stored, Exception], None],
 ) -> None:
-    part = outcome.writes(stored.owner)
     if owner.quarantine is None:
         try:
-            if isinstance(event, UndecodableEvent):
-                raise event  # noqa: TRY301 - an unreadable event stops its owner just as a failing one does
-            _apply(outcome, part, owner, stored, event, base)
+            _apply(outcome, owner, stored, event, base)
             return
         except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
             on_failure(stored, error)
             owner.quarantine = Quarantine(stored.seq, stored.kind, f"{type(error).__name__}: {error}"[:500])
-            part.quarantine_changed = True
+            outcome.writes(stored.owner).quarantine_changed = True
+    part = outcome.writes(stored.owner)
     (part.park if part.parked_now is None else part.parked_now).append(stored.seq)
 
 
 def _apply(
-    outcome: Outcome, part: OwnerWrites, owner: WorkingOwner, stored: Stored, event: AnyEvent, base: Parameters
+    outcome: Outcome, owner: WorkingOwner, stored: Stored, event: AnyEvent | UndecodableEvent, base: Parameters
 ) -> None:
+    """Raises what `evolve` raises, and the event itself where it is unreadable: nothing is changed then."""
+    if isinstance(event, UndecodableEvent):
+        raise event
     step = fold_event(owner.state, owner.memories, event, stored, base)
+    part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
     owner.state = step.owner
     part.seqs.append(stored.seq)
     if step.changed:
@@ -241,13 +247,16 @@ def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingO
     records: dict[str, dict[str, bytes]] = {}
     for name, part in outcome.owners.items():
         owner, mine = owners[name], {}
+        hashes = owner.hashes
         for memory_id in part.touched:
-            record = encode_memory(owner.memories[memory_id])
+            record = mine[memory_id] = encode_memory(owner.memories[memory_id])
             value = record_hash(name, memory_id, record)
-            known = owner.hashes.get(memory_id)
-            digest += value - (known or 0)
-            count += known is None
-            owner.hashes[memory_id] = value
-            mine[memory_id] = record
+            known = hashes.get(memory_id)
+            if known is None:
+                count += 1
+                digest += value
+            else:
+                digest += value - known
+            hashes[memory_id] = value
         records[name] = mine
     return Sealed(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)

@@ -75,14 +75,22 @@ def decode_quarantine(raw: bytes) -> Quarantine:
     return _DECODE_QUARANTINE.decode(raw)
 
 
+def all_loaded(wanted: Mapping[str, Iterable[str]], owners: Mapping[str, WorkingOwner]) -> bool:
+    """Whether `load_owners` would have nothing to ask Redis for."""
+    for name, ids in wanted.items():
+        owner = owners.get(name)
+        if owner is None or not (owner.complete or all(memory_id in owner.memories for memory_id in ids)):
+            return False
+    return True
+
+
 def load_owners(
     wire: Wire, keys: BuildKeys, wanted: Mapping[str, Iterable[str]], owners: dict[str, WorkingOwner]
 ) -> None:
     """Bring the wanted memories, and those their events may reach, into the working set `owners`."""
     unknown = [name for name in wanted if name not in owners]
     for names in _slices(unknown, _MOST_VALUES):
-        states = wire.call("HMGET", keys.owners, *names)
-        stuck = wire.call("HMGET", keys.quarantine, *names)
+        states, stuck = _answers(wire, [["HMGET", keys.owners, *names], ["HMGET", keys.quarantine, *names]])
         for name, state, why in zip(names, states, stuck, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None)
             if state is not None:

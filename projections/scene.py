@@ -82,8 +82,8 @@ class Scene(msgspec.Struct, gc=False):
     def change(self, memory: Memory, decision: str, reason: str, **fields: Any) -> Memory:
         """New values for some fields, with a note that names those that differ."""
         differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
-        after = with_changes(memory, stamp=max(memory.stamp, self.at), **differ)
-        self.changed[memory.id] = after
+        stamp = max(self.at, memory.stamp)
+        after = self.changed[memory.id] = with_changes(memory, stamp=stamp, **differ)
         self.notes.append(Note(memory.id, decision, reason, memory, after, tuple(sorted(differ))))
         return after
 

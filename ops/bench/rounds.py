@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -64,11 +65,22 @@ def interleave(rounds: int, ours: Timed, limit: Timed) -> tuple[tuple[float, flo
     """Both in turn, so many times; garbage of one is not collected at the other's cost."""
     found = []
     for _ in range(rounds):
-        gc.collect()
-        mine = ours()
-        gc.collect()
-        found.append((mine, limit()))
+        with _nothing_to_walk():
+            mine = ours()
+        with _nothing_to_walk():
+            found.append((mine, limit()))
     return tuple(found)
+
+
+@contextmanager
+def _nothing_to_walk() -> Iterator[None]:
+    """The benchmark's own data, which no worker or producer has, is kept from the garbage collector meanwhile."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def seconds(work: Callable[[], object]) -> float:

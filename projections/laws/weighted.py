@@ -6,6 +6,7 @@ Windows are half-open: the start is outside, the end inside. An elapsed time bel
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from math import exp
 from typing import NamedTuple
 
@@ -38,6 +39,10 @@ class Factors(NamedTuple):
             * self.user_factor
             * self.momentum
         )
+
+
+_FACTORS = tuple.__new__
+"""Half the time of calling a named tuple; every event needs one or two of them."""
 
 
 def time_weight(days: float, importance: float, parameters: Parameters) -> float:
@@ -77,6 +82,10 @@ _IMPORTANCE = {category: f"importance_{category}" for category in CATEGORIES}
 def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
     """The six factors at `now` (microseconds since 1970)."""
     importance = importance_of(memory.category, parameters)
+    user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
+    idle = now - memory.last_activated_at
+    if idle <= 0 and not memory.mentions and memory.negated_at is None:
+        return _at_once(importance, user)
     boost = penalty = drive = 1.0
     if memory.mentions:
         boost = semantic_boost((now - memory.mentions[-1]) / DAY, memory.mention_boost, parameters)
@@ -86,16 +95,14 @@ def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
     if memory.negated_at is not None:
         curve = fade_curve if memory.resolution == "weight_balance" else drop_curve
         penalty = curve((now - memory.negated_at) / DAY, parameters)
-    idle = now - memory.last_activated_at
-    user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
-    return Factors(
-        time_weight(idle / DAY, importance, parameters) if idle > 0 else 1.0,
-        boost,
-        penalty,
-        importance,
-        user,
-        drive,
-    )
+    time = time_weight(idle / DAY, importance, parameters) if idle > 0 else 1.0
+    return _FACTORS(Factors, (time, boost, penalty, importance, user, drive))
+
+
+@lru_cache(maxsize=256)
+def _at_once(importance: float, user: float) -> Factors:
+    """The factors of a memory at its creation: most changes are one."""
+    return Factors(1.0, 1.0, 1.0, importance, user, 1.0)
 
 
 def clip(weight: float, parameters: Parameters) -> float:
