@@ -65,23 +65,23 @@ def rebuild_partition(
         if lease is None:
             raise LostLease(f"another rebuild of partition {{{tag}}} holds build {keys.build}", partition=tag)
         folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
-        ask(read, tag, folder.checkpoint.seq)
+        _ask(read, tag, folder.checkpoint.seq)
         told = monotonic()
         while monotonic() < end:
             if monotonic() - renewed > lease_ms / 3_000:
                 renewed = monotonic()
                 if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
                     raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
-            batch = answered(read)
+            batch = _answered(read)
             if batch:
                 folder.prepare(batch)
-                ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
+                _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
                 folder.fold()
                 if monotonic() - told > PROGRESS_SECONDS:
                     told = monotonic()
                     on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "seq") or 0))
                 continue
-            ask(read, tag, folder.checkpoint.seq)
+            _ask(read, tag, folder.checkpoint.seq)
             lane.settle()
             probe("before a switch")
             if _switch(tend, live, keys):
@@ -97,12 +97,12 @@ def rebuild_partition(
             wire.close()
 
 
-def ask(wire: Wire, tag: str, after: int) -> None:
-    """Ask for the entries after a seq; `answered` takes them."""
+def _ask(wire: Wire, tag: str, after: int) -> None:
+    """Ask for the entries after a seq; `_answered` takes them."""
     wire.send("XRANGE", LogKeys(tag).stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT)
 
 
-def answered(wire: Wire) -> list[Stored]:
+def _answered(wire: Wire) -> list[Stored]:
     """The entries asked for. Raises StoreError where Redis refused."""
     try:
         return entries(wire.receive())

@@ -134,6 +134,8 @@ class FoldWorker:
         self._ask(BLOCK_MS, found)
         for folder, _ in folders:
             folder.fold()
+            if monotonic() >= self._next_renewal:  # a long round must not outlast its leases
+                self._renew(self._now_ms())
 
     def _ask(self, block_ms: int, following: Mapping[int, Sequence[Stored]] | None = None) -> bool:
         """Ask for the entries after each checkpoint, or after those in hand; False where no partition is held."""
@@ -170,8 +172,7 @@ class FoldWorker:
             return
         self._next_tick = monotonic() + TICK_SECONDS
         self._lane.settle()
-        seconds, micros = self._tend.call("TIME")
-        now_ms = int(seconds) * 1_000 + int(micros) // 1_000
+        now_ms = self._now_ms()
         self._renew(now_ms)
         workers = self._presence.beat(now_ms, self.held, self.folded)
         self._balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
@@ -180,6 +181,10 @@ class FoldWorker:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for folder in self._folders.values():
                 drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
+
+    def _now_ms(self) -> int:
+        seconds, micros = self._tend.call("TIME")
+        return int(seconds) * 1_000 + int(micros) // 1_000
 
     def _renew(self, now_ms: int) -> None:
         if monotonic() < self._next_renewal:

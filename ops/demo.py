@@ -86,7 +86,7 @@ class Demo:
             summary="Often has an oat latte. 常喝燕麦拿铁。",
             occurred_at=utc_text(day(30.0)),
         )
-        render.origins(self._app.reader.provenance(OWNER, "latte-habit")["provenance"])
+        render.origins(self._app.reader.provenance(OWNER, "latte-habit")["provenance"], self._out)
         self._say(
             "5",
             "Day 60: “我不喝咖啡了”",
@@ -158,7 +158,7 @@ class Demo:
         self._app.writer.settle_positions(positions_by_partition(positions))
 
     def _search(self, query: str, mode: str, when: datetime) -> None:
-        render.results(self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)))
+        render.results(self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)), self._out)
 
     def _why(self, memory_id: str, when: datetime) -> None:
         told = self._app.reader.why(OWNER, memory_id, as_of=utc_text(when))
@@ -167,7 +167,7 @@ class Demo:
         self._out.print("[dim]    (w_time x S x C x I x U x M: the published example of the weighted design)[/]")
 
     def _changes(self, memory_id: str) -> None:
-        render.changes(self._app.reader.history(OWNER, memory_id)["changes"])
+        render.changes(self._app.reader.history(OWNER, memory_id)["changes"], self._out)
 
     def _table(self, at: datetime) -> None:
         told = self._app.reader.list(OWNER, mode="debug", as_of=utc_text(at))

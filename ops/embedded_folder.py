@@ -49,10 +49,17 @@ def prepare_folder(folder: Path, *, create: bool) -> Path:
     return folder
 
 
+class UnusableFolder(EmbeddedRedisError):
+    """The data folder cannot be made, read or written: bad input, since ENGRAMLOG_DATA names it."""
+
+    status = 422
+    exit_code = 2
+
+
 def unusable(folder: Path, error: Exception) -> EmbeddedRedisError:
     """The error of a folder that cannot be made, read or written."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return EmbeddedRedisError(
+    return UnusableFolder(
         f"the data folder {folder} cannot be used: {reason}; make it writable for this user, or name another folder",
         folder=str(folder),
     )

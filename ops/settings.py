@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from redis.connection import parse_url
 
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
@@ -16,7 +18,7 @@ from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 class Settings(BaseSettings):
     """Everything that can be set from outside."""
 
-    model_config = SettingsConfigDict(env_prefix="ENGRAMLOG_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ENGRAMLOG_", env_ignore_empty=True, extra="ignore")
 
     data: Path = Field(default_factory=lambda: user_data_path("engramlog"))
     """Folder of the embedded store."""
@@ -43,6 +45,12 @@ class Settings(BaseSettings):
     def _known_scheme(cls, value: str | None) -> str | None:
         if value and not value.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("a URL that begins with redis://, rediss:// or unix://")
+        try:
+            if value:
+                parse_url(value)  # type: ignore[no-untyped-call]
+                _ = urlsplit(value).port
+        except ValueError as error:
+            raise ValueError(f"a URL such as redis://localhost:6379/0 ({error})") from None
         return value or None
 
     @field_validator("log_level")

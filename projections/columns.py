@@ -5,7 +5,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -53,45 +53,58 @@ class Columns:
     def __init__(self) -> None:
         self.memories: list[Memory] = []
         self._rows: dict[str, int] = {}
+        self._held: dict[str, np.ndarray] = {}
+        """The columns with room to grow; the attributes are what is filled of them."""
         self._capacity = 0
         self._grow(16)
+        self._trim()
 
     def _grow(self, capacity: int) -> None:
         for name, kind, empty in _FIELDS:
             column = np.full(capacity, empty, dtype=kind)
             if self._capacity:
-                column[: self._capacity] = self.__dict__[f"_{name}"]
-            self.__dict__[f"_{name}"] = column
+                column[: self._capacity] = self._held[name]
+            self._held[name] = column
         self._capacity = capacity
-        self._trim()
 
     def _trim(self) -> None:
         for name, _, _ in _FIELDS:
-            setattr(self, name, self.__dict__[f"_{name}"][: len(self.memories)])
+            setattr(self, name, self._held[name][: len(self.memories)])
 
     def put(self, memory: Memory) -> int:
         """Add or replace a memory; gives its row."""
+        row = self._put(memory)
+        self._trim()
+        return row
+
+    def put_all(self, memories: Iterable[Memory]) -> None:
+        """`put` for each, in order."""
+        for memory in memories:
+            self._put(memory)
+        self._trim()
+
+    def _put(self, memory: Memory) -> int:
         row = self._rows.get(memory.id)
         if row is None:
             row = self._rows[memory.id] = len(self.memories)
             self.memories.append(memory)
             if len(self.memories) > self._capacity:
                 self._grow(2 * self._capacity)
-            self._trim()
         else:
             self.memories[row] = memory
-        self.category[row] = _CATEGORY[memory.category]
-        self.level[row] = memory.level
-        self.sensitivity[row] = memory.sensitivity
-        self.state[row] = state_of(memory)
-        self.conflict[row] = conflict_of(memory)
-        self.core[row] = memory.tier in ("core", "system")
-        self.created_at[row] = memory.created_at
-        self.last_activated_at[row] = memory.last_activated_at
-        self.last_mentioned_at[row] = memory.mentions[-1] if memory.mentions else NEVER
-        self.negated_at[row] = NEVER if memory.negated_at is None else memory.negated_at
-        self.mention_boost[row] = memory.mention_boost if memory.mentions else 0.0
-        self.access_count[row] = memory.access_count
+        held = self._held
+        held["category"][row] = _CATEGORY[memory.category]
+        held["level"][row] = memory.level
+        held["sensitivity"][row] = memory.sensitivity
+        held["state"][row] = state_of(memory)
+        held["conflict"][row] = conflict_of(memory)
+        held["core"][row] = memory.tier in ("core", "system")
+        held["created_at"][row] = memory.created_at
+        held["last_activated_at"][row] = memory.last_activated_at
+        held["last_mentioned_at"][row] = memory.mentions[-1] if memory.mentions else NEVER
+        held["negated_at"][row] = NEVER if memory.negated_at is None else memory.negated_at
+        held["mention_boost"][row] = memory.mention_boost if memory.mentions else 0.0
+        held["access_count"][row] = memory.access_count
         return row
 
     def standing(self) -> np.ndarray:

@@ -11,10 +11,12 @@ from events.envelope import from_micros, utc_text
 from projections.changelog import Entry, describe
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
+from projections.laws.law import Floats
 from projections.laws.weighted import clip
 from projections.memory import LEVELS, SECRET, Memory, Negation
 from projections.modes import REASONS, Mode, effective_levels, reasons_told, secrets, visibility
 from projections.provenance import provenance
+from projections.search_index import Rows
 from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD, OwnerView
 
@@ -43,12 +45,11 @@ def search(asked: Asked, query: str, limit: int) -> dict[str, Any]:
     text = bm25 / (bm25 + TEXT_HALF)
     standing = np.maximum(seen.weights[rows], 0.0)
     bonus = WEIGHT_SHARE * standing / (1.0 + standing)
-    order = np.lexsort((-rows, -(text + bonus)))[:limit]
+    order = _best(text + bonus, rows, limit)
+    best = [view.columns.memories[int(rows[at])] for at in order]
     results = []
-    for at in order:
-        memory = view.columns.memories[int(rows[at])]
+    for at, memory, terms in zip(order, best, view.explain(query, [memory.id for memory in best]), strict=True):
         reading = view.law.read(memory, now, view.parameters)
-        terms = view.explain(query, memory.id)
         whole = float(bm25[at])
         results.append(
             {
@@ -68,6 +69,16 @@ def search(asked: Asked, query: str, limit: int) -> dict[str, Any]:
     # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
     withheld[secrets(view.columns)] = REASONS.index("sensitive")
     return {"results": results, "withheld": reasons_told(withheld, mode)}
+
+
+def _best(scores: Floats, rows: Rows, limit: int) -> Rows:
+    """Places of the `limit` highest scores, best first; of equal ones the newer row first."""
+    if scores.size > limit:
+        least = np.partition(scores, scores.size - limit)[scores.size - limit]
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(scores.size)
+    return places[np.lexsort((-rows[places], -scores[places]))][:limit]
 
 
 def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
+import msgspec
 import redis
 
 from events.envelope import Stored
-from events.errors import BeyondHead, NotYetFolded, OwnerQuarantined
+from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis_wire import Wire, WirePool, server_run
@@ -240,7 +241,7 @@ class RedisViews:
                         break
                 if wire.call("HGET", keys.owners, owner) == before:
                     break
-        return unpack(b"".join(packs[name] for name in sorted(packs)))
+        return _unpacked(owner, b"".join(packs[name] for name in sorted(packs)))
 
     def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
         """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""
@@ -270,14 +271,14 @@ class RedisViews:
     ) -> tuple[list[int], list[Entry]]:
         if state.applied <= since:
             return [], []
-        seqs, entries = unpack(wire.call("HGET", keys.changelog(owner), state.pack) or b"")
+        seqs, entries = _unpacked(owner, wire.call("HGET", keys.changelog(owner), state.pack) or b"")
         if len(seqs) >= state.applied - since:
             return seqs, entries
         names = sorted(map(int, wire.call("HKEYS", keys.changelog(owner))))[:-1]
         while names and len(seqs) < state.applied - since:
             names, wanted = names[:-PACKS], names[-PACKS:]
             packs = wire.call("HMGET", keys.changelog(owner), *wanted)
-            older = unpack(b"".join(raw or b"" for raw in packs))
+            older = _unpacked(owner, b"".join(raw or b"" for raw in packs))
             seqs, entries = older[0] + seqs, older[1] + entries
         return seqs, entries
 
@@ -288,3 +289,14 @@ class RedisViews:
 
     def _live(self, wire: Wire, partition: int) -> str:
         return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()
+
+
+def _unpacked(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
+    """Seqs and entries of an owner's packs; raises DamagedState where they cannot be read."""
+    try:
+        return unpack(raw)
+    except msgspec.MsgspecError as error:
+        raise DamagedState(
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            owner=owner,
+        ) from error

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import log
 from typing import NamedTuple, Protocol
@@ -154,7 +154,7 @@ class Bm25Index:
             documents, counts = self._live_postings(term)
             if documents.size:
                 matched.append(term)
-                sums[documents] += self._contributions(times, documents, counts)
+                sums[documents] += self._contributions(times, documents.size, documents, counts)
         hits = np.flatnonzero(sums)
         return Scores(self._rows[hits], sums[hits], matched)
 
@@ -163,13 +163,22 @@ class Bm25Index:
 
         Empty if the text shares no term with the query. KeyError if the key is not in the index.
         """
-        document = self._document_of[self._row_of[key]]
-        parts = {}
+        return self.explain_all(query, [key])[0]
+
+    def explain_all(self, query: str, keys: Sequence[str]) -> list[dict[str, float]]:
+        """`explain` for each key, each term's postings read once."""
+        wanted = np.array([self._document_of[self._row_of[key]] for key in keys], dtype=np.int64)
+        parts: list[dict[str, float]] = [{} for _ in keys]
         for term, times in Counter(self._analyse(query)).items():
             documents, counts = self._live_postings(term)
-            at = int(np.searchsorted(documents, document))
-            if at < documents.size and documents[at] == document:
-                parts[term] = float(self._contributions(times, documents, counts)[at])
+            if not documents.size:
+                continue
+            places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
+            holders = np.flatnonzero(documents[places] == wanted)
+            at = places[holders]
+            added = self._contributions(times, documents.size, documents[at], counts[at])
+            for holder, value in zip(holders.tolist(), added.tolist(), strict=True):
+                parts[holder][term] = value
         return parts
 
     def bytes_used(self) -> int:
@@ -178,8 +187,8 @@ class Bm25Index:
         # array.array grows by an eighth at a time.
         return columns + self._postings_held * 17 // 2 + _BYTES_A_TERM * len(self._postings) + _BYTES_A_KEY * len(self)
 
-    def _contributions(self, times: int, documents: Rows, counts: Rows) -> Values:
-        holding = documents.size
+    def _contributions(self, times: int, holding: int, documents: Rows, counts: Rows) -> Values:
+        """What a term that `holding` texts hold adds to the score of these."""
         idf = log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
         norms = self.k1 * (1 - self.b + self.b * self._lengths[documents] / self.mean_length)
         contributions: Values = times * idf * (counts * (self.k1 + 1) / (counts + norms))

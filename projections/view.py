@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -45,13 +45,13 @@ class OwnerView:
         """Take in changed memories; the text index is touched only where a text changed."""
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
-        for memory in memories:
+        changed = list(memories)
+        for memory in changed:
             row = self.columns.row(memory.id)
             text = indexed_text(memory)
-            known = row is not None and indexed_text(self.columns.memories[row]) == text
-            self.columns.put(memory)
-            if not known:
+            if row is None or indexed_text(self.columns.memories[row]) != text:
                 self._index.put(memory.id, text)
+        self.columns.put_all(changed)
 
     @property
     def law(self) -> Law:
@@ -67,9 +67,9 @@ class OwnerView:
         """Rows that share a term with the query, with their BM25 scores."""
         return self._index.scores(query)
 
-    def explain(self, query: str, memory_id: str) -> dict[str, float]:
-        """What each term of the query brought to a memory's BM25 score; the values add up to it."""
-        return self._index.explain(query, memory_id)
+    def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
+        """What each term of the query brought to each memory's BM25 score; the values add up to it."""
+        return self._index.explain_all(query, memory_ids)
 
     def bytes_used(self) -> int:
         """About how much memory this view takes."""

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from consumers.redis_rebuild import rebuild_partition
 from consumers.redis_worker import FoldWorker
 from events.envelope import Prepared, prepare
+from events.partitions import LogKeys
 from ops.bench.fold import GIVE_UP_SECONDS, fill
-from ops.bench.raw import xrange_raw
+from ops.bench.raw import PAGE, xrange_raw
 from ops.bench.rounds import Comparison, Target, interleave, seconds
 from ops.bench.sample import EVENTS_AN_OWNER, sample
 from ops.bench.server import BenchServer
 
 LIMIT = "raw XRANGE of the log, pages of 500"
+CLIENT_LIMIT = "redis-py's XRANGE of the log, pages of 500"
 TARGET = Target(least=0.15)
 
 
 def measure(server: BenchServer, events: int, rounds: int) -> list[Comparison]:
-    """Many owners over 16 partitions, one after another, from nothing to the switch."""
+    """Many owners over 16 partitions, one after another, from nothing to the switch; against two ways to read the log."""
     ready = [prepare(event) for event in sample(events, max(events // EVENTS_AN_OWNER, 1))]
-    timed = interleave(rounds, lambda: _ours(server, ready), lambda: _limit(server, ready))
-    return [Comparison(f"rebuild, {server.fsync}", LIMIT, "events", events, timed, TARGET)]
+    by_client: list[float] = []
+    timed = interleave(rounds, lambda: _ours(server, ready), lambda: _limit(server, ready, by_client))
+    against_client = tuple((ours, limit) for (ours, _), limit in zip(timed, by_client, strict=True))
+    what = f"rebuild, {server.fsync}"
+    return [
+        Comparison(what, LIMIT, "events", events, timed, TARGET),
+        Comparison(what, CLIENT_LIMIT, "events", events, against_client),
+    ]
 
 
 def _ours(server: BenchServer, ready: Sequence[Prepared]) -> float:
@@ -37,9 +46,23 @@ def _ours(server: BenchServer, ready: Sequence[Prepared]) -> float:
     return seconds(run)
 
 
-def _limit(server: BenchServer, ready: Sequence[Prepared]) -> float:
+def _limit(server: BenchServer, ready: Sequence[Prepared], by_client: list[float]) -> float:
     tags, _ = fill(server, ready)
     found: list[int] = []
     taken = seconds(lambda: found.append(xrange_raw(server.socket, tags)))
-    assert found == [len(ready)]
+    client = server.ordinary_client()
+    client.ping()
+    by_client.append(seconds(lambda: found.append(_xrange_by_client(client, tags))))
+    client.close()
+    assert found == [len(ready)] * 2
     return taken
+
+
+def _xrange_by_client(client: Any, tags: Sequence[str]) -> int:
+    count = 0
+    for tag in tags:
+        after = "0"
+        while page := client.xrange(LogKeys(tag).stream, f"({after}", "+", count=PAGE):
+            count += len(page)
+            after = page[-1][0].decode()
+    return count

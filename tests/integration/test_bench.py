@@ -9,7 +9,7 @@ import pytest
 
 from ops.main import main
 
-RATIOS = {"append": 2, "fold": 2, "rebuild": 1, "jobs": 1}
+RATIOS = {"append": 2, "fold": 2, "rebuild": 2, "jobs": 1}
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from ops.settings import load_settings
         ("PARTITIONS", "many", "a valid integer"),
         ("PARTITIONS", "100000", "less than or equal to 1024"),
         ("REDIS_URL", "http://example.org", "redis://, rediss:// or unix://"),
+        ("REDIS_URL", "redis://:a:b:c", "redis://localhost:6379/0"),
+        ("REDIS_URL", "redis://localhost:99999", "redis://localhost:6379/0"),
         ("PORT", "70000", "less than or equal to 65535"),
         ("WORKERS", "0", "greater than or equal to 1"),
         ("LOG_LEVEL", "loud", "debug, info, warning or error"),
@@ -42,6 +44,9 @@ def test_the_environment_chooses_the_folder_and_the_redis(monkeypatch: pytest.Mo
     assert (settings.data, settings.redis_url) == (tmp_path, "redis://localhost:6379/3")
 
 
-def test_an_empty_url_means_the_embedded_store(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_settings_mean_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_DATA", "")
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
-    assert load_settings().redis_url is None
+    settings = load_settings()
+    assert settings.redis_url is None
+    assert settings.data.name == "engramlog"
