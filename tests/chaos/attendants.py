@@ -142,6 +142,12 @@ class Stopwatch(Attendant):
             if all(reached[partition] >= seq for partition, seq in fault.needed.items()):
                 fault.seconds = monotonic() - fault.at
 
+    def end(self) -> None:
+        """Stop it, after one last look: what recovered between its last round and the end has recovered."""
+        super().end()
+        self.round()
+        self.wire.close()
+
     def figures(self) -> dict[str, float | int]:
         """Seconds to recover, median and worst, and how many faults were never recovered from."""
         times = [fault.seconds for fault in self.faults if fault.seconds is not None]
