@@ -47,9 +47,9 @@ class Comparison:
         return {
             "what": self.what,
             "limit": self.limit,
-            "ratio": round(median(found), 3),
-            "ratio_min": round(min(found), 3),
-            "ratio_max": round(max(found), 3),
+            "ratio": _figure(median(found)),
+            "ratio_min": _figure(min(found)),
+            "ratio_max": _figure(max(found)),
             "at_least": self.target.least,
             "aim": self.target.aim,
             "rounds": len(self.rounds),
@@ -59,6 +59,11 @@ class Comparison:
             "limit_per_second": round(self.count / limit),
             "microseconds_each": round(ours / self.count * 1e6, 2),
         }
+
+
+def _figure(ratio: float) -> float:
+    """Three significant digits: a small ratio is still one."""
+    return float(f"{ratio:.3g}")
 
 
 def interleave(rounds: int, ours: Timed, limit: Timed) -> tuple[tuple[float, float], ...]:

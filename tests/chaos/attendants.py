@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -34,7 +35,7 @@ def quarantined(wire: Wire, tag: str) -> dict[str, Quarantine]:
     return {name.decode(): decode_quarantine(raw) for name, raw in zip(flat[::2], flat[1::2], strict=True)}
 
 
-class Attendant(Thread):
+class Attendant(Thread, ABC):
     """Does its round every `pause` seconds; a Redis that does not answer ends the round, not the thread."""
 
     pause = 0.25
@@ -60,9 +61,9 @@ class Attendant(Thread):
         finally:
             self.wire.close()
 
+    @abstractmethod
     def round(self) -> None:
         """What it does."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """Stop it, and raise what went wrong in it."""

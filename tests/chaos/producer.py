@@ -12,7 +12,8 @@ from tests.chaos.ledger import Ledger, Line
 from tests.chaos.story import OwnerStory
 
 GIVEN_UP = 0.15
-"""Chance, after each unanswered sending, that a request is never sent again: its events stay unknown."""
+"""Chance, after each unanswered sending but a producer's first, that a request is never sent again: its events stay
+unknown. The first is always given up, so that no run is without unknown events."""
 SURE_AFTER = 40
 """Sendings after which a producer gives up for good, so that no wait is unbounded."""
 
@@ -28,6 +29,7 @@ class Producer(Thread):
         self._rng = Random(f"{seed}:{name}")
         self._stop_asked = Flag()
         self._later: list[list[Line]] = []
+        self._gave_up = False
         self.failure: BaseException | None = None
 
     def run(self) -> None:
@@ -66,7 +68,8 @@ class Producer(Thread):
                 for _ in range(self._rng.choice((0, 0, 1, 2))):
                     self._later.append(lines)
                 return
-            if self._rng.random() < GIVEN_UP:
+            if not self._gave_up or self._rng.random() < GIVEN_UP:
+                self._gave_up = True
                 return
             self._stop_asked.wait(self._rng.uniform(0.02, 0.3))
 

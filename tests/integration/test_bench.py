@@ -24,7 +24,7 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
     for name, count in RATIOS.items():
         assert len(answer[name]) == count
         for row in answer[name]:
-            assert 0 <= row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
+            assert 0 < row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
             assert row["ours_per_second"] > 0
             assert row["rounds"] == 2
             assert row["limit"]
