@@ -1,8 +1,8 @@
 """`evolve`: what each event does to the memories it is about (memory.md, sections 2 to 6). Pure and total.
 
 Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as
-ignored. Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_conflict (negate, reaffirm, flag)
-and evolve_merge (merge, un-merge).
+ignored. Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_use (access, reinforce, grade, keep),
+evolve_conflict (negate, reaffirm, flag), evolve_link (links, triples) and evolve_merge (merge, un-merge).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from events.catalogue import (
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
-from projections import evolve_conflict, evolve_life, evolve_merge
+from projections import evolve_conflict, evolve_life, evolve_link, evolve_merge, evolve_use
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
 
@@ -77,26 +77,28 @@ def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
 HANDLERS: Mapping[type, Handler] = {
     MemoryCreated: evolve_life.create,
     MemoryMentioned: evolve_life.mention,
-    MemoriesAccessed: evolve_life.access,
-    MemoryReinforced: evolve_life.reinforce,
+    MemoriesAccessed: evolve_use.access,
+    MemoryReinforced: evolve_use.reinforce,
     MemoryRevised: evolve_life.revise,
     MemoryCompressed: evolve_life.compress,
-    MemoryPromoted: evolve_life.promote,
-    MemoryKept: evolve_life.keep,
+    MemoryPromoted: evolve_use.promote,
+    MemoryKept: evolve_use.keep,
     MemoryDeleted: evolve_life.delete,
     MemoryRestored: evolve_life.restore,
     MemoryPurged: evolve_life.purge,
     MemoryErased: evolve_life.erase,
-    ReviewGraded: evolve_life.grade,
+    ReviewGraded: evolve_use.grade,
     MemoryNegated: evolve_conflict.negate,
-    MemoriesLinked: evolve_conflict.link,
+    MemoriesLinked: evolve_link.link,
+    FactAsserted: evolve_link.assert_fact,
+    FactRetracted: evolve_link.retract_fact,
     MemoryMerged: evolve_merge.merge,
     MemoryUnmerged: evolve_merge.unmerge,
     ProfileChosen: _choose_profile,
     ParametersChanged: _change_parameters,
     EventDiscarded: _discard,
 }
-"""Turns, tool results, facts and synonyms change no memory in this version and have no handler."""
+"""Turns, tool results and synonyms change no memory and have no handler."""
 
 
 def parameters_of(settings: Settings, base: Parameters = DEFAULTS) -> Parameters:

@@ -1,4 +1,4 @@
-"""Contradiction: negation, reaffirmation, possible conflicts and links (memory.md, section 4).
+"""Contradiction: negation, reaffirmation and possible conflicts (memory.md, section 4).
 
 A memory is negated iff, among its negations and the mentions by actor `user`, the newest by `occurred_at` is a
 negation; ties and mentions of the same turn go to the negation ("I don't like coffee any more" also mentions coffee).
@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from events.catalogue import MemoriesLinked, MemoryNegated
+from events.catalogue import MemoryNegated
 from events.envelope import Event
 from projections.memory import (
     MAX_CONFLICTS,
-    MAX_EDGES,
     MAX_NEGATIONS,
     MAX_USER_MENTIONS,
-    Edge,
     Memory,
     Negation,
     UserMention,
 )
-from projections.scene import Scene, trouble_with
+from projections.scene import Scene
 
 DEFAULT_RESOLUTION = {
     "identity": "latest_wins",
@@ -89,37 +87,6 @@ def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
 
 def _by_turn(said: UserMention) -> tuple[int, str]:
     return said.at, said.turn_id or ""
-
-
-def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
-    """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
-    if data.a == data.b:
-        scene.ignore(data.a, "a link to itself")
-        return
-    a, b = scene.get(data.a), scene.get(data.b)
-    troubles = [(memory_id, trouble_with(memory)) for memory_id, memory in ((data.a, a), (data.b, b))]
-    if a is None or b is None or any(trouble for _, trouble in troubles):
-        for memory_id, trouble in troubles:
-            scene.ignore(memory_id, trouble or "the other memory of the link cannot be linked")
-        return
-    for one, other in ((a, b), (b, a)):
-        if data.link == "possible_conflict":
-            scene.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
-        else:
-            scene.change(
-                one, "link", f"link {data.link}", edges=linked(one.edges, other.id, float(data.weight), data.link)
-            )
-
-
-def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[Edge, ...]:
-    """The edges with one more, the strongest base of each neighbour kept; the strongest 32, strongest first."""
-    old = next((edge for edge in edges if edge.to == to), None)
-    edge = Edge(to, weight, old.boost if old else 0.0, kind)
-    if old is not None and old.base >= weight:
-        edge = old
-    kept = [e for e in edges if e.to != to] + [edge]
-    kept.sort(key=lambda e: (-min(1.0, e.base + e.boost), e.to))
-    return tuple(kept[:MAX_EDGES])
 
 
 def contradicted(scene: Scene, memory: Memory, successor: str | None) -> tuple[str, ...]:

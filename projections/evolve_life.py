@@ -1,4 +1,4 @@
-"""A memory's life: created, mentioned, accessed, revised, compressed, deleted, restored, purged.
+"""A memory's life: created, mentioned, revised, compressed, deleted, restored, purged.
 
 Memory.md, sections 2, 3 and 6.
 """
@@ -10,22 +10,19 @@ from typing import Any
 
 from events.catalogue import (
     Imported,
-    MemoriesAccessed,
     MemoryCompressed,
     MemoryCreated,
     MemoryDeleted,
     MemoryErased,
-    MemoryKept,
     MemoryMentioned,
-    MemoryPromoted,
     MemoryPurged,
-    MemoryReinforced,
     MemoryRestored,
     MemoryRevised,
-    ReviewGraded,
 )
 from events.envelope import Event, micros
-from projections.evolve_conflict import contradicted, linked, negation_state, newest_said, settled
+from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
+from projections.evolve_link import linked
+from projections.evolve_use import risen
 from projections.memory import (
     DAY,
     FULL,
@@ -44,9 +41,10 @@ from projections.scene import MERGED_AWAY, UNKNOWN, Scene
 from projections.sensitivity import detect_sensitivity
 
 TIERS = frozenset({"system", "core", "fact", "episode"})
+BY_HAND = frozenset({"user", "operator"})
 
 
-def create(scene: Scene, data: MemoryCreated, _event: Event[Any]) -> None:
+def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
     """A new record; a second creation with one id changes nothing, also when the first was purged."""
     if scene.get(data.memory_id) is not None:
         scene.ignore(data.memory_id, "this id exists already")
@@ -82,26 +80,44 @@ def create(scene: Scene, data: MemoryCreated, _event: Event[Any]) -> None:
         verified=data.verified,
         corrects=data.corrects,
         summarises=data.summarises,
+        session=event.session_id,
+        stability=_first_stability(scene, data),
+        last_reinforced_at=at,
+        changed_seq=scene.seq,
     )
-    scene.create(_with_counters(memory, brought) if brought else memory, "create", "a new memory")
+    if brought:
+        memory = _with_counters(memory, brought)
+    scene.create(risen(None, memory, scene), "create", "a new memory")
+
+
+def _first_stability(scene: Scene, data: MemoryCreated) -> float:
+    """Hours: a memory made by hand (by a user or operator, from no turn) begins more stable than one picked up."""
+    by_hand = scene.actor in BY_HAND and not data.source_turns and data.imported is None
+    return scene.parameters.manual_stability if by_hand else scene.parameters.initial_stability
 
 
 def _with_counters(memory: Memory, brought: Imported) -> Memory:
-    """An older record's counters, for what this version reads of them."""
+    """An older record's counters. Its strength and consolidation score are laws' readings, and computed anew."""
     updated = micros(brought.updated_at) if brought.updated_at else memory.updated_at
     edges: tuple[Edge, ...] = ()
     for edge in brought.associations:
         if edge.memory_id != memory.id:
             edges = linked(edges, edge.memory_id, float(edge.weight), edge.link)
+    count = brought.access_count or 0
+    inferred = 24.0 + min(12.0 * count, 120.0) + 48.0 * memory.confidence  # seed 004, section 3.3
+    updated = max(updated, memory.updated_at)
     return with_changes(
         memory,
         imported=True,
-        access_count=brought.access_count or 0,
+        access_count=count,
         last_accessed_at=micros(brought.last_accessed_at) if brought.last_accessed_at else None,
-        updated_at=max(updated, memory.updated_at),
+        updated_at=updated,
         mention_count=brought.mention_count or 1,
-        reinforce_count=brought.reinforce_count or brought.access_count or 0,
+        reinforce_count=count if brought.reinforce_count is None else brought.reinforce_count,
         edges=edges,
+        stability=inferred if brought.stability is None else float(brought.stability),
+        last_reinforced_at=micros(brought.last_reinforced_at) if brought.last_reinforced_at else updated,
+        decay_rate=None if brought.decay_rate is None else float(brought.decay_rate),
     )
 
 
@@ -175,40 +191,6 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
     return tuple(times[-MAX_MENTIONS:])
 
 
-def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
-    """Counts what was shown, no later than the event itself. Moves no time stamp of activity, writes no entry."""
-    for hit in data.hits:
-        memory = scene.get(hit.memory_id)
-        if memory is None or memory.purged_at is not None or memory.merged_into is not None:
-            continue
-        last = min(micros(hit.last_at), scene.at)
-        scene.adjust(
-            memory,
-            access_count=memory.access_count + hit.count,
-            last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
-        )
-
-
-def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
-    """Counts a use and its outcome."""
-    if memory := scene.live(data.memory_id):
-        scene.change(
-            memory,
-            "reinforce",
-            f"outcome {data.outcome}",
-            reinforce_count=memory.reinforce_count + (data.outcome != "task_failure"),
-        )
-
-
-def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
-    """A review counts as an access."""
-    if memory := scene.live(data.memory_id):
-        last = scene.at if memory.last_accessed_at is None else max(memory.last_accessed_at, scene.at)
-        scene.change(
-            memory, "review", f"graded {data.grade}", access_count=memory.access_count + 1, last_accessed_at=last
-        )
-
-
 def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
     """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
     memory = scene.live(data.memory_id)
@@ -252,18 +234,6 @@ def never_compressed(memory: Memory) -> bool:
     return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
 
 
-def promote(scene: Scene, data: MemoryPromoted, _event: Event[Any]) -> None:
-    """A reviewer's decision: another tier."""
-    if memory := scene.live(data.memory_id):
-        scene.change(memory, "promote", f"tier {data.to}", tier=data.to)
-
-
-def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
-    """A reviewer's decision: it stays as it is."""
-    if memory := scene.live(data.memory_id):
-        scene.change(memory, "keep", "a reviewer kept it")
-
-
 def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
     """Soft delete, also of what was merged into it: those are hidden with it."""
     memory = scene.live(data.memory_id)
@@ -285,7 +255,14 @@ def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
         scene.ignore(memory.id, "not deleted")
         return
     scene.change(
-        memory, "restore", "a deletion was undone", deleted_at=None, deletion=None, level=FULL, compressed=None
+        memory,
+        "restore",
+        "a deletion was undone",
+        deleted_at=None,
+        deletion=None,
+        level=FULL,
+        compressed=None,
+        restored_at=scene.at if memory.restored_at is None else max(memory.restored_at, scene.at),
     )
 
 
@@ -328,6 +305,8 @@ def _nothing_left(memory: Memory) -> dict[str, Any]:
         "task": None,
         "versions": (),
         "edges": (),
+        "facts": (),
+        "session": None,
         "negations": bare,
     }
 

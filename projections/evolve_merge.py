@@ -8,7 +8,16 @@ from typing import Any
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
 from projections.evolve_conflict import flagged, newest_said, settled
-from projections.memory import MAX_CONFLICTS, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, Memory
+from projections.memory import (
+    MAX_BOOSTS,
+    MAX_CONFLICTS,
+    MAX_MENTIONS,
+    MAX_TURNS,
+    MAX_WORDS,
+    SUMMARY,
+    Memory,
+    Upkeep,
+)
 from projections.scene import Scene, trouble_with
 from projections.sensitivity import detect_sensitivity
 
@@ -80,6 +89,26 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         reinforce_count=sum(m.reinforce_count for m in sources),
         conflicts=tuple(c for c in _united(sources, lambda m: m.conflicts) if c not in data.sources)[-MAX_CONFLICTS:],
         merged_from=data.sources,
+        session=base.session if all(m.session == base.session for m in sources) else None,
+        stability=max(m.stability for m in sources),
+        last_reinforced_at=max(m.last_reinforced_at for m in sources),
+        changed_seq=scene.seq,
+        upkeep=_upkeep(sources),
+        schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
+    )
+
+
+def _upkeep(sources: Iterable[Memory]) -> Upkeep | None:
+    """Boosts and clocks of all, so that a merge is no way around the limits of boosting."""
+    found = [m.upkeep for m in sources if m.upkeep is not None]
+    if not found:
+        return None
+    boosts = sorted((boost for upkeep in found for boost in upkeep.boosts), key=lambda boost: boost.at)
+    return Upkeep(
+        tuple(boosts[-MAX_BOOSTS:]),
+        max((u.set_at for u in found if u.set_at is not None), default=None),
+        max((u.promotion_at for u in found if u.promotion_at is not None), default=None),
+        all(u.kept for u in found),
     )
 
 

@@ -26,6 +26,8 @@ MAX_EDGES = 32
 MAX_CONFLICTS = 16
 MAX_TURNS = 100
 MAX_WORDS = 50
+MAX_BOOSTS = 16
+MAX_FACTS = 64
 DAY = 86_400_000_000
 """Microseconds in a day."""
 HOUR = 3_600_000_000
@@ -60,12 +62,59 @@ class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An association to another memory of the owner; weight = min(1, base + boost)."""
+    """One half of an association, which holds while both memories have theirs; weight = min(1, base + boost)."""
 
     to: str
     base: float
     boost: float
     link: str
+
+
+class Boost(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One counted boost of the importance, and how much it added."""
+
+    at: int
+    amount: float
+
+
+class Upkeep(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the tiered law keeps of uses and reviews (seed 003); absent until the first of them."""
+
+    boosts: tuple[Boost, ...] = ()
+    """Those of the last day, the newest 16, ascending."""
+    set_at: int | None = None
+    """When the importance was last set, by a boost or a reviewer's keeping: it decays from there."""
+    promotion_at: int | None = None
+    """When it last rose to the promotion threshold, until a reviewer has answered."""
+    kept: bool = False
+    """A reviewer kept it since it last stood above the review threshold: asked again only further down."""
+
+
+class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Spaced repetition since the first grade: SM-2 and FSRS side by side, so that either can be read. Intervals in days."""
+
+    graded_at: int
+    grade: int
+    ease: float
+    interval: float
+    repetitions: int
+    """Grades of 3 and more in a row."""
+    stability: float
+    """FSRS stability in days: R = 0.9 after that long (unlike seed 004's, where R = 1/e)."""
+    difficulty: float
+    fsrs_interval: float
+
+
+class Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A triple that this memory backs."""
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+    at: int
 
 
 class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
@@ -139,9 +188,25 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     deletion: str | None = None
     purged_at: int | None = None
     edges: tuple[Edge, ...] = ()
-    """The strongest 32."""
+    """The strongest 32 of those told or hit together; edges by keyword, task and time are derived when read."""
     reinforce_count: int = 0
     imported: bool = False
+    session: str | None = None
+    """The session in which it was created."""
+    stability: float = 24.0
+    """S of the Ebbinghaus law, hours."""
+    last_reinforced_at: int = 0
+    """When the Ebbinghaus clock last began: creation, or the newest reinforcement but a failure."""
+    decay_rate: float | None = None
+    """As an older record brought it; None: computed from confidence, reinforcements and kind."""
+    restored_at: int | None = None
+    """Newest undoing of a deletion: what fell due before it deletes no more."""
+    changed_seq: int = 0
+    """Seq of the last event that changed this record: the deciding position of whatever falls due next."""
+    upkeep: Upkeep | None = None
+    schedule: Schedule | None = None
+    facts: tuple[Fact, ...] = ()
+    """Triples it backs, the newest 64."""
 
     @property
     def last_mentioned_at(self) -> int | None:

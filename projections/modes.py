@@ -47,31 +47,48 @@ class Visibility(NamedTuple):
     """Index into REASONS, -1 where shown."""
 
 
-def due_levels(columns: Columns, weights: Floats, now: int, parameters: Parameters, normal_threshold: float) -> Bytes:
-    """The level due by idle time: days since the last activation, doubled for sensitivity 1.
-
-    From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
-    """
+def idle_days(columns: Columns, now: int) -> Floats:
+    """Days since the last activation, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
     idle = np.maximum(now - columns.last_activated_at, 0) / DAY
-    idle = np.where(columns.sensitivity == 1, idle / 2, idle)
-    steps = [
+    halved: Floats = np.where(columns.sensitivity == 1, idle / 2, idle)
+    return halved
+
+
+def level_steps(parameters: Parameters) -> list[float]:
+    """Idle days at which summary, tag, trace and archive fall due."""
+    return [
         parameters.summary_after_days,
         parameters.tag_after_days,
         parameters.trace_after_days,
         parameters.archive_after_days,
     ]
-    levels = np.searchsorted(np.array(steps), idle, side="right")
-    levels = np.where(weights < normal_threshold, levels, np.minimum(levels, SUMMARY))
+
+
+def lasting(columns: Columns) -> Flags:
+    """What no time compresses, archives or deletes: identity, core and sensitive memories."""
+    spared: Flags = (
+        (columns.category == _IDENTITY) | (columns.tier <= Columns.CORE) | (columns.sensitivity >= UNCOMPRESSED)
+    )
+    return spared
+
+
+def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters) -> Bytes:
+    """The level due by idle time, and by the law where it archives by itself.
+
+    From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
+    """
+    idle = idle_days(columns, now)
+    levels = np.searchsorted(np.array(level_steps(parameters)), idle, side="right")
+    levels = np.where(weights < law.normal_threshold(parameters), levels, np.minimum(levels, SUMMARY))
     levels[(weights < parameters.archive_weight) & (idle >= parameters.archive_idle_days)] = ARCHIVE
-    levels[(columns.category == _IDENTITY) | (columns.core != 0) | (columns.sensitivity >= UNCOMPRESSED)] = FULL
+    levels[law.ends(columns, parameters).archived <= now] = ARCHIVE
+    levels[lasting(columns)] = FULL
     return np.asarray(levels, dtype=np.int8)
 
 
-def effective_levels(
-    columns: Columns, weights: Floats, now: int, parameters: Parameters, normal_threshold: float
-) -> Bytes:
+def effective_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters) -> Bytes:
     """The deeper of the recorded level and the one due; at least `tag` while a kept version is negated."""
-    levels = np.maximum(columns.level, due_levels(columns, weights, now, parameters, normal_threshold))
+    levels = np.maximum(columns.level, due_levels(columns, law, weights, now, parameters))
     levels[columns.conflict == Columns.KEEP] = np.maximum(levels[columns.conflict == Columns.KEEP], TAG)
     return np.asarray(levels, dtype=np.int8)
 
@@ -79,7 +96,7 @@ def effective_levels(
 def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mode: Mode) -> Visibility:
     """What a mode shows at `now` (microseconds since 1970), and why not the rest."""
     weights = law.weights(columns, now, parameters)
-    levels = effective_levels(columns, weights, now, parameters, law.normal_threshold(parameters))
+    levels = effective_levels(columns, law, weights, now, parameters)
     reasons = np.full(len(columns), -1, dtype=np.int8)
     states = columns.standing()
     if mode != "debug":

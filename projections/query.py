@@ -12,7 +12,6 @@ from projections.changelog import Entry, describe
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
 from projections.laws.law import Floats
-from projections.laws.weighted import clip
 from projections.memory import LEVELS, SECRET, Memory, Negation
 from projections.modes import REASONS, Mode, effective_levels, reasons_told, secrets, visibility
 from projections.provenance import provenance
@@ -90,7 +89,7 @@ def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
     page = []
     for row in order[offset : offset + limit]:
         memory = view.columns.memories[int(row)]
-        weight = clip(float(seen.weights[row]), view.parameters)
+        weight = view.law.read(memory, now, view.parameters).weight
         page.append({**card(memory, LEVELS[int(seen.levels[row])]), "weight": round(weight, 6)})
     return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
 
@@ -146,8 +145,7 @@ def level_at(view: OwnerView, memory: Memory, now: int) -> str:
     alone = Columns()
     alone.put(memory)
     weights = view.law.weights(alone, now, view.parameters)
-    threshold = view.law.normal_threshold(view.parameters)
-    return LEVELS[int(effective_levels(alone, weights, now, view.parameters, threshold)[0])]
+    return LEVELS[int(effective_levels(alone, view.law, weights, now, view.parameters)[0])]
 
 
 def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> dict[str, Any]:

@@ -83,13 +83,13 @@ class Scene(msgspec.Struct, gc=False):
         """New values for some fields, with a note that names those that differ."""
         differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
         stamp = max(self.at, memory.stamp)
-        after = self.changed[memory.id] = with_changes(memory, stamp=stamp, **differ)
+        after = self.changed[memory.id] = with_changes(memory, stamp=stamp, changed_seq=self.seq, **differ)
         self.notes.append(Note(memory.id, decision, reason, memory, after, tuple(sorted(differ))))
         return after
 
     def adjust(self, memory: Memory, **fields: Any) -> Memory:
         """New values without a note: accesses, and neighbours of what the event is about."""
-        after = with_changes(memory, **fields)
+        after = with_changes(memory, changed_seq=self.seq, **fields)
         self.changed[memory.id] = after
         return after
 

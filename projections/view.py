@@ -55,8 +55,8 @@ class OwnerView:
 
     @property
     def law(self) -> Law:
-        """The law of the owner's profile; the weighted one until others are there."""
-        return LAWS.get(self.state.profile, LAWS["weighted"])
+        """The law of the owner's profile."""
+        return LAWS[self.state.profile]
 
     def get(self, memory_id: str) -> Memory | None:
         """A memory by id."""
@@ -105,6 +105,8 @@ def as_hidden_today(memory: Memory, today: Memory) -> Memory:
         versions=(),
         negations=tuple(replace(negation, reason="", new_preference=None) for negation in memory.negations),
         edges=(),
+        facts=(),
+        session=None,
         deleted_at=today.deleted_at,
         purged_at=today.purged_at,
     )

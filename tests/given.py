@@ -109,11 +109,11 @@ def told(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def differences(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
-    """Field -> (old, new) where two records differ; `stamp` aside, which every event about a memory may move."""
+    """Field -> (old, new) where two records differ; `stamp` and `changed_seq` aside, which every event about a memory may move."""
     return {
         name: (getattr(before, name), getattr(after, name))
         for name in Memory.__struct_fields__
-        if name != "stamp" and getattr(before, name) != getattr(after, name)
+        if name not in ("stamp", "changed_seq") and getattr(before, name) != getattr(after, name)
     }
 
 
@@ -182,10 +182,17 @@ def negated(of: str = "m", day: float = 0, **data: Any) -> Told:
     return Told(MemoryNegated(memory_id=of, **data), day)
 
 
-def accessed(*ids: str, day: float = 0, count: int = 1, last_day: float | None = None, via: str = "recall") -> Told:
+def accessed(
+    *ids: str,
+    day: float = 0,
+    count: int = 1,
+    last_day: float | None = None,
+    via: str = "recall",
+    together: tuple[tuple[str, ...], ...] = (),
+) -> Told:
     last = moment(day if last_day is None else last_day)
     hits = tuple(Hit(memory_id=i, count=count, best_rank=rank, last_at=last) for rank, i in enumerate(ids or ("m",), 1))
-    return Told(MemoriesAccessed(hits=hits, via=via), day, "system")
+    return Told(MemoriesAccessed(hits=hits, via=via, together=together), day, "system")
 
 
 def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any) -> Told:

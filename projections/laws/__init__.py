@@ -1,12 +1,18 @@
-"""Laws: pure functions (memory, now, parameters) -> weight with its factors. one more is one file and a line here."""
+"""Laws: pure functions (memory, now, parameters) -> weight with its factors.
+
+One more is a file here that ends in `LAW = ...`, and its name in `events.parameters.Profile`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import get_args
 
+from events.parameters import Profile
 from projections.laws.law import Law, Reading
-from projections.laws.weighted import WEIGHTED
 
-LAWS: Mapping[str, Law] = {law.name: law for law in (WEIGHTED,)}
+LAWS: Mapping[str, Law] = {name: import_module(f"projections.laws.{name}").LAW for name in get_args(Profile)}
+WEIGHTED = LAWS["weighted"]
 
 __all__ = ["LAWS", "WEIGHTED", "Law", "Reading"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from projections.columns import Columns
 from projections.memory import Memory
 
 Floats = npt.NDArray[np.float64]
+Instants = npt.NDArray[np.int64]
+FOREVER = np.iinfo(np.int64).max // 4
+"""Stands for an instant that does not come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,22 @@ class Reading:
     factors: dict[str, float]
 
 
+class Ends(NamedTuple):
+    """When the law itself, with no further event, archives and deletes each row; FOREVER where it does not. Shape (rows,)."""
+
+    archived: Instants
+    deleted: Instants
+
+
 class Law(Protocol):
     """A pure reading of a memory at an instant; `now` in microseconds since 1970."""
 
     name: str
+    source: str
+    """The published design it comes from."""
+    formula: str
+    factors: Mapping[str, str]
+    """Every factor of a reading by name, with its unit and what it says."""
 
     def read(self, memory: Memory, now: int, parameters: Parameters) -> Reading:
         """The weight of one memory with every factor by name."""
@@ -37,6 +53,10 @@ class Law(Protocol):
         """Unclipped weights of all rows, shape (rows,); equal to `read` within 1e-12 relative."""
         ...
 
+    def ends(self, columns: Columns, parameters: Parameters) -> Ends:
+        """When the law archives and deletes what no event touches any more."""
+        ...
+
     def normal_threshold(self, parameters: Parameters) -> float:
         """Least unclipped weight shown in normal mode."""
         ...
@@ -44,3 +64,8 @@ class Law(Protocol):
     def review_threshold(self, parameters: Parameters) -> float:
         """Least unclipped weight shown in review mode."""
         ...
+
+
+def never(columns: Columns) -> Ends:
+    """No ends: nothing is archived or deleted by such a law itself."""
+    return Ends(np.full(len(columns), FOREVER), np.full(len(columns), FOREVER))

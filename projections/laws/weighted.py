@@ -6,6 +6,7 @@ Windows are half-open: the start is outside, the end inside. An elapsed time bel
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import lru_cache
 from math import exp
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 
 from events.parameters import Parameters
 from projections.columns import Columns
-from projections.laws.law import Floats, Reading
+from projections.laws.law import Ends, Floats, Reading, never
 from projections.memory import CATEGORIES, DAY, Memory
 
 
@@ -110,10 +111,23 @@ def clip(weight: float, parameters: Parameters) -> float:
     return min(max(weight, parameters.weight_min), parameters.weight_max)
 
 
+_TOLD: Mapping[str, str] = {
+    "time_weight": "(0, 1]: falls with the days since the last activation",
+    "semantic_boost": "1 to 1.5: what the newest mention adds, fading with its age",
+    "conflict_penalty": "0.3 to 1: what a negation leaves",
+    "importance": "0.8 to 1.5: by category",
+    "user_factor": "the owner's factor, where it acts in the product",
+    "momentum": "1 to 1.3: mentions of the last three days",
+}
+
+
 class WeightedLaw:
     """The default profile."""
 
     name = "weighted"
+    source = "seed 002, core parameters and sections 1 to 4"
+    formula = "weight = time_weight * semantic_boost * conflict_penalty * importance * user_factor * momentum"
+    factors = _TOLD
 
     def read(self, memory: Memory, now: int, parameters: Parameters) -> Reading:
         """See `Law.read`."""
@@ -143,6 +157,10 @@ class WeightedLaw:
             weights *= parameters.user_factor
         return weights
 
+    def ends(self, columns: Columns, parameters: Parameters) -> Ends:  # noqa: ARG002 - a law that ends nothing asks nothing
+        """None: idle time and `archive_weight` archive (projections.modes), and nothing is deleted by weight."""
+        return never(columns)
+
     def normal_threshold(self, parameters: Parameters) -> float:
         """0.3 by default (seed 002, query modes)."""
         return parameters.weighted_normal_threshold
@@ -152,4 +170,4 @@ class WeightedLaw:
         return parameters.weighted_review_threshold
 
 
-WEIGHTED = WeightedLaw()
+LAW = WeightedLaw()

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from events.parameters import DEFAULTS
+from projections.laws import WEIGHTED
 from projections.laws.weighted import (
-    WEIGHTED,
     drop_curve,
     factors,
     fade_curve,

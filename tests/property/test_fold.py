@@ -190,6 +190,7 @@ def bare(history: History) -> list[Memory]:
         msgspec.structs.replace(
             memory,
             created_seq=0,
+            changed_seq=0,
             negations=tuple(msgspec.structs.replace(n, position=0) for n in memory.negations),
         )
         for _, memory in sorted(history.memories.items())

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
 from projections.columns import Columns
-from projections.laws.weighted import WEIGHTED, factors
+from projections.laws import WEIGHTED
+from projections.laws.weighted import factors
 from projections.memory import DAY, Memory
 from tests.given import Told, at, folded
 from tests.histories import histories

@@ -97,7 +97,7 @@ def test_one_entry_is_written_for_every_event_and_memory_that_it_names() -> None
         12: [("m", "promote")],
         13: [("m", "link"), ("n", "link")],
         14: [("m", "link"), ("n", "link")],
-        15: [("m", "named"), ("n", "named")],
+        15: [("m", "link"), ("n", "link")],
         16: [("", "profile")],
         17: [("", "parameters")],
         18: [("all", "merge"), ("m", "merge"), ("n", "merge")],

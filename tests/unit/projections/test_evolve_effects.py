@@ -44,6 +44,8 @@ TIMES = (
     "last_accessed_at",
 )
 PAIR = memory.given(created(), created(of="n"))
+REINFORCED = {"reinforce_count", "stability", "last_reinforced_at"}
+SHOWN = REINFORCED | {"access_count", "last_accessed_at"}
 ACTIVATED = {"last_activated_at", "mention_count", "mentions", "mention_boost"}
 EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a mention by the user", PAIR, mentioned(day=9), ACTIVATED | {"user_mentions"}),
@@ -63,11 +65,24 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
         {"negations", "negated_at", "resolution", "superseded_by"},
     ),
     ("a negation of another one that it replaces", PAIR, negated("n", day=9, replaced_by="m"), set()),
-    ("an access", PAIR, accessed("m", "n", day=9), {"access_count", "last_accessed_at"}),
-    ("a use", PAIR, reinforced(day=9, from_memory="n"), {"reinforce_count"}),
-    ("a task that succeeded", PAIR, reinforced(day=9, outcome="task_success"), {"reinforce_count"}),
-    ("a task that failed", PAIR, reinforced(day=9, outcome="task_failure"), set()),
-    ("a use after another memory", PAIR, reinforced("n", day=9, from_memory="m"), set()),
+    ("an access", PAIR, accessed("m", "n", day=9), SHOWN),
+    (
+        "accesses of the first three together",
+        PAIR,
+        accessed("m", "n", day=9, together=(("m", "n"),)),
+        SHOWN | {"edges"},
+    ),
+    ("a use", PAIR, reinforced(day=9), REINFORCED | {"importance", "upkeep"}),
+    (
+        "a use that another led to",
+        PAIR,
+        reinforced(day=9, from_memory="n"),
+        REINFORCED | {"importance", "upkeep", "edges"},
+    ),
+    ("a task that succeeded", PAIR, reinforced(day=9, outcome="task_success"), REINFORCED | {"schedule"}),
+    ("a task that failed", PAIR, reinforced(day=9, outcome="task_failure"), {"stability", "schedule"}),
+    ("a look by hand", PAIR, reinforced(day=9, outcome="manual_review"), REINFORCED),
+    ("a use of another that it led to", PAIR, reinforced("n", day=9, from_memory="m"), {"edges"}),
     ("a revision", PAIR, revised(day=9), {"content", "version", "versions", "updated_at"}),
     (
         "a revision with words",
@@ -79,19 +94,20 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
     ("a promotion", PAIR, promoted("core", day=9, from_="fact"), {"tier"}),
     ("a reviewer's keeping", PAIR, kept(day=9, due_at=moment(8)), set()),
     ("a deletion", PAIR, deleted(day=9), {"deleted_at", "deletion"}),
-    ("a restoration", PAIR.given(deleted(day=3)), restored(day=9), {"deleted_at", "deletion"}),
+    ("a restoration", PAIR.given(deleted(day=3)), restored(day=9), {"deleted_at", "deletion", "restored_at"}),
     (
         "a restoration of a compressed one",
         PAIR.given(compressed("tag", content="coffee"), deleted(day=3)),
         restored(day=9),
-        {"deleted_at", "deletion", "level", "compressed"},
+        {"deleted_at", "deletion", "restored_at", "level", "compressed"},
     ),
-    ("a grade", PAIR, graded(day=9), {"access_count", "last_accessed_at"}),
+    ("a grade", PAIR, graded(day=9), {"access_count", "last_accessed_at", "schedule"}),
     ("a link", PAIR, linked("n", "m", day=9), {"edges"}),
     ("a possible conflict", PAIR, in_conflict("n", "m", day=9), {"conflicts"}),
     ("a merge into another", PAIR, merged("m", "n", day=9), {"merged_into", "merged_at"}),
-    ("a fact asserted from it", PAIR, asserted("m", day=9), set()),
-    ("a fact retracted from it", PAIR, retracted("m", day=9), set()),
+    ("a fact asserted from it", PAIR, asserted("m", day=9), {"facts"}),
+    ("a fact retracted that it does not back", PAIR, retracted("m", day=9), set()),
+    ("a fact retracted from it", PAIR.given(asserted("m", day=3)), retracted("m", day=9), {"facts"}),
     ("a memory that corrects it", PAIR, created(of="x", day=9, corrects="m"), set()),
     ("a memory that summarises it", PAIR, created(of="x", day=9, summarises=("m", "n")), set()),
     ("a second creation with its id", PAIR, created("tea", day=9), set()),

@@ -9,8 +9,8 @@ import pytest
 
 from events.parameters import DEFAULTS
 from projections.columns import Columns
-from projections.laws import LAWS
-from projections.laws.weighted import WEIGHTED, factors, momentum, semantic_boost
+from projections.laws import LAWS, WEIGHTED
+from projections.laws.weighted import factors, momentum, semantic_boost
 from projections.memory import CATEGORIES, DAY, Memory
 from tests.given import Told, at, created, folded, mentioned, negated
 

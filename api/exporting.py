@@ -1,0 +1,206 @@
+"""Exporting an owner: lines that `import records` reads again, and a text for people. Pure; the instant is an argument.
+
+A line holds what a `MemoryCreated` with `imported` can carry, so what grew out of later events stays behind: times of
+mentions (an imported memory decays from `created_at`, its mentions are counted), negations and conflicts, replaced versions,
+merges, recorded levels and shortened texts, modalities but one, boosts, review schedules, triples, deletions undone, and the
+change log. What laws compute (strength, consolidation) is computed anew. Edges that follow from the records are derived
+again; of the others those between exported memories go along, base and boost as one weight. S, importance and the
+words of a keyword are held within what the door lets in (8,760 h, 10, 100 characters).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from api.asked import refused
+from api.record_shapes import FORMAT
+from projections.columns import Columns
+from projections.memory import SECRET, Memory
+from projections.query import Asked, listing, moment, status
+from projections.view import OwnerView
+
+ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
+"""Memories that are left out unless asked for; an import leaves them out again."""
+MOST_STABILITY = 8_760.0
+MOST_IMPORTANCE = 10.0
+MOST_LETTERS = 100
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What to export besides the memories that stand. What is purged is never exported: nothing is left of it."""
+
+    include: Collection[str] = ()
+    """Any of `ASKED_FOR`."""
+    reveal: bool = False
+    """Whether memories of sensitivity 3 are told."""
+
+
+class Selection(NamedTuple):
+    """What an export holds and what it leaves out."""
+
+    memories: tuple[Memory, ...]
+    """Oldest first."""
+    left_out: dict[str, int]
+    """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each."""
+
+
+def selection(view: OwnerView, options: ExportOptions = ExportOptions()) -> Selection:
+    """The memories to export. Raises InputError where `include` names no reason."""
+    for name in options.include:
+        if name not in ASKED_FOR:
+            raise refused("include", name, ", ".join(ASKED_FOR))
+    allowed = {*options.include, *(("sensitive",) if options.reveal else ())}
+    kept: list[Memory] = []
+    left_out: dict[str, int] = {}
+    for memory, state in zip(view.columns, view.columns.standing().tolist(), strict=True):
+        reason = next((one for one in _reasons(memory, state) if one not in allowed), None)
+        if reason is None:
+            kept.append(memory)
+        else:
+            left_out[reason] = left_out.get(reason, 0) + 1
+    kept.sort(key=lambda memory: (memory.created_at, memory.created_seq))
+    return Selection(tuple(kept), left_out)
+
+
+_STATES: Mapping[int, str] = {Columns.DELETED: "deleted", Columns.RETIRED: "retired", Columns.MERGED: "merged"}
+
+
+def _reasons(memory: Memory, state: int) -> Iterator[str]:
+    """Why a memory might stay out, strongest first."""
+    if memory.purged_at is not None:
+        yield "purged"
+    if memory.sensitivity >= SECRET:
+        yield "sensitive"
+    if state in _STATES:
+        yield _STATES[state]
+    if memory.is_negated:
+        yield "superseded" if memory.is_superseded else "negated"
+
+
+def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> Iterator[dict[str, Any]]:
+    """One JSON-ready line a memory, oldest first, of the shape `engramlog`; `selection` tells what is left out.
+
+    Times are RFC 3339 in UTC, `stability` is in hours. Fields without a value are left out; `status` is there only where
+    the memory no longer stands. Raises InputError as `selection` does.
+    """
+    memories = selection(view, options).memories
+    exported = {memory.id for memory in memories}
+    for memory in memories:
+        yield line_of(memory, exported)
+
+
+def line_of(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
+    """One memory as a line, with its associations to the memories that are `exported` too."""
+    told = {
+        "engramlog": FORMAT,
+        "memory_id": memory.id,
+        "created_at": moment(memory.created_at),
+        "content": memory.content,
+        "summary": memory.summary,
+        "category": memory.category,
+        "kind": memory.kind,
+        "tier": memory.tier,
+        "importance": min(memory.importance, MOST_IMPORTANCE),
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "speaker": memory.speaker,
+        "keywords": list(dict.fromkeys(word[:MOST_LETTERS] for word in memory.keywords)),
+        "tags": list(memory.tags),
+        "emotion": memory.emotion,
+        "project": memory.project,
+        "task": memory.task,
+        "session": memory.session,
+        "modality": "text" if "text" in memory.modalities else memory.modalities[0],
+        "sensitivity": memory.sensitivity,
+        "verified": memory.verified,
+        "source_turns": list(memory.source_turns),
+        "corrects": memory.corrects,
+        "summarises": list(memory.summarises),
+        "status": status(memory),
+        "imported": _counters(memory, exported),
+    }
+    if told["status"] == "live":
+        del told["status"]
+    return _filled(told)
+
+
+def _counters(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
+    edges = (edge for edge in memory.edges if edge.to in exported)
+    return _filled(
+        {
+            "access_count": memory.access_count,
+            "last_accessed_at": moment(memory.last_accessed_at),
+            "updated_at": moment(memory.updated_at),
+            "stability": min(memory.stability, MOST_STABILITY),
+            "last_reinforced_at": moment(memory.last_reinforced_at),
+            "reinforce_count": memory.reinforce_count,
+            "decay_rate": memory.decay_rate,
+            "mention_count": memory.mention_count,
+            "associations": [
+                {"memory_id": edge.to, "weight": min(1.0, edge.base + edge.boost), "link": edge.link} for edge in edges
+            ],
+        }
+    )
+
+
+def _filled(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None and value != []}
+
+
+def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOptions()) -> Iterator[str]:
+    """The owner as Markdown, in pieces that make one text: a head, then a block a memory, oldest first.
+
+    Weights and levels are those of the owner's profile at `now`, microseconds since 1970. Control characters are shown as
+    signs, so that a memory's text cannot steer a terminal. Raises InputError as `selection` does.
+    """
+    memories, left_out = selection(view, options)
+    count = f"{len(memories):,} memor{'y' if len(memories) == 1 else 'ies'}"
+    without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(left_out.items()))
+    yield f"# Memories of {view.owner}\n\n"
+    yield f"{count} at {moment(now)}, weights by the {view.law.name} law{f'; left out: {without}' if without else ''}\n"
+    cards = {one["id"]: one for one in listing(Asked(view, now, "debug"), len(view), 0)["memories"]}
+    for memory in memories:
+        yield f"\n{_block(memory, cards[memory.id])}"
+
+
+def _block(memory: Memory, card: Mapping[str, Any]) -> str:
+    """One memory: its id, what it says as a quotation, and what is known of it."""
+    seen = (
+        f"{memory.access_count:,} times, last {moment(memory.last_accessed_at)}" if memory.last_accessed_at else "never"
+    )
+    facts = {
+        "summary": memory.summary,
+        "weight": f"{card['weight']:.4f}, level {card['level']}",
+        "status": None if card["status"] == "live" else f"{card['status']}{_until(memory)}",
+        "created": moment(memory.created_at),
+        "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
+        "mentioned": f"{memory.mention_count:,} times, last active {moment(memory.last_activated_at)}",
+        "shown": seen,
+        "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
+        "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
+        "turns": ", ".join(memory.source_turns),
+        "keywords": ", ".join(memory.keywords),
+        "tags": ", ".join(memory.tags),
+        "project": memory.project,
+        "task": memory.task,
+        "corrects": memory.corrects,
+    }
+    said = "\n".join(f"> {_visible(line)}".rstrip() for line in memory.content.splitlines())
+    listed = "\n".join(f"- {name}: {_visible(value)}" for name, value in facts.items() if value)
+    return f"## {memory.id}\n\n{said}\n\n{listed}\n"
+
+
+def _until(memory: Memory) -> str:
+    ended = memory.deleted_at or memory.retired_at or memory.valid_to
+    successor = memory.superseded_by or memory.merged_into
+    return (f" since {moment(ended)}" if ended else "") + (f", replaced by {successor}" if successor else "")
+
+
+def _visible(text: str) -> str:
+    """The text in one line: control characters and marks of direction as signs."""
+    return _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "\ufffd", text)

@@ -1,0 +1,103 @@
+"""What joins memories: links as told, co-hits, and the triples that they back (memory.md, section 10).
+
+Each memory holds its half of an edge. An edge is read only while both halves are there, so that it stays symmetric also
+where one of the two had to let its weakest go. Edges by keyword, task and time are not folded: they follow from the records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
+from events.envelope import Event
+from projections.evolve_conflict import flagged
+from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
+from projections.scene import Scene, trouble_with
+
+CO_HIT = "co-hit"
+
+
+def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
+    """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
+    if data.a == data.b:
+        scene.ignore(data.a, "a link to itself")
+        return
+    a, b = scene.get(data.a), scene.get(data.b)
+    troubles = [(memory_id, trouble_with(memory)) for memory_id, memory in ((data.a, a), (data.b, b))]
+    if a is None or b is None or any(trouble for _, trouble in troubles):
+        for memory_id, trouble in troubles:
+            scene.ignore(memory_id, trouble or "the other memory of the link cannot be linked")
+        return
+    for one, other in ((a, b), (b, a)):
+        if data.link == "possible_conflict":
+            scene.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
+        else:
+            scene.change(
+                one, "link", f"link {data.link}", edges=linked(one.edges, other.id, float(data.weight), data.link)
+            )
+
+
+def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[Edge, ...]:
+    """The edges with one more, the strongest base of each neighbour kept; the strongest 32, strongest first."""
+    old = next((edge for edge in edges if edge.to == to), None)
+    edge = Edge(to, weight, old.boost if old else 0.0, kind)
+    if old is not None and old.base >= weight:
+        edge = old
+    return _strongest([*(e for e in edges if e.to != to), edge])
+
+
+def boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
+    """Strengthens the edge between two memories on both sides, without a note; a pair without an edge gets one."""
+    one, other = scene.get(one_id), scene.get(other_id)
+    if one_id == other_id or one is None or other is None or trouble_with(one) or trouble_with(other):
+        return
+    for memory, to in ((one, other_id), (other, one_id)):
+        scene.adjust(memory, edges=strengthened(memory.edges, to, amount))
+
+
+def strengthened(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge, ...]:
+    """The edges with a boost to one; base and boost stand apart, and the boost ends at 1. The strongest 32."""
+    old = next((edge for edge in edges if edge.to == to), Edge(to, 0.0, 0.0, CO_HIT))
+    edge = Edge(to, old.base, min(round(old.boost + amount, 6), 1.0), old.link)
+    return _strongest([*(e for e in edges if e.to != to), edge])
+
+
+def _strongest(edges: list[Edge]) -> tuple[Edge, ...]:
+    return tuple(sorted(edges, key=lambda e: (-min(1.0, e.base + e.boost), e.to))[:MAX_EDGES])
+
+
+def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
+    """Every memory of the evidence backs the triple from now on; said again, degree and condition are the newest."""
+    for memory_id in data.evidence:
+        memory = scene.live(memory_id)
+        if memory is None:
+            continue
+        degree = None if data.degree is None else float(data.degree)
+        fact = Fact(data.subject, data.predicate, data.object, data.negation, degree, data.condition, scene.at)
+        old = _same(memory, data)
+        if old is not None and old.at > fact.at:
+            scene.ignore(memory_id, "said earlier than what the memory backs already")
+            continue
+        others = [one for one in memory.facts if one is not old]
+        facts = sorted([*others, fact], key=lambda f: (f.at, f.subject, f.predicate, f.object, f.negation))
+        scene.change(memory, "link", "backs a triple", facts=tuple(facts[-MAX_FACTS:]))
+
+
+def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:
+    """These memories no longer back the triple."""
+    for memory_id in data.evidence:
+        memory = scene.live(memory_id)
+        if memory is None:
+            continue
+        old = _same(memory, data)
+        if old is None:
+            scene.ignore(memory_id, "does not back this triple")
+            continue
+        scene.change(
+            memory, "link", "no longer backs a triple", facts=tuple(one for one in memory.facts if one is not old)
+        )
+
+
+def _same(memory: Memory, data: FactAsserted | FactRetracted) -> Fact | None:
+    key = (data.subject, data.predicate, data.object, data.negation)
+    return next((f for f in memory.facts if (f.subject, f.predicate, f.object, f.negation) == key), None)

@@ -1,0 +1,171 @@
+"""A memory in use: shown, put to use, graded, promoted, kept (memory.md, sections 2 and 9).
+
+What an event does here is what each law reads later: stability and its clock (seed 004), boosts of the importance and the
+crossings that call for a reviewer (seed 003), the schedule of reviews (seeds 000 and 004). All of it is folded whatever the
+owner's profile, so that any law can read any history.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
+from events.envelope import Event, micros
+from projections.evolve_link import boosted
+from projections.laws.tiered import effective_importance, review_threshold_of
+from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
+from projections.scene import Scene
+from projections.spaced import OUTCOME_GRADES, graded
+
+FIRST_HITS = 3
+"""How many of the memories shown together are associated by it."""
+ALIKE = ("used", "manual_review")
+"""Outcomes that strengthen the association to the memory that led there."""
+
+
+def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
+    """Counts what was shown, no later than the event itself. Moves no time stamp of activity, writes no entry."""
+    parameters = scene.parameters
+    factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
+    for hit in data.hits:
+        memory = scene.get(hit.memory_id)
+        if memory is None or memory.purged_at is not None or memory.merged_into is not None:
+            continue
+        last = min(micros(hit.last_at), scene.at)
+        after = with_changes(
+            memory,
+            access_count=memory.access_count + hit.count,
+            last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
+            reinforce_count=memory.reinforce_count + 1,
+            stability=_steadied(scene, memory, factor),
+            last_reinforced_at=max(memory.last_reinforced_at, last),
+            changed_seq=scene.seq,
+        )
+        scene.changed[memory.id] = risen(memory, after, scene)
+    for group in data.together:
+        first = list(dict.fromkeys(group))[:FIRST_HITS]
+        for number, one in enumerate(first):
+            for other in first[number + 1 :]:
+                boosted(scene, one, other, parameters.co_hit_boost)
+
+
+def _steadied(scene: Scene, memory: Memory, factor: float) -> float:
+    """S after a reinforcement, hours."""
+    return min(max(memory.stability * factor, scene.parameters.min_stability), scene.parameters.max_stability)
+
+
+def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
+    """It was put to use: stability and clock, the boost of a use, the grade of a task, the way that led there."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    parameters, outcome = scene.parameters, data.outcome
+    failed = outcome == "task_failure"
+    fields: dict[str, Any] = {
+        "stability": _steadied(scene, memory, getattr(parameters, f"reinforce_{outcome}")),
+        "reinforce_count": memory.reinforce_count + (not failed),
+    }
+    if not failed or parameters.failure_restarts_clock:
+        fields["last_reinforced_at"] = max(memory.last_reinforced_at, scene.at)
+    if outcome in OUTCOME_GRADES:
+        fields["schedule"] = graded(memory.schedule, OUTCOME_GRADES[outcome], scene.at)
+    reason = f"outcome {outcome}"
+    if outcome == "used":
+        gain, refusal = _boost(scene, memory)
+        if refusal is None:
+            fields |= gain
+        else:
+            reason = f"{reason}; {refusal}"
+    after = risen(memory, with_changes(memory, **fields), scene)
+    told = {name: getattr(after, name) for name in (*fields, "upkeep")}
+    scene.change(memory, "reinforce", reason, **told)
+    if data.from_memory is not None and outcome in ALIKE:
+        boosted(scene, data.from_memory, memory.id, parameters.used_edge_boost)
+
+
+def _boost(scene: Scene, memory: Memory) -> tuple[dict[str, Any], str | None]:
+    """The importance after a use (seed 003, boost limits), or why this use does not count.
+
+    The decayed value is taken first. One that comes late, before the last counted boost, falls within its cool-down.
+    """
+    parameters, at = scene.parameters, scene.at
+    upkeep = memory.upkeep or Upkeep()
+    if upkeep.boosts and at - upkeep.boosts[-1].at < int(parameters.boost_cooldown_hours * HOUR):
+        return {}, "no boost: within the cool-down of the last"
+    recent = tuple(boost for boost in upkeep.boosts if boost.at > at - DAY)
+    room = round(parameters.boost_daily_limit - sum(boost.amount for boost in recent), 6)
+    amount = min(parameters.use_boost, room)
+    if amount <= 0:
+        return {}, "no boost: the limit of a day is reached"
+    importance = round(effective_importance(memory, at, parameters) + amount, 6)
+    kept = upkeep.kept and importance < parameters.decay_review_importance
+    boosts = (*recent, Boost(at, amount))[-MAX_BOOSTS:]
+    fields: dict[str, Any] = {
+        "importance": importance,
+        "upkeep": Upkeep(boosts, max(at, upkeep.set_at or at), upkeep.promotion_at, kept),
+    }
+    if importance >= parameters.core_importance and memory.tier in ("fact", "episode"):
+        fields["tier"] = "core"
+    return fields, None
+
+
+def risen(before: Memory | None, after: Memory, scene: Scene) -> Memory:
+    """`after`, asking for a reviewer where its effective importance rose to the promotion threshold just now."""
+    threshold = scene.parameters.promotion_importance
+    if after.importance < threshold or after.tier not in ("fact", "episode"):
+        return after
+    if before is not None and effective_importance(before, scene.at, scene.parameters) >= threshold:
+        return after
+    if effective_importance(after, scene.at, scene.parameters) < threshold:
+        return after
+    upkeep = after.upkeep or Upkeep()
+    return with_changes(after, upkeep=Upkeep(upkeep.boosts, upkeep.set_at, scene.at, upkeep.kept))
+
+
+def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
+    """A review: the schedule moves, and it counts as an access."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    last = scene.at if memory.last_accessed_at is None else max(memory.last_accessed_at, scene.at)
+    fields: dict[str, Any] = {
+        "access_count": memory.access_count + 1,
+        "last_accessed_at": last,
+        "schedule": graded(memory.schedule, data.grade, scene.at),
+    }
+    after = risen(memory, with_changes(memory, **fields), scene)
+    scene.change(memory, "review", f"graded {data.grade}", **fields, upkeep=after.upkeep)
+
+
+def promote(scene: Scene, data: MemoryPromoted, _event: Event[Any]) -> None:
+    """A reviewer's decision: another tier."""
+    if memory := scene.live(data.memory_id):
+        scene.change(memory, "promote", f"tier {data.to}", tier=data.to, upkeep=_answered(memory))
+
+
+def _answered(memory: Memory) -> Upkeep | None:
+    upkeep = memory.upkeep
+    return None if upkeep is None else Upkeep(upkeep.boosts, upkeep.set_at, None, upkeep.kept)
+
+
+def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
+    """A reviewer's decision: it stays. Asked whether to promote, nothing else changes; asked because it had decayed, it
+    starts again from the review threshold, at the instant at which the question fell due."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    due = scene.at if data.due_at is None else min(micros(data.due_at), scene.at)
+    upkeep = memory.upkeep or Upkeep()
+    if upkeep.promotion_at is not None and data.due_at is not None and upkeep.promotion_at == due:
+        scene.change(memory, "keep", "a reviewer kept its tier", upkeep=_answered(memory))
+        return
+    if effective_importance(memory, due, scene.parameters) >= review_threshold_of(memory, scene.parameters):
+        scene.change(memory, "keep", "a reviewer kept it")
+        return
+    scene.change(
+        memory,
+        "keep",
+        "a reviewer kept it: importance back to the review threshold",
+        importance=scene.parameters.decay_review_importance,
+        upkeep=Upkeep(upkeep.boosts, max(due, upkeep.set_at or due), upkeep.promotion_at, True),
+    )
