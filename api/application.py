@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from api.accesses import AccessRecorder
+from api.knowing import Knower
+from api.living import Living
 from api.operating import Operator
 from api.reading import Reader
 from api.replaying import Replayer
@@ -24,8 +26,10 @@ class Application:
     reader: Reader
     writer: Writer
     replayer: Replayer
+    knower: Knower
     operator: Operator
     accesses: AccessRecorder
+    living: Living
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
 

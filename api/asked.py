@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, get_args
 
@@ -12,8 +13,10 @@ from events.envelope import micros
 from events.errors import InputError
 from events.partitions import parse_position, partition_of
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
+from projections.context import FILTERS, TAGS
 from projections.modes import MODES, Mode
 from projections.query import MAX_RESULTS
+from projections.recall import RANKINGS
 
 ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000
@@ -74,6 +77,28 @@ def check_query(query: str) -> str:
         shown = query if len(query) <= 60 else f"{query[:60]}… ({len(query):,} characters)"
         raise refused("query", shown, f"some text in UTF-8 of at most {MAX_QUERY:,} characters")
     return query
+
+
+def check_ranking(ranking: str) -> str:
+    """The name of a ranking, or InputError."""
+    if ranking not in RANKINGS:
+        raise refused("ranking", ranking, ", ".join(RANKINGS))
+    return ranking
+
+
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
+    for tag in tags:
+        if not 1 <= len(tag) <= 100:
+            raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
+    return tuple(dict.fromkeys(tags))
+
+
+def check_feeling(feeling: str | None) -> str | None:
+    """An emotional filter, or InputError."""
+    if feeling is not None and feeling not in FILTERS:
+        raise refused("feeling", feeling, ", ".join(FILTERS))
+    return feeling
 
 
 def check_actor(actor: str, field: str = "actor") -> str:

@@ -27,7 +27,7 @@ ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
 MOST_STABILITY = 8_760.0
 MOST_IMPORTANCE = 10.0
 MOST_LETTERS = 100
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +170,15 @@ def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOption
 
 def _block(memory: Memory, card: Mapping[str, Any]) -> str:
     """One memory: its id, what it says as a quotation, and what is known of it."""
-    seen = (
-        f"{memory.access_count:,} times, last {moment(memory.last_accessed_at)}" if memory.last_accessed_at else "never"
-    )
+    last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
     facts = {
         "summary": memory.summary,
         "weight": f"{card['weight']:.4f}, level {card['level']}",
         "status": None if card["status"] == "live" else f"{card['status']}{_until(memory)}",
         "created": moment(memory.created_at),
         "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
-        "mentioned": f"{memory.mention_count:,} times, last active {moment(memory.last_activated_at)}",
-        "shown": seen,
+        "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
+        "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
         "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
         "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
         "turns": ", ".join(memory.source_turns),
@@ -195,12 +193,17 @@ def _block(memory: Memory, card: Mapping[str, Any]) -> str:
     return f"## {memory.id}\n\n{said}\n\n{listed}\n"
 
 
+def _times(count: int) -> str:
+    return f"{count:,} time{'' if count == 1 else 's'}"
+
+
 def _until(memory: Memory) -> str:
-    ended = memory.deleted_at or memory.retired_at or memory.valid_to
+    ends = (memory.deleted_at, memory.retired_at, memory.valid_to)
+    since = next((f" since {moment(end)}" for end in ends if end is not None), "")
     successor = memory.superseded_by or memory.merged_into
-    return (f" since {moment(ended)}" if ended else "") + (f", replaced by {successor}" if successor else "")
+    return since + (f", replaced by {successor}" if successor else "")
 
 
 def _visible(text: str) -> str:
-    """The text in one line: control characters and marks of direction as signs."""
+    """The text in one line: control characters but the tab, and marks of direction, as signs."""
     return _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "\ufffd", text)

@@ -15,7 +15,8 @@ import orjson
 
 from api.appending import Appended
 from api.asked import check_owner
-from api.record_shapes import Record, check_shape, read_record
+from api.record_fields import Record
+from api.record_shapes import check_shape, read_record
 from events.door import read_event
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
@@ -202,7 +203,7 @@ def _count(record: Record, answer: ImportedRecords) -> None:
     answer.records += 1
     answer.shapes[record.shape] = answer.shapes.get(record.shape, 0) + 1
     answer.edges_left_out += record.edges_left_out
-    answer.newest = record.created_at if answer.newest is None else max(answer.newest, record.created_at)
+    answer.newest = max(answer.newest or "", record.created_at, key=lambda text: text.rstrip("Z"))
     for name in record.ignored:
         if name in answer.ignored_fields or len(answer.ignored_fields) < MAX_IGNORED:
             answer.ignored_fields[name] = answer.ignored_fields.get(name, 0) + 1

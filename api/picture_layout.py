@@ -25,7 +25,9 @@ def place_nodes(count: int, pairs: Sequence[tuple[int, int]], strengths: Sequenc
     picture. Takes time and memory by the square of `count`.
     """
     turns = np.arange(count) * _GOLDEN_ANGLE
-    places = np.sqrt((np.arange(count) + 0.5) / max(count, 1))[:, None] * np.column_stack([np.cos(turns), np.sin(turns)])
+    places = np.sqrt((np.arange(count) + 0.5) / max(count, 1))[:, None] * np.column_stack(
+        [np.cos(turns), np.sin(turns)]
+    )
     spacing = np.sqrt(np.pi / max(count, 1))
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     pulls = np.array(strengths, dtype=np.float64)

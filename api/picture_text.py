@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,60 +34,65 @@ class Lettering:
         """`fonts` are files to use beside the default one; None looks for installed ones when a text needs them.
         `keeps_text` is true of an SVG.
         """
-        self._given = fonts
+        self._further = fonts
         self._keeps_text = keeps_text
-        self._faces: list[tuple[Path | None, Collection[int]]] = [(None, _characters_of(_default_font()))]
-        self._looked = False
+        default = _default_font()
+        self._faces: list[tuple[Path, Collection[int]]] = [(default, _characters_of(default))]
+        self._has_all_faces = False
         self._replaced: Counter[str] = Counter()
         self._unseen = 0
 
-    def write(self, texts: Sequence[tuple[str, str]], size: float, weight: str = "normal") -> tuple[str, FontProperties]:
-        """The first text that can be written, and its font at `size` points.
+    def write(
+        self, texts: Sequence[tuple[str, str]], size: float, weight: str = "normal"
+    ) -> tuple[str, FontProperties]:
+        """The first of `texts` that can be written, and its font at `size` points; "" where none can be.
 
-        Each text comes with what to call it in a remark should it stand in for the first; the last is taken as it is.
+        Each text comes with what a remark says where it stands in for an earlier one.
         """
-        for number, (text, called) in enumerate(texts):
+        lacking = False
+        for text, said in texts:
             plain = clean(text)
-            face, shown = self._best(plain)
-            if shown or number == len(texts) - 1:
-                self._replaced.update([called] if number else [])
-                return shown or plain, _properties(face, size, weight)
-            if self._keeps_text and plain:
-                self._unseen += 1
-                return plain, _properties(None, size, weight)
-        return "", _properties(None, size, weight)
+            face, shown = self._face_for(plain)
+            if shown:
+                self._replaced.update([said] if lacking else [])
+                return shown, _properties(face, size, weight)
+            lacking = lacking or bool(plain)
+        return "", _properties(self._faces[0][0], size, weight)
 
     def remarks(self) -> list[str]:
         """What the picture shows otherwise than asked, one sentence each; empty where it shows everything."""
-        cure = "install one, such as Noto Sans CJK, or write an .svg"
-        told = [f"{count} x {called}: no font here has the characters; {cure}" for called, count in self._replaced.items()]
+        cure = "no font here has its characters; install one, such as Noto Sans CJK, or write an .svg"
+        told = [f"{said} ({count} x): {cure}" for said, count in self._replaced.items()]
         if self._unseen:
             told.append(
-                f"{self._unseen} texts have characters that no font here has: "
-                "they are text in the SVG, which a viewer draws with its own fonts"
+                f"text that no font here has ({self._unseen} x): the SVG holds it as text, drawn by the viewer's fonts"
             )
         return told
 
-    def _best(self, text: str) -> tuple[Path | None, str]:
-        """The font that has the most of a text and what it can write of it; "" where letters would be lost."""
-        best: tuple[Path | None, str] = (None, "")
-        for path, characters in self._all_faces(text):
-            lost = {char for char in text if ord(char) not in characters}
-            if not lost:
+    def _face_for(self, text: str) -> tuple[Path, str]:
+        """A font and what it writes of a text: all, else all but symbols such as emoji, else nothing."""
+        default = self._faces[0][0]
+        lost = {
+            path: {char for char in text if ord(char) not in characters} for path, characters in self._all_faces(text)
+        }
+        for path, missing in lost.items():
+            if not missing:
                 return path, text
-            if not best[1] and not any(char.isalnum() for char in lost):
-                best = path, clean("".join(" " if char in lost else char for char in text))
-        return best if not self._keeps_text else (None, "")
+        if self._keeps_text:
+            self._unseen += 1
+            return default, text
+        for path, missing in lost.items():
+            if not any(char.isalnum() for char in missing):
+                return path, clean("".join(" " if char in missing else char for char in text))
+        return default, ""
 
-    def _all_faces(self, text: str) -> Iterator[tuple[Path | None, Collection[int]]]:
-        """The default font, and the further ones where it does not have the whole text."""
-        yield from self._faces
-        if not self._looked and not all(ord(char) in self._faces[0][1] for char in text):
-            self._looked = True
-            found = installed_chinese_fonts() if self._given is None else self._given
-            further = [(path, characters) for path in found if (characters := _characters_of(path))]
-            self._faces += further
-            yield from further
+    def _all_faces(self, text: str) -> list[tuple[Path, Collection[int]]]:
+        """The default font, and the further ones as soon as a text needs them."""
+        if not self._has_all_faces and any(ord(char) not in self._faces[0][1] for char in text):
+            self._has_all_faces = True
+            found = installed_chinese_fonts() if self._further is None else self._further
+            self._faces += [(path, characters) for path in found if (characters := _characters_of(path))]
+        return self._faces
 
 
 def clean(text: str) -> str:
@@ -118,9 +123,13 @@ def installed_chinese_fonts() -> list[Path]:
     """
     from matplotlib.font_manager import findSystemFonts  # noqa: PLC0415 - matplotlib is an extra
 
-    named = [(re.sub(r"[\s_-]", "", path.stem).lower(), path) for path in map(Path, findSystemFonts())]
-    fitting = [(name, path) for name, path in named if CHINESE_FONTS.match(name)]
-    return [path for name, path in sorted(fitting, key=lambda found: ("regular" not in found[0], *found))]
+    found = [path for path in map(Path, findSystemFonts()) if has_chinese_name(path)]
+    return sorted(found, key=lambda path: ("regular" not in path.stem.lower(), path.stem.lower(), path))
+
+
+def has_chinese_name(path: Path) -> bool:
+    """Whether a font file is named like one with Chinese characters."""
+    return CHINESE_FONTS.match(re.sub(r"[\s_-]", "", path.stem).lower()) is not None
 
 
 def _default_font() -> Path:
@@ -139,10 +148,10 @@ def _characters_of(path: Path) -> Collection[int]:
         return ()
 
 
-def _properties(face: Path | None, size: float, weight: str) -> FontProperties:
+def _properties(face: Path, size: float, weight: str) -> FontProperties:
     from matplotlib.font_manager import FontProperties, get_font  # noqa: PLC0415 - matplotlib is an extra
 
-    if face is None:
+    if face == _default_font():  # by name, for its bold face
         return FontProperties(family=["DejaVu Sans", "sans-serif"], size=size, weight=weight)
     family = [get_font(str(face)).family_name, "sans-serif"]
     return FontProperties(family=family, fname=str(face), size=size, weight=weight)

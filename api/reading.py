@@ -12,11 +12,14 @@ from api.accesses import AccessRecorder
 from api.asked import (
     PRESENT,
     AsOf,
+    check_feeling,
     check_limit,
     check_memory_id,
     check_mode,
     check_owner,
     check_query,
+    check_ranking,
+    check_tags,
     parse_as_of,
     parse_instant,
     position_of,
@@ -29,7 +32,8 @@ from projections.changelog import Entry, describe
 from projections.fold import AnyEvent, fold_owner
 from projections.memory import Memory
 from projections.partition import Quarantine
-from projections.query import Asked, detail, listing, search, why
+from projections.query import Asked, detail, listing, why
+from projections.recall import Wish, search
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
 
@@ -82,6 +86,11 @@ class Reader:
         *,
         mode: str = "normal",
         limit: int = 5,
+        ranking: str = "text",
+        tags: Sequence[str] = (),
+        feeling: str | None = None,
+        project: str | None = None,
+        associations: bool = False,
         as_of: str | None = None,
         at: str | None = None,
         after: str | None = None,
@@ -91,10 +100,13 @@ class Reader:
         """The memories that answer a query best, each with its reasons, and what the mode withheld."""
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
+        wish = Wish(check_ranking(ranking), check_tags(tags), check_feeling(feeling), project, associations)
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
-            answer = search(Asked(scene.view, scene.now, checked), query, wanted)
+            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish)
         if trace and checked == "normal" and scene.past is None and at is None and self._accesses is not None:
             self._accesses.record(owner, [result["id"] for result in answer["results"]], via="recall", query=query)
+            brought = [one["id"] for one in answer.get("associated", ())]
+            self._accesses.record(owner, brought, via="association", query=query)
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def list(

@@ -11,7 +11,8 @@ from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
 from projections.changelog import id_text
 from projections.fold import fold_owner
-from projections.query import Asked, level_at, search, status
+from projections.query import Asked, level_at, status
+from projections.recall import search
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
 
@@ -23,14 +24,17 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
         name, equals, text = pair.partition("=")
         if not equals:
             raise refused("set", pair, "name=value, e.g. user_factor=1.3")
-        value = _number_or_text(text)
+        value = _value(text)
         if rule := problem_with(name, value):
             raise refused(f"set {name}", text, rule)
         values[name] = value
     return values
 
 
-def _number_or_text(text: str) -> ParameterValue:
+def _value(text: str) -> ParameterValue:
+    """A truth value, a number, or else the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for read in (int, float):
         try:
             return read(text)

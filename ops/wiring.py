@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from api.accesses import AccessRecorder
 from api.application import Application
+from api.knowing import Knower
+from api.living import Living
 from api.operating import Operator
 from api.reading import Reader
 from api.replaying import Replayer
@@ -146,7 +148,18 @@ def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet) -> Applica
     replayer = Replayer(reader, store.views)
     operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of)
     recovery = store.embedded.recovery if store.embedded else None
-    return Application(store.log, store.views, reader, writer, replayer, operator, accesses, recovery)
+    return Application(
+        log=store.log,
+        views=store.views,
+        reader=reader,
+        writer=writer,
+        replayer=replayer,
+        knower=Knower(reader),
+        living=Living(reader, writer),
+        operator=operator,
+        accesses=accesses,
+        recovery=recovery,
+    )
 
 
 @contextmanager

@@ -11,18 +11,12 @@ from events.envelope import from_micros, utc_text
 from projections.changelog import Entry, describe
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
-from projections.laws.law import Floats
 from projections.memory import LEVELS, SECRET, Memory, Negation
-from projections.modes import REASONS, Mode, effective_levels, reasons_told, secrets, visibility
+from projections.modes import Mode, effective_levels, reasons_told, visibility
 from projections.provenance import provenance
-from projections.search_index import Rows
 from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD, OwnerView
 
-TEXT_HALF = 8.0
-"""BM25 score at which the text term is one half: b / (b + 8), memory.md section 11; never scaled by the best hit."""
-WEIGHT_SHARE = 0.05
-"""The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""
 MAX_RESULTS = 100
 
 
@@ -32,52 +26,6 @@ class Asked(NamedTuple):
     view: OwnerView
     now: int
     mode: Mode
-
-
-def search(asked: Asked, query: str, limit: int) -> dict[str, Any]:
-    """The best `limit` matches that the mode shows, each with why it stands where it stands, and what was withheld."""
-    view, now, mode = asked
-    seen = visibility(view.columns, view.law, now, view.parameters, mode)
-    found = view.matches(query)
-    shown = seen.shown[found.rows]
-    rows, bm25 = found.rows[shown], found.scores[shown]
-    text = bm25 / (bm25 + TEXT_HALF)
-    standing = np.maximum(seen.weights[rows], 0.0)
-    bonus = WEIGHT_SHARE * standing / (1.0 + standing)
-    order = _best(text + bonus, rows, limit)
-    best = [view.columns.memories[int(rows[at])] for at in order]
-    results = []
-    for at, memory, terms in zip(order, best, view.explain(query, [memory.id for memory in best]), strict=True):
-        reading = view.law.read(memory, now, view.parameters)
-        whole = float(bm25[at])
-        results.append(
-            {
-                **card(memory, LEVELS[int(seen.levels[rows[at]])]),
-                "score": round(float(text[at] + bonus[at]), 6),
-                "weight": round(reading.weight, 6),
-                "explain": {
-                    "score": {"text": round(float(text[at]), 6), "weight": round(float(bonus[at]), 6)},
-                    "terms": {term: round(value / whole * float(text[at]), 6) for term, value in terms.items()},
-                    "law": view.law.name,
-                    "factors": {name: round(value, 6) for name, value in reading.factors.items()},
-                },
-            }
-        )
-    withheld = np.full(len(view.columns), -1, dtype=np.int8)
-    withheld[found.rows] = seen.reasons[found.rows]
-    # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
-    withheld[secrets(view.columns)] = REASONS.index("sensitive")
-    return {"results": results, "withheld": reasons_told(withheld, mode)}
-
-
-def _best(scores: Floats, rows: Rows, limit: int) -> Rows:
-    """Places of the `limit` highest scores, best first; of equal ones the newer row first."""
-    if scores.size > limit:
-        least = np.partition(scores, scores.size - limit)[scores.size - limit]
-        places = np.flatnonzero(scores >= least)
-    else:
-        places = np.arange(scores.size)
-    return places[np.lexsort((-rows[places], -scores[places]))][:limit]
 
 
 def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:

@@ -181,6 +181,18 @@ class Bm25Index:
                 parts[holder][term] = value
         return parts
 
+    def coverage(self, query: str, keys: Sequence[str]) -> Values:
+        """Share in [0, 1] of the query's different terms that each key's text holds, shape (len(keys),)."""
+        wanted = np.array([self._document_of[self._row_of[key]] for key in keys], dtype=np.int64)
+        counts = np.zeros(len(keys))
+        terms = dict.fromkeys(self._analyse(query))
+        for term in terms:
+            documents, _ = self._live_postings(term)
+            if documents.size:
+                places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
+                counts += documents[places] == wanted
+        return counts / max(len(terms), 1)
+
     def bytes_used(self) -> int:
         """Estimate of the memory held, in bytes, from counts alone: within about a quarter of what tracemalloc sees."""
         columns = self._rows.nbytes + self._lengths.nbytes + self._document_of.itemsize * len(self._document_of)

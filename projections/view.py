@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from events.parameters import DEFAULTS, Parameters
+from projections.associations import AssociationIndex
 from projections.columns import Columns
+from projections.context import Context, context_of
 from projections.evolve import parameters_of
 from projections.fold import History, OwnerState
 from projections.laws import LAWS, Law
+from projections.laws.law import Floats
 from projections.memory import SECRET, Memory, with_changes
-from projections.search_index import Bm25Index, Scores
+from projections.search_index import Bm25Index, Rows, Scores
+from projections.triples import Graph, triples_of
 
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
 
@@ -27,6 +31,10 @@ class OwnerView:
         self.columns = Columns()
         self._index = Bm25Index()
         self._base = base
+        self._associations: AssociationIndex | None = None
+        self._contexts: dict[int, Context] = {}
+        self._zone = ""
+        self._graph: Graph | None = None
         self.follow(state, memories)
 
     @classmethod
@@ -52,11 +60,49 @@ class OwnerView:
             if row is None or indexed_text(self.columns.memories[row]) != text:
                 self._index.put(memory.id, text)
         self.columns.put_all(changed)
+        if changed:
+            self._graph = None
+        for memory in changed:
+            row = self.columns.row(memory.id)
+            assert row is not None
+            self._contexts.pop(row, None)
+            if self._associations is not None:
+                self._associations.put(row, memory)
 
     @property
     def law(self) -> Law:
         """The law of the owner's profile."""
         return LAWS[self.state.profile]
+
+    @property
+    def associations(self) -> AssociationIndex:
+        """The owner's associations; made at first use, then kept level."""
+        if self._associations is None:
+            self._associations = AssociationIndex()
+            for row, memory in enumerate(self.columns):
+                self._associations.put(row, memory)
+        return self._associations
+
+    @property
+    def graph(self) -> Graph:
+        """The owner's triples; made at first use after a change."""
+        if self._graph is None:
+            self._graph = Graph(triples_of(self.columns))
+        return self._graph
+
+    def context(self, row: int) -> Context:
+        """Tags and emotion of a row, in the owner's time zone; derived once."""
+        if self._zone != self.parameters.time_zone:
+            self._zone = self.parameters.time_zone
+            self._contexts.clear()
+        found = self._contexts.get(row)
+        if found is None:
+            found = self._contexts[row] = context_of(self.columns.memories[row], self.parameters)
+        return found
+
+    def coverage(self, query: str, rows: Rows) -> Floats:
+        """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
+        return self._index.coverage(query, [self.columns.memories[int(row)].id for row in rows])
 
     def get(self, memory_id: str) -> Memory | None:
         """A memory by id."""

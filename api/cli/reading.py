@@ -41,6 +41,24 @@ def search(
     query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
     mode: ModeOption = "normal",
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 100.")] = 5,
+    ranking: Annotated[
+        str, typer.Option(help="text, overlap (seed 004's score) or associative (what activation reaches).")
+    ] = "text",
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag", help="Only what has this context tag (late_night, debugging ...); repeatable.", show_default=False
+        ),
+    ] = None,
+    feeling: Annotated[
+        str | None, typer.Option(help="Only what is positive, negative or urgent.", show_default=False)
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="This project's memories stand higher under overlap.", show_default=False)
+    ] = None,
+    associations: Annotated[
+        bool, typer.Option("--associations", help="Also what the hits bring to mind, and how.")
+    ] = False,
     as_of: AsOfOption = None,
     at: AtOption = None,
     after: AfterOption = None,
@@ -54,6 +72,11 @@ def search(
             query,
             mode=mode,
             limit=limit,
+            ranking=ranking,
+            tags=tag or (),
+            feeling=feeling,
+            project=project,
+            associations=associations,
             as_of=as_of,
             at=at,
             after=after,

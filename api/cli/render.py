@@ -90,7 +90,33 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
         for r in found
     ]
     tabulate(columns, rows, console)
+    _associated(answer.get("associated", []), console)
     withheld(answer, console)
+
+
+def _associated(found: list[dict[str, Any]], console: Console) -> None:
+    """What the hits bring to mind, with the way there."""
+    if not found:
+        return
+    console.print("[dim]and what they bring to mind[/]")
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("activation", "green", right=True),
+        Column("by way of", "dim"),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(one["id"]),
+            "memory": shortened(one["memory"]),
+            "activation": number(one["activation"], 3),
+            "by way of": Text(
+                " -> ".join([one["path"][0]["from"], *(f"{s['to']} ({s['link']})" for s in one["path"])])
+            ),
+        }
+        for one in found
+    ]
+    tabulate(columns, rows, console)
 
 
 def memories(answer: dict[str, Any], console: Console = out) -> None:

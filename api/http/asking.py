@@ -106,9 +106,59 @@ class SearchAsked(ModeAsked):
 
     q: str = Field(description="What to look for, in any language.", examples=["咖啡", "When did she go to Paris?"])
     limit: int = Field(default=5, description="How many results, 1 to 100.", examples=[5])
+    ranking: str = Field(
+        default="text",
+        description="`text`, `overlap` (seed 004's score) or `associative` (what activation reaches among the hits).",
+        examples=["text", "overlap", "associative"],
+    )
+    tags: list[str] = Field(
+        default=[],
+        description="Context tags, any of which a result must have: late_night, weekend, debugging ... or a producer's own.",
+        examples=[["late_night", "debugging"]],
+    )
+    feeling: str | None = Field(
+        default=None, description="positive, negative or urgent: a mood that results must have.", examples=["positive"]
+    )
+    project: str | None = Field(
+        default=None, description="Memories of this project stand higher under `overlap`.", examples=["engram"]
+    )
+    associations: bool = Field(
+        default=False, description="Tell also what the hits bring to mind, with the way there.", examples=[True]
+    )
     trace: bool = Field(
         default=True, description="Record that these memories were shown, after the answer.", examples=[True]
     )
+
+
+class InstantAsked(Question):
+    """As of when, and at which instant."""
+
+    as_of: str | None = Field(
+        default=None, description="As of an instant or a position.", examples=["2023-10-22T12:00:00Z", "3:128"]
+    )
+    at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
+
+
+class AssessAsked(InstantAsked):
+    """A topic."""
+
+    topic: str = Field(description="What it is about, in any language.", examples=["咖啡", "the deployment"])
+
+
+class MapAsked(AssessAsked):
+    """A topic, and how far around it."""
+
+    depth: int = Field(default=2, description="Steps over associations, 1 to 4.", examples=[2])
+    least: float = Field(default=0.3, description="Associations weaker than this are not followed.", examples=[0.3])
+    limit: int = Field(default=200, description="Nodes at the most, 1 to 1000.", examples=[50])
+    mode: str = Field(default="normal", description="`normal`, `review` or `debug`.", examples=["normal"])
+
+
+class AssociationsAsked(InstantAsked):
+    """How far from a memory."""
+
+    depth: int = Field(default=1, description="Steps, 1 to 4.", examples=[2])
+    mode: str = Field(default="review", description="`normal`, `review` or `debug`.", examples=["review"])
 
 
 class ListAsked(ModeAsked):

@@ -15,7 +15,8 @@ from ops.bench.sample import CLOCK, SEED, STARTS, sample
 from ops.bench.sentences import chinese, english
 from ops.bench.server import BenchServer
 from ops.bench.store import filled
-from projections.query import Asked, search
+from projections.query import Asked
+from projections.recall import search
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
 

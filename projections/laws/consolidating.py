@@ -96,16 +96,22 @@ class ConsolidatingLaw:
         return parameters.consolidating_review_threshold
 
 
+def recencies(columns: Columns, now: int, parameters: Parameters) -> Floats:
+    """Recency of every row at `now`: halves with each base half-life since the last update, shape (rows,)."""
+    days = np.maximum(now - columns.updated_at, 0) / DAY
+    found: Floats = np.exp2(-days / _base_half_lives(columns, parameters))
+    return found
+
+
 def consolidations(columns: Columns, now: int, parameters: Parameters) -> Floats:
     """`consolidation` of every row at `now`, shape (rows,)."""
-    days = np.maximum(now - columns.updated_at, 0) / DAY
     age = np.maximum(now - columns.created_at, 0) / DAY
     frequency = np.minimum(np.log1p(columns.access_count) / log(parameters.frequent_accesses), 1.0)
     longevity = np.minimum(age / parameters.longevity_days, 1.0)
     found: Floats = (
         parameters.frequency_share * frequency
         + parameters.longevity_share * longevity
-        + parameters.recency_share * np.exp2(-days / _base_half_lives(columns, parameters))
+        + parameters.recency_share * recencies(columns, now, parameters)
     )
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
+from api.http.shapes.living import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
 from api.http.shapes.memories import Detail, Found, Listing, Provenance, Replayed, Why
 from api.http.shapes.store import (
@@ -20,20 +22,30 @@ __all__ = [
     "EXAMPLE_EFFECT_OF_MERGE",
     "EXAMPLE_EVENT",
     "Appended",
+    "Assessment",
+    "AssociationTree",
     "DeadOwner",
     "DeadOwners",
     "Detail",
     "Discarded",
     "Effects",
+    "Fading",
     "Found",
+    "Graded",
     "Health",
     "History",
+    "KnowledgeMap",
+    "Laws",
     "Listing",
+    "MemoryHealth",
+    "OwnerProfile",
     "OwnerStats",
     "Provenance",
     "Ready",
+    "Reinforced",
     "Replayed",
     "Retried",
+    "ReviewsDue",
     "StoreStats",
     "StoreStatus",
     "Why",

@@ -108,6 +108,26 @@ class Place(BaseModel):
     position: str
 
 
+class Step(BaseModel):
+    """One step on the way to what is brought to mind: an edge between memories, or a triple between entities."""
+
+    model_config = exampled({"from": "coffee", "to": "tea", "link": "keyword", "weight": 0.5})
+
+    from_: str = Field(alias="from")
+    to: str
+    link: str
+    weight: float | None = None
+    negation: bool | None = None
+
+
+class Associated(Card):
+    """A memory that the hits bring to mind."""
+
+    activation: float
+    weight: float
+    path: list[Step]
+
+
 class Found(Place):
     """The answer to a search."""
 
@@ -133,6 +153,7 @@ class Found(Place):
     )
 
     results: list[Result]
+    associated: list[Associated] | None = Field(default=None, description="Only where `associations` asked for it.")
     withheld: list[Withheld]
     mode: str
 

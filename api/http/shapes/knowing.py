@@ -1,0 +1,191 @@
+"""Shapes of what is known: assessments, maps, association trees."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import exampled
+from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
+
+_STATS = {
+    "memories": 1,
+    "mean_confidence": 0.6,
+    "coverage": 0.1,
+    "mean_recency": 1.0,
+    "mean_consolidation": 0.3,
+}
+_EVIDENCE = {
+    "id": "coffee",
+    "snippet": "I drink coffee every morning",
+    "confidence": 0.6,
+    "relevance": 0.42,
+    "access_count": 0,
+    "updated_at": "2026-11-22T09:30:00Z",
+}
+
+
+class Stats(BaseModel):
+    """The numbers behind an assessment, each from 0 to 1 but the count."""
+
+    model_config = exampled(_STATS)
+
+    memories: int
+    mean_confidence: float
+    coverage: float
+    mean_recency: float
+    mean_consolidation: float
+
+
+class Evidence(BaseModel):
+    """A memory that an assessment rests on."""
+
+    model_config = exampled(_EVIDENCE)
+
+    id: str
+    snippet: str
+    confidence: float
+    relevance: float
+    access_count: int
+    updated_at: str
+
+
+class Assessment(Place):
+    """How sure we are about a topic."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "topic": "coffee",
+            "confidence": "medium",
+            "score": 0.5,
+            "message": "I know something about “coffee”, but am not sure (1 memories)",
+            "suggestions": ["Check these memories against each other."],
+            "evidence": [_EVIDENCE],
+            "stats": _STATS,
+            **EXAMPLE_PLACE,
+        }
+    )
+
+    owner: str
+    topic: str
+    confidence: str = Field(description="high, medium, low, very_low or none.")
+    score: float = Field(description="0.35 confidence + 0.25 coverage + 0.20 recency + 0.20 consolidation.")
+    message: str
+    suggestions: list[str]
+    evidence: list[Evidence]
+    stats: Stats
+
+
+_NODE = {
+    "id": "coffee",
+    "label": "I drink coffee every morning",
+    "kind": "preference",
+    "confidence": 0.6,
+    "consolidation": 0.3,
+    "weight": 1.3,
+    "depth": 0,
+    "is_center": True,
+    "cluster": 0,
+}
+
+
+class Node(BaseModel):
+    """A memory on a map."""
+
+    model_config = exampled(_NODE)
+
+    id: str
+    label: str
+    kind: str
+    confidence: float
+    consolidation: float
+    weight: float
+    depth: int
+    is_center: bool
+    cluster: int
+
+
+class MapEdge(BaseModel):
+    """An association between two memories on a map."""
+
+    model_config = exampled({"from": "coffee", "to": "tea", "weight": 0.5, "link": "keyword"})
+
+    from_: str = Field(alias="from")
+    to: str
+    weight: float
+    link: str
+
+
+class Cluster(BaseModel):
+    """Memories that are more associated with each other than with the rest, and the words they share."""
+
+    model_config = exampled({"id": 0, "members": ["coffee", "tea"], "words": ["drink"], "label": "drink"})
+
+    id: int
+    members: list[str]
+    words: list[str]
+    label: str
+
+
+class KnowledgeMap(Place):
+    """What is known about a topic, as a graph."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "topic": "coffee",
+            "nodes": [_NODE],
+            "edges": [],
+            "clusters": [{"id": 0, "members": ["coffee"], "words": ["coffee"], "label": "coffee"}],
+            "depth": 2,
+            "truncated": False,
+            "mode": "normal",
+            **EXAMPLE_PLACE,
+        }
+    )
+
+    owner: str
+    topic: str
+    nodes: list[Node]
+    edges: list[MapEdge]
+    clusters: list[Cluster]
+    depth: int
+    truncated: bool = Field(description="Whether there was more than `limit` nodes.")
+    mode: str
+
+
+class Branch(Card):
+    """An associated memory, with what it is associated with in turn."""
+
+    link: str
+    weight: float
+    base: float
+    boost: float
+    associations: list[Branch]
+
+
+class BackedTriple(BaseModel):
+    """A triple that the memory backs."""
+
+    model_config = exampled({"subject": "alice", "predicate": "likes", "object": "coffee", "negation": False})
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+
+
+class AssociationTree(Card):
+    """A memory and what it is associated with."""
+
+    model_config = exampled(
+        EXAMPLE_CARD | {"owner": "alice", "associations": [], "triples": [], "mode": "review", **EXAMPLE_PLACE}
+    )
+
+    owner: str
+    associations: list[Branch]
+    triples: list[BackedTriple]
+    mode: str
+    as_of: str | None
+    at: str | None
+    position: str

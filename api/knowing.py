@@ -1,0 +1,119 @@
+"""What is known: how sure we are of a topic, a map of it, and what a memory is associated with. Leaves no trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.asked import check_mode, check_query, refused
+from api.reading import Reader, Scene
+from projections.assess import assess
+from projections.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
+from projections.memory import LEVELS, SECRET
+from projections.modes import Visibility, visibility
+from projections.query import Asked, card
+
+MOST_DEPTH = 4
+
+
+class Knower:
+    """Answers questions about what an owner's memories amount to. Safe for threads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def assess(self, owner: str, topic: str, *, as_of: str | None = None, at: str | None = None) -> dict[str, Any]:
+        """How sure we are about a topic, with evidence and advice."""
+        check_query(topic)
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+            answer = assess(scene.view, topic, scene.now)
+        return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+
+    def map(
+        self,
+        owner: str,
+        topic: str,
+        *,
+        depth: int = 2,
+        least: float = LEAST_WEIGHT,
+        limit: int = MOST_NODES,
+        mode: str = "normal",
+        as_of: str | None = None,
+        at: str | None = None,
+    ) -> dict[str, Any]:
+        """Nodes, edges and clusters around a topic."""
+        check_query(topic)
+        checked = check_mode(mode)
+        _check_depth(depth)
+        if not 0 <= least <= 1:
+            raise refused("least", least, "a number from 0 to 1")
+        if not 1 <= limit <= 1_000:
+            raise refused("limit", limit, "a whole number from 1 to 1000")
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+            asked = Asked(scene.view, scene.now, checked)
+            answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit)
+        told = {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+        return {"owner": owner, **answer, **told} | scene.warning
+
+    def associations(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        depth: int = 1,
+        mode: str = "review",
+        as_of: str | None = None,
+        at: str | None = None,
+    ) -> dict[str, Any]:
+        """What a memory is associated with, as a tree: the strongest first, each memory once."""
+        checked = check_mode(mode)
+        _check_depth(depth)
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            row = scene.view.columns.row(memory.id)
+            assert row is not None
+            view = scene.view
+            seen = visibility(view.columns, view.law, scene.now, view.parameters, checked)
+            answer = {
+                **card(memory, LEVELS[int(seen.levels[row])]),
+                "owner": owner,
+                "associations": _tree(scene, seen, row, depth, {row}),
+                "triples": _triples(scene, memory.id),
+            }
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+
+
+def _check_depth(depth: int) -> None:
+    if not 1 <= depth <= MOST_DEPTH:
+        raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
+
+
+def _tree(scene: Scene, seen: Visibility, row: int, depth: int, shown: set[int]) -> list[dict[str, Any]]:
+    """The edges of a row to memories that are not in the tree yet, and theirs."""
+    view = scene.view
+    links = [
+        link
+        for link in view.associations.neighbours(row, view.parameters)
+        if link.to_row not in shown and seen.shown[link.to_row]
+    ]
+    shown.update(link.to_row for link in links)
+    return [
+        {
+            **card(view.columns.memories[link.to_row], LEVELS[int(seen.levels[link.to_row])]),
+            "link": link.link,
+            "weight": round(link.weight, 6),
+            "base": round(link.base, 6),
+            "boost": round(link.boost, 6),
+            "associations": _tree(scene, seen, link.to_row, depth - 1, shown) if depth > 1 else [],
+        }
+        for link in links
+    ]
+
+
+def _triples(scene: Scene, memory_id: str) -> list[dict[str, Any]]:
+    memory = scene.view.get(memory_id)
+    if memory is None or memory.sensitivity >= SECRET:
+        return []
+    return [
+        {"subject": f.subject, "predicate": f.predicate, "object": f.object, "negation": f.negation}
+        for f in memory.facts
+    ]

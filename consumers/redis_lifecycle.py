@@ -1,0 +1,174 @@
+"""Carrying out lifecycle decisions: planned on an owner's newest state, appended as events, nothing else.
+
+Killed in the middle, a job is run again and goes on: what it had appended is folded by then and falls due no more, and what
+was not folded yet has the same ids. What a producer appends meanwhile is never decided over: the append names the owner's
+head that the plan was made on, and is refused if that moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from events.door import make_event
+from events.envelope import Prepared, from_micros, prepare
+from events.errors import ConcurrencyError, OwnerQuarantined, StoreUnavailable
+from events.log import EventLog, Receipt
+from events.partitions import parse_position, partition_of, position_text
+from projections.changelog import id_text
+from projections.lifecycle import JOBS, Decision, plan
+from projections.redis_view import RedisViews
+
+REQUEST = 500
+"""Decisions appended at once."""
+TRIES = 5
+"""How often a plan is made anew because the owner went on meanwhile."""
+WAIT_SECONDS = 10.0
+Settle = Callable[[Mapping[int, int]], None]
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did for one owner."""
+
+    owner: str
+    decisions: list[Decision] = field(default_factory=list)
+    """What was decided, in order."""
+    appended: int = 0
+    """How many of them are in the log now; those that an earlier run had appended too."""
+    position: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: counts by action, and every decision."""
+        counts: dict[str, int] = {}
+        for one in self.decisions:
+            counts[one.action] = counts.get(one.action, 0) + 1
+        return {
+            "owner": self.owner,
+            "counts": counts,
+            "decisions": [one.as_dict() for one in self.decisions],
+            "appended": self.appended,
+            "position": self.position,
+        }
+
+
+def folded_by_workers(_until: Mapping[int, int]) -> None:
+    """Nothing to do: the store's workers fold, and the view waits for them."""
+
+
+class Lifecycle:
+    """Runs lifecycle jobs on one store. `settle` folds, where no worker does."""
+
+    def __init__(self, log: EventLog, views: RedisViews, settle: Settle = folded_by_workers) -> None:
+        self._log = log
+        self._views = views
+        self._settle = settle
+
+    def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Done:
+        """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
+        head = self._level(owner)
+        with self._views.view(owner, after=head, wait_seconds=WAIT_SECONDS) as (view, standing):
+            decisions = plan(view, self._log.now() if now is None else now, jobs)
+        return Done(owner, decisions, 0, standing.position)
+
+    def carry_out(
+        self,
+        owner: str,
+        jobs: Sequence[str] = tuple(JOBS),
+        *,
+        now: int | None = None,
+        on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Done:
+        """Plan and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
+        done = Done(owner)
+        for _ in range(TRIES):
+            head = self._level(owner)
+            with self._views.view(owner, after=head, wait_seconds=WAIT_SECONDS) as (view, standing):
+                if standing.quarantine is not None:
+                    raise OwnerQuarantined(
+                        f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
+                    )
+                moment = self._log.now() if now is None else now
+                decisions = plan(view, moment, jobs)
+            if not decisions:
+                return done
+            if self._append(owner, decisions, moment, head, done, on_progress):
+                return done
+        raise ConcurrencyError(
+            f"owner {owner} went on {TRIES} times while its lifecycle was planned; run it again when less is going on",
+            owner=owner,
+            appended=done.appended,
+        )
+
+    def _level(self, owner: str) -> int:
+        """Have everything of the owner folded; gives its head."""
+        head = self._log.owner_head(owner)
+        if head:
+            self._settle({partition_of(owner, self._log.partitions): head})
+        return head
+
+    def _append(
+        self,
+        owner: str,
+        decisions: Sequence[Decision],
+        now: int,
+        head: int,
+        done: Done,
+        on_progress: Callable[[int, int], None],
+    ) -> bool:
+        """Append in requests; False where the owner went on, and what is left must be planned anew."""
+        waiting, total = iter(decisions), len(decisions)
+        causes = self._causes(owner, decisions)
+        while request := list(islice(waiting, REQUEST)):
+            while request:
+                events = [self._event(owner, one, now, causes) for one in request]
+                receipts = self._log.append(events, expected_heads={owner: head})
+                taken = {r.event_id for r in receipts if r.status == "conflict"}
+                if not taken:
+                    break
+                # Another run decided the same at another moment: its event stands, the others are sent without it.
+                request = [one for one in request if one.event_id(owner) not in taken]
+            else:
+                continue
+            if any(receipt.status == "head_mismatch" for receipt in receipts):
+                return False
+            head = max(head, _newest(request, receipts))
+            done.decisions += request
+            done.appended += len(request)
+            done.position = position_text(partition_of(owner, self._log.partitions), head) if head else None
+            on_progress(len(done.decisions), total)
+        return True
+
+    def _event(self, owner: str, decision: Decision, now: int, causes: Mapping[int, str]) -> Prepared:
+        event = make_event(
+            decision.data,
+            owner=owner,
+            occurred_at=from_micros(now),
+            actor="system",
+            now=max(now, self._log.now()),
+            event_id=decision.event_id(owner),
+            causation_id=causes.get(decision.seq),
+        )
+        return prepare(event)
+
+    def _causes(self, owner: str, decisions: Sequence[Decision]) -> dict[int, str]:
+        """Seq -> id of the events that the decisions follow from."""
+        seqs = sorted({decision.seq for decision in decisions})
+        return {stored.seq: id_text(stored.raw_id) for stored in self._stored(owner, seqs)}
+
+    def _stored(self, owner: str, seqs: Sequence[int]) -> Iterator[Any]:
+        for start in range(0, len(seqs), 1_000):
+            yield from self._views.stored(owner, seqs[start : start + 1_000])
+
+
+def _newest(request: Sequence[Decision], receipts: Sequence[Receipt]) -> int:
+    """Seq of the newest event that moves the owner's head. Raises StoreUnavailable where anything was not written."""
+    newest = 0
+    for decision, receipt in zip(request, receipts, strict=True):
+        if not receipt.written or receipt.position is None:
+            raise StoreUnavailable(receipt.error or f"event {receipt.event_id} was not written ({receipt.status})")
+        if decision.action != "replay":
+            newest = max(newest, parse_position(receipt.position)[1])
+    return newest

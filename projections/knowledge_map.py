@@ -1,0 +1,145 @@
+"""A map of what is known about a topic: the best hits, what they are associated with, and how that clusters (seed 000, 3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from projections.laws.consolidating import consolidations
+from projections.modes import visibility
+from projections.query import Asked
+from projections.text import STOP_WORDS, tokens
+
+CENTRES = 5
+LEAST_WEIGHT = 0.3
+"""Associations weaker than this are not followed."""
+MOST_NODES = 200
+LABEL = 40
+"""Characters of a node's label."""
+
+
+def knowledge_map(
+    asked: Asked, topic: str, *, depth: int = 2, least: float = LEAST_WEIGHT, most: int = MOST_NODES
+) -> dict[str, Any]:
+    """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
+
+    `depth` steps, over associations of weight `least` and more, `most` nodes at the most: `truncated` says when there were
+    more. Only what the mode shows.
+    """
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    found = view.matches(topic)
+    kept = seen.shown[found.rows]
+    rows, scores = found.rows[kept], found.scores[kept]
+    centres = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
+    depths = dict.fromkeys(centres, 0)
+    frontier, truncated = centres, False
+    for step in range(1, depth + 1):
+        following: list[int] = []
+        for row in frontier:
+            for link in view.associations.neighbours(row, view.parameters):
+                if link.weight < least or link.to_row in depths or not seen.shown[link.to_row]:
+                    continue
+                if len(depths) >= most:
+                    truncated = True
+                    continue
+                depths[link.to_row] = step
+                following.append(link.to_row)
+        frontier = following
+    edges = _edges(asked, depths, least)
+    clusters = _clusters(list(depths), edges)
+    return {
+        "topic": topic,
+        "nodes": _nodes(asked, depths, clusters, seen.weights),
+        "edges": [
+            {
+                "from": view.columns.memories[a].id,
+                "to": view.columns.memories[b].id,
+                "weight": round(w, 6),
+                "link": kind,
+            }
+            for a, b, w, kind in edges
+        ],
+        "clusters": _told(asked, clusters),
+        "depth": depth,
+        "truncated": truncated,
+    }
+
+
+def _edges(asked: Asked, depths: dict[int, int], least: float) -> list[tuple[int, int, float, str]]:
+    """Each association between two nodes once."""
+    view = asked.view
+    return [
+        (row, link.to_row, link.weight, link.link)
+        for row in depths
+        for link in view.associations.neighbours(row, view.parameters)
+        if row < link.to_row and link.to_row in depths and link.weight >= least
+    ]
+
+
+def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]]) -> list[list[int]]:
+    """Louvain communities, the largest first; the same for the same map."""
+    import networkx as nx  # noqa: PLC0415 - a tenth of a second that no other question needs
+
+    graph = nx.Graph()
+    graph.add_nodes_from(sorted(rows))
+    graph.add_weighted_edges_from(sorted((a, b, weight) for a, b, weight, _ in edges))
+    if not rows:
+        return []
+    found = [sorted(community) for community in nx.community.louvain_communities(graph, seed=0)]
+    return sorted(found, key=lambda community: (-len(community), community))
+
+
+def _nodes(
+    asked: Asked, depths: dict[int, int], clusters: list[list[int]], weights: np.ndarray
+) -> list[dict[str, Any]]:
+    view = asked.view
+    of = {row: number for number, community in enumerate(clusters) for row in community}
+    rows = list(depths)
+    settled = consolidations(view.columns.only(rows), asked.now, view.parameters)
+    return [
+        {
+            "id": view.columns.memories[row].id,
+            "label": _label(view.columns.memories[row].content),
+            "kind": view.columns.memories[row].kind,
+            "confidence": view.columns.memories[row].confidence,
+            "consolidation": round(float(consolidated), 6),
+            "weight": round(float(weights[row]), 6),
+            "depth": depths[row],
+            "is_center": depths[row] == 0,
+            "cluster": of[row],
+        }
+        for row, consolidated in zip(rows, settled, strict=True)
+    ]
+
+
+def _label(content: str) -> str:
+    first = " ".join(content.split())
+    return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
+
+
+def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
+    """Each cluster with its members and the words that most of them share."""
+    memories = asked.view.columns.memories
+    answer = []
+    for number, community in enumerate(clusters):
+        words: Counter[str] = Counter()
+        for row in community:
+            words.update(set(memories[row].keywords) or _long(set(tokens(memories[row].content)) - STOP_WORDS))
+        common = sorted(words.items(), key=lambda one: (-one[1], one[0]))[:3]
+        answer.append(
+            {
+                "id": number,
+                "members": [memories[row].id for row in community],
+                "words": [w for w, _ in common],
+                "label": " ".join(w for w, _ in common),
+            }
+        )
+    return answer
+
+
+def _long(words: set[str]) -> set[str]:
+    """Single characters say nothing about a cluster."""
+    return {word for word in words if len(word) > 1}

@@ -1,0 +1,39 @@
+"""Lifecycle: what falls due by itself. Each job is a pure function (view, now) -> decisions; none has a state of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.joining import links, merges
+from projections.lifecycle.rehearsing import rehearsals
+from projections.lifecycle.reviewing import reviews
+from projections.lifecycle.sweep import sweep
+from projections.view import OwnerView
+
+Plan = Callable[[OwnerView, int], list[Decision]]
+JOBS: Mapping[str, Plan] = {
+    "sweep": sweep,
+    "review": reviews,
+    "merge": merges,
+    "link": links,
+    "replay": rehearsals,
+}
+"""In the order in which they run: what is deleted is neither reviewed nor merged."""
+
+
+def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[Decision]:
+    """What the jobs would do at `now`, microseconds. A memory is decided about by the first job that names it."""
+    decisions: list[Decision] = []
+    decided: set[str] = set()
+    for name, job in JOBS.items():
+        if name not in jobs:
+            continue
+        found = [one for one in job(view, now) if decided.isdisjoint(one.ids)]
+        decisions += found
+        if name not in ("link", "replay"):
+            decided.update(memory_id for one in found for memory_id in one.ids)
+    return decisions
+
+
+__all__ = ["JOBS", "Decision", "plan"]

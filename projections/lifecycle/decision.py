@@ -1,0 +1,40 @@
+"""A lifecycle decision: an event that falls due by itself, with why, and an id that the same decision always gets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from events.catalogue import EventData
+from events.envelope import derived_id
+
+
+class Decision(NamedTuple):
+    """What a job would append. Planned from a view at an instant; carried out by `consumers.redis_lifecycle`."""
+
+    job: str
+    action: str
+    """compress, delete, purge, promote, keep, merge, link or replay."""
+    ids: tuple[str, ...]
+    due_at: int
+    """When it fell due, microseconds: the same whenever the job runs."""
+    seq: int
+    """The deciding position: the newest event that had changed these memories."""
+    reason: str
+    data: EventData
+
+    def event_id(self, owner: str) -> str:
+        """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""
+        return derived_id(f"lifecycle {self.job} {self.action}", owner, *self.ids, str(self.seq))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, without any content."""
+        from projections.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+
+        return {
+            "job": self.job,
+            "action": self.action,
+            "ids": list(self.ids),
+            "due_at": moment(self.due_at),
+            "reason": self.reason,
+            "event": type(self.data).__name__,
+        }

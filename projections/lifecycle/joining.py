@@ -1,0 +1,83 @@
+"""Merging near-duplicates and linking what is related, by the similarity of texts (memory.md, sections 5 and 10)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from events.catalogue import MemoriesLinked, MemoryMerged
+from events.envelope import derived_id
+from projections.columns import Columns
+from projections.lifecycle.decision import Decision
+from projections.memory import MAX_EDGES, SECRET, Memory
+from projections.similar import Pair, may_merge, merge_groups, similar_pairs
+from projections.view import OwnerView
+
+RELATED = "related"
+
+
+def merges(view: OwnerView, now: int) -> list[Decision]:
+    """Groups of near-duplicates, each into one new memory that says what its newest source says."""
+    decisions = []
+    memories = _comparable(view)
+    for group in merge_groups(memories, view.parameters):
+        base = memories[group.base_index]
+        sources = [memories[index] for index in group.source_indexes]
+        ids = tuple(sorted(source.id for source in sources))
+        seq = max(source.changed_seq for source in sources)
+        into = f"m-{derived_id('lifecycle merge into', view.owner, *ids, str(seq))}"
+        due = max(source.updated_at for source in sources)
+        data = MemoryMerged(sources=ids, into=into, summary=base.content)
+        reason = f"{len(ids)} say the same (similarity {group.similarity:.2f})"
+        decisions.append(Decision("merge", "merge", ids, min(due, now), seq, reason, data))
+    return decisions
+
+
+def links(view: OwnerView, now: int) -> list[Decision]:
+    """Links between what is related but not the same; each memory's best few, and only where both agree."""
+    memories, parameters = _comparable(view), view.parameters
+    found: dict[int, list[Pair]] = defaultdict(list)
+    for pair in similar_pairs(memories, parameters.related_similarity):
+        a, b = memories[pair.a], memories[pair.b]
+        duplicates = pair.similarity >= parameters.merge_similarity and may_merge(a, b, parameters) is None
+        if pair.similarity <= parameters.related_similarity_most and not duplicates:
+            found[pair.a].append(pair)
+            found[pair.b].append(pair)
+    best = {
+        index: set(
+            sorted(pairs, key=lambda p: (-p.similarity, memories[p.a].id, memories[p.b].id))[
+                : parameters.edges_of_a_kind
+            ]
+        )
+        for index, pairs in found.items()
+    }
+    decisions = []
+    for index, pairs in best.items():
+        for pair in sorted(pairs):
+            a, b = memories[pair.a], memories[pair.b]
+            if index != pair.a or pair not in best[pair.b] or _linked(a, b, pair.similarity):
+                continue
+            ids, seq = (a.id, b.id), max(a.changed_seq, b.changed_seq)
+            data = MemoriesLinked(a=a.id, b=b.id, weight=round(pair.similarity, 6), link=RELATED)
+            due = min(max(a.updated_at, b.updated_at), now)
+            decisions.append(Decision("link", "link", ids, due, seq, f"similarity {pair.similarity:.2f}", data))
+    return decisions
+
+
+def _linked(a: Memory, b: Memory, weight: float) -> bool:
+    """Whether they are joined that strongly already, or one of them has no room for so weak an edge."""
+    for one, other in ((a, b), (b, a)):
+        known = next((edge for edge in one.edges if edge.to == other.id), None)
+        if known is not None and known.base >= round(weight, 6):
+            return True
+        if known is None and len(one.edges) >= MAX_EDGES and min(e.base + e.boost for e in one.edges) >= weight:
+            return True
+    return False
+
+
+def _comparable(view: OwnerView) -> list[Memory]:
+    """Live memories whose text may be compared: none that is secret."""
+    return [
+        memory
+        for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True)
+        if state == Columns.LIVE and memory.sensitivity < SECRET
+    ]

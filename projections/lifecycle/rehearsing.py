@@ -1,0 +1,34 @@
+"""Replaying important memories, as sleep does (seed 000, phase 3): those due for review are gone through once more.
+
+Only for owners who asked for it (`replay_important`): a replay counts as an access by association, and so changes what every
+law but the weighted one says.
+"""
+
+from __future__ import annotations
+
+from events.catalogue import Hit, MemoriesAccessed
+from events.envelope import from_micros
+from projections.lifecycle.decision import Decision
+from projections.review_due import reviews_due
+from projections.view import OwnerView
+
+MOST = 100
+"""Memories replayed in one run."""
+
+
+def rehearsals(view: OwnerView, now: int) -> list[Decision]:
+    """One access of all that is important and due by `now`, microseconds; none where the owner did not ask for replays."""
+    if not view.parameters.replay_important:
+        return []
+    due = reviews_due(view, now, limit=MOST)
+    memories = [view.columns.memories[int(row)] for row in due.rows]
+    if not memories:
+        return []
+    hits = tuple(
+        Hit(memory_id=memory.id, count=1, best_rank=rank, last_at=from_micros(now))
+        for rank, memory in enumerate(memories, 1)
+    )
+    ids, seq = tuple(memory.id for memory in memories), max(memory.changed_seq for memory in memories)
+    data = MemoriesAccessed(hits=hits, via="association")
+    reason = f"{len(ids)} important memories are due"
+    return [Decision("replay", "replay", ids, int(due.due_at.max()), seq, reason, data)]

@@ -1,0 +1,148 @@
+"""The sweep: records levels, deletes softly what its law or the owner's policy lets go, purges what was long deleted.
+
+Every decision has the instant at which it fell due, found in the law itself, so it is the same whenever the sweep runs.
+Identity, core and sensitive memories are spared, and so is what somebody restored after it had fallen due.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from events.catalogue import EventData, MemoryCompressed, MemoryDeleted, MemoryPurged
+from events.envelope import from_micros
+from events.parameters import Parameters
+from projections.columns import Columns
+from projections.laws import Law
+from projections.laws.law import FOREVER, Instants
+from projections.lifecycle.decision import Decision
+from projections.memory import ARCHIVE, DAY, LEVELS, SUMMARY
+from projections.modes import due_levels, lasting, level_steps
+from projections.view import OwnerView
+
+SECOND = 1_000_000
+"""Microseconds: due instants that are crossings of a weight are found to the second."""
+Rows = npt.NDArray[np.intp]
+CompressedLevel = Literal["summary", "tag", "trace", "archive"]
+
+
+def sweep(view: OwnerView, now: int) -> list[Decision]:
+    """What has fallen due by `now`, microseconds: purges, deletions, levels."""
+    now = now // SECOND * SECOND
+    columns, law, parameters = view.columns, view.law, view.parameters
+    if not len(columns):
+        return []
+    live = (columns.state == Columns.LIVE) & ~lasting(columns)
+    levels = _levels(columns, law, now, parameters)
+    archived = _archived_at(columns, law, np.flatnonzero(live & (levels == ARCHIVE)), now, parameters)
+    ends = law.ends(columns, parameters).deleted
+    kept = parameters.delete_archived_after_days
+    if kept > 0:
+        ends = np.minimum(ends, np.where(archived < FOREVER, archived + int(kept * DAY), FOREVER))
+    gone = live & (ends <= now) & (ends > columns.restored_at)
+    decisions = _purges(columns, now, parameters)
+    for row in np.flatnonzero(gone):
+        data = MemoryDeleted(
+            memory_id=columns.memories[row].id, policy="auto_cleanup", due_at=from_micros(int(ends[row]))
+        )
+        decisions.append(_decision(columns, int(row), "delete", int(ends[row]), f"the {law.name} law lets it go", data))
+    return decisions + _compressions(columns, law, live & ~gone, levels, archived, now, parameters)
+
+
+def _levels(columns: Columns, law: Law, now: int, parameters: Parameters) -> npt.NDArray[np.int8]:
+    """The level due by time alone. Under a drop curve the weight may rise again: no deeper than summary then."""
+    due = due_levels(columns, law, law.weights(columns, now, parameters), now, parameters)
+    rising = (columns.conflict == Columns.KEEP) | (columns.conflict == Columns.SUPERSEDED)
+    return np.where(rising, np.minimum(due, SUMMARY), due).astype(np.int8)
+
+
+def _purges(columns: Columns, now: int, parameters: Parameters) -> list[Decision]:
+    due = columns.deleted_at + int(parameters.deleted_kept_days * DAY)
+    decisions = []
+    for row in np.flatnonzero((columns.state == Columns.DELETED) & (due <= now)):
+        data = MemoryPurged(memory_id=columns.memories[row].id, due_at=from_micros(int(due[row])))
+        reason = f"deleted {parameters.deleted_kept_days:g} days ago or more"
+        decisions.append(_decision(columns, int(row), "purge", int(due[row]), reason, data))
+    return decisions
+
+
+def _compressions(
+    columns: Columns,
+    law: Law,
+    live: npt.NDArray[np.bool_],
+    levels: npt.NDArray[np.int8],
+    archived: Instants,
+    now: int,
+    parameters: Parameters,
+) -> list[Decision]:
+    """One decision for each memory whose level due is deeper than the one recorded."""
+    decisions = []
+    for level in range(1, len(LEVELS)):
+        rows = np.flatnonzero(live & (levels == level) & (columns.level < level))
+        if not rows.size:
+            continue
+        due = archived[rows] if level == ARCHIVE else _level_at(columns, law, rows, level, now, parameters)
+        name = cast("CompressedLevel", LEVELS[level])
+        for row, at in zip(rows.tolist(), due.tolist(), strict=True):
+            if at <= now:
+                data = MemoryCompressed(memory_id=columns.memories[row].id, level=name, due_at=from_micros(at))
+                decisions.append(_decision(columns, row, "compress", at, f"level {name} by time", data))
+    return decisions
+
+
+def _level_at(columns: Columns, law: Law, rows: Rows, level: int, now: int, parameters: Parameters) -> Instants:
+    """When each row fell to a level between summary and trace."""
+    start = _idle_for(columns, rows, level_steps(parameters)[level - 1])
+    if level == SUMMARY:
+        return start
+    return _first_under(columns, law, rows, start, law.normal_threshold(parameters), now, parameters)
+
+
+def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: Parameters) -> Instants:
+    """When each of `rows` fell due for the archive, FOREVER elsewhere; shape (all rows,): the first of its three ways."""
+    found = np.full(len(columns), FOREVER)
+    if not rows.size:
+        return found
+    idle = _idle_for(columns, rows, parameters.archive_after_days)
+    low = _idle_for(columns, rows, parameters.archive_idle_days)
+    threshold = law.normal_threshold(parameters)
+    by_idle = _first_under(columns, law, rows, idle, threshold, now, parameters)
+    by_weight = _first_under(columns, law, rows, low, parameters.archive_weight, now, parameters)
+    by_law = law.ends(columns, parameters).archived[rows]
+    found[rows] = np.minimum(np.minimum(by_idle, by_weight), by_law)
+    return found
+
+
+def _idle_for(columns: Columns, rows: Rows, days: float) -> Instants:
+    """When each row had been idle for so many days; twice as many at sensitivity 1. Whole seconds, rounded up."""
+    stretch = np.where(columns.sensitivity[rows] == 1, 2.0, 1.0)
+    at = columns.last_activated_at[rows] + np.ceil(stretch * days * DAY).astype(np.int64)
+    found: Instants = -(-at // SECOND) * SECOND
+    return found
+
+
+def _first_under(
+    columns: Columns, law: Law, rows: Rows, start: Instants, threshold: float, now: int, parameters: Parameters
+) -> Instants:
+    """The first whole second from `start` on at which the weight is under the threshold; FOREVER if not by `now`.
+
+    Weights only fall between events here, so halving finds it, and finds the same second whatever `now` is.
+    """
+    part = columns.only(rows)
+    under_now = (law.weights(part, now, parameters) < threshold) & (start <= now)
+    low, high = start // SECOND, np.full(rows.size, now // SECOND)
+    low = np.minimum(low, high)
+    while (wide := low < high).any():
+        middle = np.where(wide, (low + high) // 2, low)
+        under = law.weights(part, middle * SECOND, parameters) < threshold
+        high = np.where(under & wide, middle, high)
+        low = np.where(~under & wide, middle + 1, low)
+    found: Instants = np.where(under_now, high * SECOND, FOREVER)
+    return found
+
+
+def _decision(columns: Columns, row: int, action: str, due_at: int, reason: str, data: EventData) -> Decision:
+    memory = columns.memories[row]
+    return Decision("sweep", action, (memory.id,), due_at, memory.changed_seq, reason, data)

@@ -1,0 +1,264 @@
+"""Search: which memories answer a question, in what order and why, and what else they bring to mind. Pure.
+
+Three rankings can be chosen. `text`, the default: BM25 with the weight under the owner's law as a tie-breaker. `overlap`: the
+score of seed 004, section 6. `associative`: its later one, which ranks what activation reaches among the direct hits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from projections.columns import Columns
+from projections.context import contextual_match
+from projections.laws import LAWS
+from projections.laws.law import Floats
+from projections.memory import LEVELS
+from projections.modes import REASONS, Visibility, reasons_told, secrets, visibility
+from projections.query import Asked, card
+from projections.search_index import Rows, Scores
+from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
+from projections.triples import Reached
+from projections.view import OwnerView
+
+TEXT_HALF = 8.0
+"""BM25 score at which the text term is one half: b / (b + 8), memory.md section 11; never scaled by the best hit."""
+WEIGHT_SHARE = 0.05
+"""The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""
+MOST_ACTIVATED = 50
+"""How many memories beside the direct hits the associative ranking considers."""
+MOST_ASSOCIATED = 5
+RANKINGS = ("text", "overlap", "associative")
+
+
+class Wish(NamedTuple):
+    """What a search asks beside its words."""
+
+    ranking: str = "text"
+    tags: tuple[str, ...] = ()
+    """Context tags, any of which must be there; more of them count more."""
+    feeling: str | None = None
+    """positive, negative or urgent: a tag that must be there."""
+    project: str | None = None
+    """Ranks memories of this project higher under `overlap`; filters nothing."""
+    associations: bool = False
+    """Whether to tell also what the hits bring to mind, over associations and triples."""
+
+
+class _Found(NamedTuple):
+    """Direct hits that the mode and the wish let through, aligned."""
+
+    rows: Rows
+    text: Floats
+    """BM25 as b / (b + 8)."""
+
+
+class _Ranked(NamedTuple):
+    rows: Rows
+    scores: Floats
+    parts: Mapping[str, Floats]
+    """What adds up to the scores, by name."""
+    ways: Mapping[int, Activated]
+
+
+PLAIN = Wish()
+
+
+def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str, Any]:
+    """The best `limit` matches that the mode shows, each with why it stands where it stands, and what was withheld."""
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    matches = view.matches(query)
+    found = _let_through(view, matches, seen, wish)
+    ranked = _rank(asked, query, found, seen, wish)
+    order = _best(ranked.scores, ranked.rows, limit)
+    answer: dict[str, Any] = {
+        "results": _results(asked, query, ranked, order, seen, wish),
+        "withheld": _withheld(view, matches, seen, mode),
+    }
+    if wish.associations:
+        answer["associated"] = _associated(asked, query, found, set(ranked.rows[order].tolist()), seen)
+    return answer
+
+
+def _let_through(view: OwnerView, matches: Scores, seen: Visibility, wish: Wish) -> _Found:
+    kept = seen.shown[matches.rows]
+    if wish.tags or wish.feeling:
+        for place in np.flatnonzero(kept):
+            tags = view.context(int(matches.rows[place])).tags
+            named = not wish.tags or contextual_match(wish.tags, tags) > 0
+            kept[place] = named and (wish.feeling is None or wish.feeling in tags)
+    bm25 = matches.scores[kept]
+    return _Found(matches.rows[kept], bm25 / (bm25 + TEXT_HALF))
+
+
+def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> _Ranked:
+    if wish.ranking == "overlap":
+        ranked = _by_overlap(asked, query, found, wish)
+    elif wish.ranking == "associative":
+        ranked = _by_activation(asked, query, found, seen)
+    else:
+        standing = np.maximum(seen.weights[found.rows], 0.0)
+        bonus = WEIGHT_SHARE * standing / (1.0 + standing)
+        ranked = _Ranked(found.rows, found.text + bonus, {"text": found.text, "weight": bonus}, {})
+    if wish.tags and ranked.rows.size:
+        tags = [asked.view.context(int(row)).tags for row in ranked.rows]
+        share = WEIGHT_SHARE * np.array([contextual_match(wish.tags, one) for one in tags])
+        ranked = ranked._replace(scores=ranked.scores + share, parts={**ranked.parts, "context": share})
+    return ranked
+
+
+def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:
+    """Ebbinghaus strength of rows, 0 to 1, whatever the owner's profile."""
+    return LAWS["ebbinghaus"].weights(view.columns.only(rows), now, view.parameters)
+
+
+def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> _Ranked:
+    """2 overlap + 0.5 strength + 0.3 of the project asked for + 0.3 confidence (seed 004, section 6).
+
+    Overlap is the share of the query's terms that the memory's text and keywords hold.
+    """
+    view, rows = asked.view, found.rows
+    projects = np.array(
+        [wish.project is not None and view.columns.memories[int(row)].project == wish.project for row in rows]
+    )
+    parts = {
+        "overlap": 2.0 * view.coverage(query, rows),
+        "strength": 0.5 * _strengths(view, rows, asked.now),
+        "project": 0.3 * projects.astype(np.float64),
+        "confidence": 0.3 * view.columns.confidence[rows],
+    }
+    return _Ranked(rows, _sum(parts, rows.size), parts, {})
+
+
+def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility) -> _Ranked:
+    """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.3)."""
+    view = asked.view
+    seeds = _seeds(found)
+    reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
+    ways = {one.row: one for one in reached}
+    direct = set(found.rows.tolist())
+    rows = np.concatenate([found.rows, np.array([r for r in ways if r not in direct], dtype=np.int64)]).astype(np.int64)
+    best = max((relevance for _, relevance in seeds), default=1.0)
+    activation = {row: relevance / best for row, relevance in seeds} | {
+        row: one.activation for row, one in ways.items()
+    }
+    strength = _strengths(view, rows, asked.now)
+    active = np.array([activation.get(int(row), 0.0) for row in rows])
+    parts = {
+        "keyword": KEYWORD_SHARE * view.coverage(query, rows) * strength,
+        "activation": ACTIVATION_SHARE * active * strength,
+    }
+    return _Ranked(rows, _sum(parts, rows.size), parts, ways)
+
+
+def _sum(parts: Mapping[str, Floats], size: int) -> Floats:
+    total = np.zeros(size)
+    for part in parts.values():
+        total += part
+    return total
+
+
+def _seeds(found: _Found) -> list[tuple[int, float]]:
+    """The best direct hits with their relevance; of equal ones the newer."""
+    order = _best(found.text, found.rows, MOST_SEEDS)
+    return [(int(found.rows[at]), float(found.text[at])) for at in order]
+
+
+def _admits(seen: Visibility) -> Callable[[int], bool]:
+    return lambda row: bool(seen.shown[row])
+
+
+def _best(scores: Floats, rows: Rows, limit: int) -> Rows:
+    """Places of the `limit` highest scores, best first; of equal ones the newer row first."""
+    if scores.size > limit:
+        least = np.partition(scores, scores.size - limit)[scores.size - limit]
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(scores.size)
+    return places[np.lexsort((-rows[places], -scores[places]))][:limit]
+
+
+def _results(
+    asked: Asked, query: str, ranked: _Ranked, order: Rows, seen: Visibility, wish: Wish
+) -> list[dict[str, Any]]:
+    view, now, _ = asked
+    rows = [int(ranked.rows[at]) for at in order]
+    best = [view.columns.memories[row] for row in rows]
+    results = []
+    for at, row, memory, terms in zip(order, rows, best, view.explain(query, [m.id for m in best]), strict=True):
+        reading = view.law.read(memory, now, view.parameters)
+        explained: dict[str, Any] = {
+            "score": {name: round(float(part[at]), 6) for name, part in ranked.parts.items()},
+            "terms": _terms(terms),
+            "law": view.law.name,
+            "factors": {name: round(value, 6) for name, value in reading.factors.items()},
+        }
+        if row in ranked.ways:
+            explained["path"] = path_told(view.columns, ranked.ways[row])
+        results.append(
+            {
+                **card(memory, LEVELS[int(seen.levels[row])]),
+                "score": round(float(ranked.scores[at]), 6),
+                "weight": round(reading.weight, 6),
+                "explain": explained | ({"tags": list(view.context(row).tags)} if wish.tags or wish.feeling else {}),
+            }
+        )
+    return results
+
+
+def _terms(bm25: Mapping[str, float]) -> dict[str, float]:
+    """What each term of the query brought to the text score."""
+    whole = sum(bm25.values())
+    return {term: round(value / whole * whole / (whole + TEXT_HALF), 6) for term, value in bm25.items()}
+
+
+def _withheld(view: OwnerView, matches: Scores, seen: Visibility, mode: Any) -> list[dict[str, object]]:
+    withheld = np.full(len(view.columns), -1, dtype=np.int8)
+    withheld[matches.rows] = seen.reasons[matches.rows]
+    # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
+    withheld[secrets(view.columns)] = REASONS.index("sensitive")
+    return reasons_told(withheld, mode)
+
+
+def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: Visibility) -> list[dict[str, Any]]:
+    """What the best hits bring to mind and the results do not show: over associations, then over triples."""
+    view, now, _ = asked
+    over_edges = spread(_seeds(found), view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
+    over_triples = view.graph.walk(query, view.columns, view.parameters.spread_depth, MOST_ACTIVATED)
+    told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
+    for way in over_edges:
+        told[way.row] = (way.activation, path_told(view.columns, way))
+    for reached in over_triples:
+        if seen.shown[reached.row] and reached.activation > told.get(reached.row, (0.0, []))[0]:
+            told[reached.row] = (reached.activation, _triples_told(reached))
+    rows = sorted((row for row in told if row not in shown), key=lambda row: (-told[row][0], -row))
+    answer = []
+    for row in rows[:MOST_ASSOCIATED]:
+        memory = view.columns.memories[row]
+        reading = view.law.read(memory, now, view.parameters)
+        fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
+        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **fields})
+    return answer
+
+
+def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
+    """The way of an activation, edge by edge."""
+    return [
+        {
+            "from": columns.memories[start].id,
+            "to": columns.memories[link.to_row].id,
+            "link": link.link,
+            "weight": round(link.weight, 6),
+        }
+        for start, link in zip(way.path, way.links, strict=False)
+    ]
+
+
+def _triples_told(reached: Reached) -> list[dict[str, Any]]:
+    return [
+        {"from": triple.subject, "to": triple.object, "link": triple.predicate, "negation": triple.negation}
+        for triple in reached.path
+    ]
