@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from api.accesses import AccessRecorder
+from api.comparing import Comparer
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -26,6 +27,7 @@ class Application:
     reader: Reader
     writer: Writer
     replayer: Replayer
+    comparer: Comparer
     knower: Knower
     operator: Operator
     accesses: AccessRecorder

@@ -16,13 +16,17 @@ from events.door import make_event
 from events.envelope import Prepared, from_micros, prepare
 from events.errors import ConcurrencyError, OwnerQuarantined, StoreUnavailable
 from events.log import EventLog, Receipt
-from events.partitions import parse_position, partition_of, position_text
+from events.partitions import LogKeys, parse_position, partition_of, position_text
+from events.redis_wire import Wire
+from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import id_text
 from projections.lifecycle import JOBS, Decision, plan
 from projections.redis_view import RedisViews
 
 REQUEST = 500
 """Decisions appended at once."""
+PAGE = 500
+"""Owners read at once."""
 TRIES = 5
 """How often a plan is made anew because the owner went on meanwhile."""
 WAIT_SECONDS = 10.0
@@ -161,6 +165,18 @@ class Lifecycle:
     def _stored(self, owner: str, seqs: Sequence[int]) -> Iterator[Any]:
         for start in range(0, len(seqs), 1_000):
             yield from self._views.stored(owner, seqs[start : start + 1_000])
+
+
+def owners_of(wire: Wire, tag: str) -> list[str]:
+    """Every owner of a partition by its tag, read in pages from the live build, sorted."""
+    live = (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
+    found: set[str] = set()
+    cursor = b"0"
+    while True:
+        cursor, page = wire.call("HSCAN", BuildKeys(tag, live).owners, cursor, "COUNT", PAGE)
+        found.update(name.decode() for name in page[::2])
+        if cursor == b"0":
+            return sorted(found)
 
 
 def _newest(request: Sequence[Decision], receipts: Sequence[Receipt]) -> int:

@@ -25,6 +25,7 @@ _Rate = Annotated[float, Field(ge=0, le=10)]
 _Factor = Annotated[float, Field(gt=0, le=10)]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Days = Annotated[float, Field(gt=0, le=36_500)]
+_Step = Annotated[float, Field(ge=0.001, le=36_500)]
 _Hours = Annotated[float, Field(gt=0, le=876_000)]
 _Percent = Annotated[float, Field(ge=0, le=100)]
 
@@ -157,9 +158,9 @@ class Parameters:
     core_importance: _Factor = 3.0
     """Importance at which a memory becomes core for good."""
     fact_decay: _Share = 0.85
-    fact_decay_days: _Days = 5.0
+    fact_decay_days: _Step = 5.0
     episode_decay: _Share = 0.6
-    episode_decay_days: _Days = 3.0
+    episode_decay_days: _Step = 3.0
     episode_kept_days: _Days = 7.0
     """Days after its creation at which an episode is gone."""
     promotion_importance: _Factor = 2.5

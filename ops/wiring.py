@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from api.accesses import AccessRecorder
 from api.application import Application
+from api.comparing import Comparer
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -154,6 +155,7 @@ def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet) -> Applica
         reader=reader,
         writer=writer,
         replayer=replayer,
+        comparer=Comparer(reader, store.views),
         knower=Knower(reader),
         living=Living(reader, writer),
         operator=operator,

@@ -9,6 +9,7 @@ not read either.
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush, nlargest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,14 +122,20 @@ def _emotions(view: OwnerView, rows: Rows, settled: Floats, pressing: Floats, le
     low = np.round(settled + share * np.abs(emotion), 6)
     high = np.where(unknown, np.round(settled + share * MOST_READ, 6), low)
     inside = low >= least
-    open_ = unknown & ~inside & (high >= least)
-    only_urgent = open_ & (np.round(settled + share * MOST_CALM, 6) < least)
-    certain = (low * pressing)[inside]
-    floor = np.partition(certain, -limit)[-limit] if certain.size > limit else -np.inf
-    placed = unknown & inside & (high * pressing >= floor)
-    for at in np.flatnonzero(open_ | placed):
-        if not only_urgent[at] or _may_be_urgent(memories[at]):
+    calm = np.round(settled + share * MOST_CALM, 6) >= least
+    for at in np.flatnonzero(unknown & ~inside & (high >= least)):
+        if calm[at] or _may_be_urgent(memories[at]):
             emotion[at] = view.context(int(rows[at])).emotion
+    best = nlargest(limit, (low * pressing)[inside & ~unknown].tolist())
+    heapify(best)
+    waiting = np.flatnonzero(inside & unknown)
+    for at in waiting[np.argsort(-(high * pressing)[waiting])]:
+        if len(best) == limit and high[at] * pressing[at] < best[0]:
+            break
+        emotion[at] = view.context(int(rows[at])).emotion
+        heappush(best, float(np.round(settled[at] + share * abs(emotion[at]), 6) * pressing[at]))
+        if len(best) > limit:
+            heappop(best)
     return emotion
 
 

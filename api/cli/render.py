@@ -223,8 +223,11 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     weight = f"[bold green]{answer['weight']:.4f}[/]"
     if abs(answer["weight"] - answer["unclipped_weight"]) > 1e-6:
         weight += f" (unclipped {answer['unclipped_weight']:.6f})"
-    product = " x ".join(f"{name} {value:.4f}" for name, value in answer["factors"].items())
-    out.print(f"weight {weight} under the {answer['law']} law = {product}")
+    joint = " x " if answer["law"] == "weighted" else ", "
+    factors = joint.join(f"{name} {value:.4f}" for name, value in answer["factors"].items())
+    out.print(f"weight {weight} under the {answer['law']} law {'=' if joint == ' x ' else 'from'} {factors}")
+    others = ", ".join(f"{name} {value:.4f}" for name, value in answer["laws"].items() if name != answer["law"])
+    out.print(f"[dim]under the others: {others} (`engramlog compare` draws them)[/]")
     state = "negated" if answer["is_negated"] else "not negated"
     said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
     asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))

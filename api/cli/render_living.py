@@ -74,6 +74,11 @@ def _strengths(answer: dict[str, Any], console: Console) -> None:
         for m in found
     ]
     tabulate(columns, rows, console)
+    if any(m["archives_at"] or m["deletes_at"] for m in found):
+        console.print(
+            f"[dim]archives, deletes: what the {answer['profile']} law does if nothing touches them; the next sweep carries out"
+            " what has passed[/]"
+        )
 
 
 def _bar(strength: int, colour: str, console: Console) -> Text:
@@ -175,7 +180,8 @@ def due(answer: dict[str, Any], console: Console = out) -> None:
         tabulate(columns, rows, console)
     if left_out:
         console.print(
-            f"[dim]{left_out:,} left out by --min-importance {answer['min_importance']:g}: at confidence 0.6 few reach 0.5[/]"
+            f"[dim]{left_out:,} left out by --min-importance {answer['min_importance']:g}; a lower one shows them (at confidence"
+            " 0.6 few reach 0.5)[/]"
         )
 
 

@@ -144,7 +144,7 @@ def _steps_under(importance: Floats, floor: Floats, factor: float) -> Floats:
         return np.where(under, 0.0, float(MOST_STEPS))
     if factor <= 0.0:
         return np.where(under, 0.0, np.where(floor > 0, 1.0, float(MOST_STEPS)))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         steps = np.ceil(np.log(floor / importance) / np.log(factor))
     steps = np.where(np.isfinite(steps), np.clip(steps, 0, MOST_STEPS), float(MOST_STEPS))
     for _ in range(2):  # the logarithm may be off by one step at either side

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.http.shapes.comparing import Compared, Curves
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
@@ -24,6 +25,8 @@ __all__ = [
     "Appended",
     "Assessment",
     "AssociationTree",
+    "Compared",
+    "Curves",
     "DeadOwner",
     "DeadOwners",
     "Detail",

@@ -1,0 +1,196 @@
+"""`engramlog compare`: the laws beside each other, for all memories of an owner or for one over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from api.asked import refused
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
+from api.cli.render import number, shortened, when
+from api.cli.tables import Cell, Column, tabulate
+
+SHOWN_EVENTS = 30
+"""Events told in a table; JSON has all."""
+CURVE_ROWS = 30
+"""Height of the curves in a terminal, for all laws together."""
+FromOption = Annotated[
+    str | None,
+    typer.Option("--from", help="With an ID: begin at this instant, not at its creation.", show_default=False),
+]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", help="With an ID: end at this instant, past or future, not now.", show_default=False),
+]
+
+
+@app.command(
+    epilog="Example: `engramlog compare alice` or `engramlog compare alice coffee --from 2026-01-01T00:00:00Z --out coffee.svg`"
+)
+def compare(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A memory: its curves over time.", show_default=False)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("-k", "--limit", help="How many memories, 1 to 1000; 20 unless told.")
+    ] = None,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    points: Annotated[
+        int | None, typer.Option("--points", help="With an ID: evenly spaced instants, 2 to 2000; 200 unless told.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--out", help="With an ID: draw the curves into this .png or .svg.", show_default=False),
+    ] = None,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing."""
+    if memory_id is None:
+        _refuse("without a memory's ID", "from", from_, "to", to, "points", points, "out", file)
+        with opened(context) as application, progress("folding the past", json) as advance:
+            answer = application.comparer.compare(
+                owner, limit=20 if limit is None else limit, as_of=as_of, at=at, after=after, on_progress=advance
+            )
+        show(answer, json, overview)
+        return
+    _refuse("with a memory's ID", "limit", limit, "as_of", as_of, "at", at)
+    with opened(context) as application, progress("folding the past", json) as advance:
+        answer = application.comparer.curves(
+            owner,
+            memory_id,
+            since=from_,
+            until=to,
+            points=200 if points is None else points,
+            after=after,
+            on_progress=advance,
+        )
+    if file is not None:
+        from api.pictures import draw_curves  # noqa: PLC0415 - only a picture needs it
+
+        answer["picture"] = {"file": str(file), "remarks": draw_curves(answer, file)}
+    show(answer, json, story)
+
+
+def _refuse(where: str, *pairs: Any) -> None:
+    """InputError for the first option that is given and has no meaning there."""
+    for name, value in zip(pairs[::2], pairs[1::2], strict=True):
+        if value is not None:
+            raise refused(name, str(value), f"nothing {where}")
+
+
+def overview(answer: dict[str, Any], console: Console = out) -> None:
+    """All laws at an instant: what each shows, how they agree, and the memories they disagree on most."""
+    console.print(
+        f"[dim]{answer['total']:,} memories of {escape(answer['owner'])} at {when(answer['instant'], console)},"
+        f" position {answer['position']}; the profile is {answer['profile']}[/]"
+    )
+    laws = answer["laws"]
+    rows: list[dict[str, Cell]] = [
+        {
+            "law": name,
+            "normal from": f"{law['threshold']:g}",
+            "shown": f"{law['shown']:,}",
+            "withheld": ", ".join(f"{one['count']:,} {one['reason'].replace('_', ' ')}" for one in law["withheld"])
+            or "-",
+        }
+        for name, law in laws.items()
+    ]
+    columns = (
+        Column("law"),
+        Column("normal from", right=True),
+        Column("shown", right=True),
+        Column("withheld", takes_rest=True),
+    )
+    tabulate(columns, rows, console)
+    console.print()
+    pairs: list[dict[str, Cell]] = [
+        {
+            "laws": " and ".join(pair["laws"]),
+            "shown by only one": f"{pair['shown_by_one']:,}",
+            "rank correlation": number(pair["rank_correlation"], 2),
+        }
+        for pair in answer["pairs"]
+    ]
+    tabulate(
+        (Column("laws"), Column("shown by only one", right=True), Column("rank correlation", right=True)),
+        pairs,
+        console,
+    )
+    _disputed(answer, console)
+
+
+def _disputed(answer: dict[str, Any], console: Console) -> None:
+    memories, laws = answer["memories"], answer["laws"]
+    if not memories:
+        return
+    part = f", the first {len(memories):,} of {answer['total']:,}" if len(memories) < answer["total"] else ""
+    console.print(f"\n[dim]Weights, y where normal mode shows it; those with the widest spread of ranks first{part}[/]")
+    columns = [
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        *(Column(name, right=True) for name in laws),
+        Column("spread", right=True, if_room=True),
+    ]
+    rows: list[dict[str, Cell]] = []
+    for memory in memories:
+        weights: dict[str, Cell] = {name: _verdict(memory["laws"][name]) for name in laws}
+        named: dict[str, Cell] = {"id": Text(memory["id"]), "memory": shortened(memory["memory"])}
+        rows.append({**named, **weights, "spread": f"{memory['spread']:g}"})
+    tabulate(columns, rows, console)
+
+
+def _verdict(told: dict[str, Any]) -> Text:
+    return Text(f"{told['weight']:.3f} {'y' if told['shown'] else 'n'}", "green" if told["shown"] else "dim")
+
+
+def story(answer: dict[str, Any], console: Console = out) -> None:
+    """One memory over time: what touched it and what that did under each law, and the curves."""
+    from api.terminal_curves import terminal_curves  # noqa: PLC0415 - only curves need it
+
+    span = " to ".join(when(instant, console) for instant in answer["window"].values())
+    console.print(Text(f"{answer['owner']} / {answer['title']}, {span}, position {answer['position']}", "dim"))
+    _touches(answer["events"], list(answer["laws"]), console)
+    console.print()
+    console.print(Text.from_ansi(terminal_curves(answer, console.width, CURVE_ROWS)))
+    if picture := answer.get("picture"):
+        console.print(Text(f"drawn into {picture['file']}"))
+        for remark in picture["remarks"]:
+            console.print(Text(remark, "yellow"))
+
+
+def _touches(events: list[dict[str, Any]], laws: list[str], console: Console) -> None:
+    left_out = max(len(events) - SHOWN_EVENTS, 0)
+    if left_out:
+        console.print(f"[dim]{left_out:,} earlier events are left out here; --json has all[/]")
+    columns = [
+        Column("time", "dim"),
+        Column("event", if_room=True),
+        Column("decision"),
+        *(Column(name, right=True) for name in laws),
+    ]
+    rows: list[dict[str, Cell]] = [
+        {
+            "time": when(event["time"], console),
+            "event": event["event"],
+            "decision": event["decision"],
+            **{name: _jump(**event["weights"][name]) for name in laws},
+        }
+        for event in events[left_out:]
+    ]
+    tabulate(columns, rows, console)
+
+
+def _jump(before: float | None, after: float | None) -> str:
+    """The weight before and after an event; one figure where it stays."""
+    return number(after, 3) if before == after else f"{number(before, 3)} > {number(after, 3)}"

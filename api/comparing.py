@@ -1,0 +1,88 @@
+"""Comparing the laws: the same history read under each of them. Writes nothing and leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from api.asked import check_limit, parse_instant, refused
+from api.picture_text import short
+from api.reading import PIECE, Progress, Reader
+from events.envelope import Stored
+from projections.comparison import compare_laws, curves, life_of
+from projections.query import card, moment
+from projections.redis_view import RedisViews
+
+MOST_MEMORIES = 1_000
+MOST_POINTS = 2_000
+TITLE_COLUMNS = 60
+"""How much of a memory's text stands in the title of its curves."""
+
+
+class Comparer:
+    """Reads an owner's history under every law."""
+
+    def __init__(self, reader: Reader, views: RedisViews) -> None:
+        self._reader = reader
+        self._views = views
+
+    def compare(
+        self,
+        owner: str,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
+        wanted = check_limit(limit, MOST_MEMORIES)
+        with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+            answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0))
+            told = {"owner": owner, "instant": moment(scene.now), "as_of": as_of, "at": at}
+            return answer | told | {"position": scene.position} | scene.warning
+
+    def curves(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        points: int = 200,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """One memory's weights under every law over time, each on the record as it was then, with what touched it.
+
+        From its creation until now unless told. Raises NotFound where the owner has no such memory, and InputError for a
+        window that ends before it begins.
+        """
+        if not 2 <= points <= MOST_POINTS:
+            raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
+        start = None if since is None else parse_instant(since, "from")
+        end = None if until is None else parse_instant(until, "to")
+        with self._reader.scene(owner, after=after) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            text = card(memory, "full")["memory"]
+            applied, now = scene.view.state.applied, scene.now
+            partition, place = scene.partition, {"position": scene.position} | scene.warning
+        seqs = self._views.history(owner)[0][:applied]
+        life = life_of(self._stored(owner, seqs, on_progress), memory_id)
+        if start is None:
+            start = next((one.at for one in life if one.after.memory is not None), memory.created_at)
+        if end is None:
+            end = max(now, start)
+        if end < start:
+            raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
+        title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
+        told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
+        return told | curves(life, start, end, points, partition) | place
+
+    def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:
+        for start in range(0, len(seqs), PIECE):
+            yield from self._views.stored(owner, seqs[start : start + PIECE])
+            if on_progress is not None:
+                on_progress(min(start + PIECE, len(seqs)), len(seqs))

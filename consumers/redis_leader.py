@@ -1,0 +1,111 @@
+"""Which process schedules, and what it has scheduled: a lease and the last ticks, beside the queue they are about.
+
+The lease spares work, it decides nothing: a tick's jobs have ids made of their kind, partition and tick, so that two leaders
+at once, one of them paused beyond its lease, still enqueue each job once. It lies where the queue lies, in one hash a store:
+who cannot reach the queue cannot lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import redis
+
+from consumers.redis_worker import LEASE_MS
+from events.envelope import from_micros, utc_text
+from events.errors import StoreError
+from events.redis_wire import Wire
+from projections.redis_scripts import LEASE
+
+
+def queue_name(store_id: str) -> str:
+    """The name of a store's RQ queue: several stores may share a Redis for their queues."""
+    return f"engramlog-{store_id}"
+
+
+def schedule_key(store_id: str) -> str:
+    """The hash with the leader's lease and, by kind of job, the last tick and the time between two, milliseconds."""
+    return f"engramlog-jobs:{store_id}"
+
+
+def redis_ms(wire: Wire) -> int:
+    """The clock of the Redis behind a wire, milliseconds since 1970."""
+    seconds, micros = wire.call("TIME")
+    return int(seconds) * 1_000 + int(micros) // 1_000
+
+
+class Leader:
+    """One candidate. `tend` it well within the lease time; whoever stops doing so is replaced when the lease ends."""
+
+    def __init__(self, wire: Wire, store_id: str, holder: str, lease_ms: int = LEASE_MS) -> None:
+        self._wire = wire
+        self._key = schedule_key(store_id)
+        self._holder = holder
+        self._lease_ms = lease_ms
+        self._epoch: int | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it held the lease when it last asked."""
+        return self._epoch is not None
+
+    def tend(self, now_ms: int) -> bool:
+        """Renew the lease, or take it where nobody holds it; whether it leads now. Raises StoreError."""
+        if self._epoch is not None and not self._ask("renew", now_ms, self._epoch)[0]:
+            self._epoch = None
+        if self._epoch is None:
+            taken, epoch, _ = self._ask("take", now_ms, 0)
+            self._epoch = int(epoch) if taken else None
+        return self.leads
+
+    def leave(self) -> None:
+        """Let the next one lead at once; nothing happens where it does not lead. Raises StoreError."""
+        if self._epoch is not None:
+            self._ask("release", 0, self._epoch)
+            self._epoch = None
+
+    def _ask(self, mode: str, now_ms: int, epoch: int) -> list[Any]:
+        answer: list[Any] = self._wire.run(
+            LEASE, [self._key, self._key], [mode, self._holder, now_ms, self._lease_ms, epoch, ""]
+        )
+        return answer
+
+
+def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
+    """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
+
+    `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
+    does not answer, all is null and `problem` says why.
+    """
+    wire, name = Wire(client), queue_name(store_id)
+    try:
+        now_ms = redis_ms(wire)
+        flat = wire.call("HGETALL", schedule_key(store_id))
+        queued = wire.call("LLEN", f"rq:queue:{name}")
+        running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
+    except StoreError as error:
+        unknown = dict.fromkeys(("leader", "last_tick", "next_tick", "queued", "running", "failed"))
+        return unknown | {"problem": error.message}
+    finally:
+        wire.close()
+    told = {field.decode(): value.decode() for field, value in zip(flat[::2], flat[1::2], strict=True)}
+    leader = told.get("holder") if int(told.get("until", 0)) > now_ms else None
+    ticks = {kind: int(value) for kind, value in _by_kind(told, "tick:").items()}
+    following = [tick + int(told[f"every:{kind}"]) for kind, tick in ticks.items()]
+    return {
+        "leader": leader,
+        "last_tick": _told(max(ticks.values())) if ticks else None,
+        "next_tick": _told(min(following)) if following and leader else None,
+        "queued": int(queued),
+        "running": int(running),
+        "failed": int(failed),
+    }
+
+
+def _by_kind(told: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in told.items() if name.startswith(prefix)}
+
+
+def _told(ms: int) -> str:
+    return utc_text(from_micros(ms * 1_000))

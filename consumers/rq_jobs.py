@@ -1,0 +1,178 @@
+"""What jobs do. One function is enqueued, `run`; it looks up a table, opens its own connections, and only appends events.
+
+A payload holds ids, never contents, nor the store's address, which may hold a password: the worker's process knows where
+its store is. Every job is resumable: killed anywhere and run again, it goes on, and does nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from threading import Event as Flag
+from typing import Any, NamedTuple
+
+from rq import Retry
+from rq.timeouts import JobTimeoutException
+
+from consumers.redis_folder import Tell
+from consumers.redis_lifecycle import Lifecycle, owners_of
+from events.errors import BadSetting, EngramlogError, NotYetFolded, StoreError, StoreMismatch
+from events.redis_log import RedisEventLog
+from events.redis_wire import Wire, connect
+from projections.redis_create import read_identity
+from projections.redis_view import RedisViews
+
+DAY_MINUTES = 1_440
+VIEW_BYTES = 64 << 20
+"""A job looks at one owner after the other; what it has seen need not be kept."""
+UNFOLDED_IN_A_ROW = 3
+"""After so many owners whose events nobody folded, the partition is left to a later run."""
+GIVEN_UP = 1_000
+"""How often a job may be handed on by workers that stop; that is no failure."""
+
+
+class Kind(NamedTuple):
+    """A kind of scheduled job: what is run for every owner of a partition, and how often."""
+
+    jobs: tuple[str, ...]
+    """Names in `projections.lifecycle.JOBS`."""
+    every_minutes: int | None
+    """None: as often as the store's setting says."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "upkeep": Kind(("sweep", "review"), None),
+    "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
+}
+
+
+class Serving(NamedTuple):
+    """What the jobs of this process stand on."""
+
+    url: str
+    timeout: float
+    """Seconds to wait for Redis."""
+    tell: Tell
+    stop: Flag
+    """Set when the process is to stop: the job gives itself up at the next safe place."""
+
+
+_SERVING: ContextVar[Serving] = ContextVar("serving")
+
+
+@contextmanager
+def serving(served: Serving) -> Iterator[None]:
+    """Within it, jobs that run in this thread are about this store."""
+    token = _SERVING.set(served)
+    try:
+        yield
+    finally:
+        _SERVING.reset(token)
+
+
+class GivenUp(Exception):
+    """The process is to stop: nothing is lost, the next run goes on."""
+
+
+class Walked(NamedTuple):
+    """What a walk over a partition's owners came to."""
+
+    owners: int
+    decided: int
+    failed: int
+
+
+def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] | Retry:
+    """The one job function: a kind of job for one partition, scheduled at `tick`.
+
+    Gives counts; or a Retry where the process stops meanwhile. Raises StoreError where the store cannot be used, which RQ
+    tries again, and BadSetting for a kind that this release does not know.
+    """
+    served = _SERVING.get()
+    job = JOBS.get(kind)
+    if job is None:
+        raise BadSetting(
+            f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
+        )
+    client = connect(served.url, timeout=served.timeout)
+    try:
+        walked = job(_opened(client, served, store_id), partition)
+    except GivenUp:
+        served.tell("job given up", kind=kind, partition=partition, tick=tick)
+        return Retry(max=GIVEN_UP)
+    finally:
+        client.close()
+    counts = walked._asdict()
+    served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
+    return counts
+
+
+class Opened(NamedTuple):
+    """A store as a job has it."""
+
+    wire: Wire
+    tags: Sequence[str]
+    lifecycle: Lifecycle
+    served: Serving
+    close: Callable[[], None]
+
+
+def _opened(client: Any, served: Serving, store_id: str) -> Opened:
+    """The store at the process's URL, if it is the one that the job is about."""
+    wire = Wire(client)
+    identity = read_identity(wire)
+    found = identity.store_id if identity else None
+    if identity is None or found != store_id:
+        wire.close()
+        raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
+    log = RedisEventLog(client, identity.tags)
+    views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
+
+    def close() -> None:
+        for one in (wire, log, views):
+            one.close()
+
+    return Opened(wire, identity.tags, Lifecycle(log, views), served, close)
+
+
+def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
+    """The lifecycle jobs for every owner of a partition. An owner's trouble is told, and does not stop the others."""
+
+    def go_on(_done: int = 0, _total: int = 0) -> None:
+        """Before each owner and between two requests: give up here once the process is to stop."""
+        if opened.served.stop.is_set():
+            raise GivenUp
+
+    try:
+        owners = owners_of(opened.wire, opened.tags[partition])
+        decided, failed, unfolded = 0, 0, 0
+        for owner in owners:
+            try:
+                go_on()
+                decided += opened.lifecycle.carry_out(owner, jobs, on_progress=go_on).appended
+                unfolded = 0
+            except (GivenUp, StoreError, JobTimeoutException):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other owners must not wait for it
+                failed += 1
+                unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
+                opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+                if unfolded == UNFOLDED_IN_A_ROW:
+                    raise
+        return Walked(len(owners), decided, failed)
+    finally:
+        opened.close()
+
+
+def _reason(error: Exception) -> str:
+    """Why, for the log: our own words about the store, else only the error's kind, which holds nothing that anybody said."""
+    told = isinstance(error, EngramlogError) and error.status in (409, 500, 504)
+    return f"{type(error).__name__}: {error}" if told else type(error).__name__
+
+
+JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
+    name: partial(_walk, jobs=kind.jobs) for name, kind in KINDS.items()
+}
+"""The table that `run` looks up: what is done for one partition, by kind."""
