@@ -7,11 +7,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from api.accesses import AccessRecorder
+from api.cleaning import Cleaner
 from api.comparing import Comparer
+from api.deleting import Deleter
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
 from api.reading import Reader
+from api.records import Records
 from api.replaying import Replayer
 from api.writing import Writer
 from events.log import EventLog
@@ -26,12 +29,15 @@ class Application:
     views: RedisViews
     reader: Reader
     writer: Writer
+    deleter: Deleter
+    records: Records
     replayer: Replayer
     comparer: Comparer
     knower: Knower
     operator: Operator
     accesses: AccessRecorder
     living: Living
+    cleaner: Cleaner
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
 

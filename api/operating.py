@@ -27,6 +27,7 @@ from projections.redis_store import decode_quarantine, read_entries, read_parked
 
 RETRY_SECONDS = 15.0
 LiveWorkers = Callable[[Wire], dict[str, dict[str, Any]]]
+Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
 
 
@@ -41,6 +42,7 @@ class Operator:
         reader: Reader,
         writer: Writer,
         live_workers: LiveWorkers,
+        schedule: Schedule,
     ) -> None:
         self._client = client
         self._identity = identity
@@ -48,9 +50,10 @@ class Operator:
         self._reader = reader
         self._writer = writer
         self._live_workers = live_workers
+        self._schedule = schedule
 
     def status(self) -> dict[str, Any]:
-        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory."""
+        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs."""
         wire = Wire(self._client)
         try:
             partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
@@ -67,6 +70,7 @@ class Operator:
             "partitions": partitions,
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
             "memory": memory | _outlook(memory, events),
+            "lifecycle": self._schedule(),
             "sealed": False,
             "notice": NOTICE,
         }

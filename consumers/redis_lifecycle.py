@@ -97,6 +97,7 @@ class Lifecycle:
                 moment = self._log.now() if now is None else now
                 decisions = plan(view, moment, jobs)
             if not decisions:
+                done.position = done.position or standing.position
                 return done
             if self._append(owner, decisions, moment, head, done, on_progress):
                 return done

@@ -155,7 +155,7 @@ def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
                 unfolded = 0
             except (GivenUp, StoreError, JobTimeoutException):
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, the other owners must not wait for it
+            except Exception as error:  # whatever it is, the other owners must not wait for it
                 failed += 1
                 unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
                 opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))

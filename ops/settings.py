@@ -32,6 +32,12 @@ class Settings(BaseSettings):
     """For a store that is created now; an existing one keeps its own."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """Fold workers that `up` starts."""
+    queue_url: str | None = None
+    """The Redis of the job queue, where it is not the store's: RQ does not run on a cluster."""
+    job_workers: Annotated[int, Field(ge=0, le=64)] = 1
+    """Job workers that `up` starts; 0: none, then nothing is swept, merged or purged by itself."""
+    lifecycle_minutes: Annotated[int, Field(ge=60, le=10_080)] = 60
+    """Minutes between two sweeps of all owners."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
@@ -40,7 +46,7 @@ class Settings(BaseSettings):
     """Seconds to wait for an answer of Redis."""
     log_level: str = "info"
 
-    @field_validator("redis_url")
+    @field_validator("redis_url", "queue_url")
     @classmethod
     def _known_scheme(cls, value: str | None) -> str | None:
         if value and not value.startswith(("redis://", "rediss://", "unix://")):

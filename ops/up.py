@@ -1,4 +1,4 @@
-"""`engramlog up`: the embedded Redis, fold workers and the API, started in order and stopped in order.
+"""`engramlog up`: the embedded Redis, fold workers, job workers and the API, started in order and stopped in order.
 
 Processes are started by exec. Whoever loses its parent stops by itself, so a killed `up` leaves nothing behind.
 """
@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
@@ -30,20 +30,18 @@ Tell = Callable[..., None]
 
 
 class Workers:
-    """The fold workers of this `up`: one that dies is started again."""
+    """Processes of one kind that this `up` started: one that dies is started again."""
 
-    def __init__(self, url: str, settings: Settings, tell: Tell) -> None:
-        self._command = [
-            *(sys.executable, "-P", "-m", "ops.worker", "--url", url, "--log-level", settings.log_level),
-            *("--timeout", str(settings.redis_timeout), "--parent", str(os.getpid())),
-        ]
+    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell) -> None:
+        self._kind = kind
+        self._command = list(command)
         self._tell = tell
-        self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(settings.workers)]
+        self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
         self._not_before = 0.0
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, start_new_session=True)
-        self._tell("worker process started", pid=process.pid)
+        self._tell(f"{self._kind} process started", pid=process.pid)
         return process
 
     def tend(self) -> None:
@@ -51,7 +49,7 @@ class Workers:
         for number, process in enumerate(self._running):
             if process.poll() is not None and monotonic() >= self._not_before:
                 self._not_before = monotonic() + RESTART_SECONDS
-                self._tell("worker process died", pid=process.pid, exit_code=process.returncode, alarm=True)
+                self._tell(f"{self._kind} process died", pid=process.pid, exit_code=process.returncode, alarm=True)
                 self._running[number] = self._start()
 
     def stop(self) -> None:
@@ -64,7 +62,7 @@ class Workers:
             try:
                 process.wait(timeout=max(end - monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                self._tell("worker did not stop in time and was killed", pid=process.pid, alarm=True)
+                self._tell(f"{self._kind} did not stop in time and was killed", pid=process.pid, alarm=True)
                 process.kill()
                 process.wait()
 
@@ -80,24 +78,40 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
         if store.embedded and store.embedded.recovery:
             tell("log recovered", what=store.embedded.recovery, alarm=True)
-        workers = Workers(store.url, settings, tell)
+        workers = Workers("worker", _command("ops.worker", store, settings), settings.workers, tell)
+        jobs = Workers("job worker", _job_command(store, settings), settings.job_workers, tell)
         try:
-            _serve(store, settings, workers, stop, tell)
+            _serve(store, settings, workers, jobs, stop, tell)
         finally:
+            jobs.stop()
             workers.stop()
             tell("workers stopped")
     tell("stopped")
 
 
-def _serve(store: OpenStore, settings: Settings, workers: Workers, stop: Flag, tell: Tell) -> None:
+def _command(module: str, store: OpenStore, settings: Settings) -> list[str]:
+    """How a process of ours is started on the store."""
+    return [
+        *(sys.executable, "-P", "-m", module, "--url", store.url, "--log-level", settings.log_level),
+        *("--timeout", str(settings.redis_timeout), "--parent", str(os.getpid())),
+    ]
+
+
+def _job_command(store: OpenStore, settings: Settings) -> list[str]:
+    queue = ("--queue-url", settings.queue_url) if settings.queue_url else ()
+    return [*_command("ops.job_worker", store, settings), "--minutes", str(settings.lifecycle_minutes), *queue]
+
+
+def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers, stop: Flag, tell: Tell) -> None:
     catch_up = CatchUp(store, tell)
-    application = assemble(store, catch_up, tell)
+    application = assemble(store, catch_up, tell, queue_url=settings.queue_url)
     application.accesses.start()
     server = serve(create_app(application), settings.host, settings.port)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):
             workers.tend()
+            jobs.tend()
             died = store.embedded.died() if store.embedded else None
             if died:
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")
@@ -105,6 +119,8 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, stop: Flag, t
         tell("stopping")
         server.stop()
         tell("api stopped")
+        jobs.stop()  # before the drain, which folds what they appended
+        tell("job workers stopped")
         _drain(application, tell)
         catch_up.close()
 

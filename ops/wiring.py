@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Literal
 
 from api.accesses import AccessRecorder
 from api.application import Application
+from api.cleaning import Cleaner
 from api.comparing import Comparer
+from api.deleting import Deleter
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
 from api.reading import Reader
+from api.records import Records
 from api.replaying import Replayer
 from api.writing import Writer
+from consumers.redis_leader import lifecycle_status
+from consumers.redis_lifecycle import Lifecycle, owners_of
 from consumers.redis_presence import live_workers
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
-from events.redis_wire import Wire, WirePool
+from events.redis_wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
@@ -33,6 +39,8 @@ LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
 """How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
 """How long it folds by itself before it looks again at what is reached and who else is there."""
+QUEUE_SECONDS = 2.0
+"""How long `status` waits for a queue on another Redis."""
 PASSING = "passing"
 """Fact of a worker that only folds what one process appended: nobody relies on it."""
 Tell = Callable[..., None]
@@ -137,27 +145,42 @@ def lasting_workers(wire: Wire) -> dict[str, dict[str, Any]]:
     return {name: facts for name, facts in workers_of(wire).items() if not facts.get(PASSING)}
 
 
+def owners_of_all(store: OpenStore) -> list[str]:
+    """Every owner of a store, by partition."""
+    wire = store.wire()
+    try:
+        return [owner for tag in store.identity.tags for owner in owners_of(wire, tag)]
+    finally:
+        wire.close()
+
+
 def quiet(_fact: str, **_facts: Any) -> None:
     """Tells nobody."""
 
 
-def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet) -> Application:
+def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet, *, queue_url: str | None = None) -> Application:
     """Join the parts on an open store."""
     accesses = AccessRecorder(store.log, tell)
     reader = Reader(store.log, store.views, accesses)
     writer = Writer(store.log, store.views, reader, catch_up)
     replayer = Replayer(reader, store.views)
-    operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of)
+    queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
+    schedule = partial(lifecycle_status, queue, store.identity.store_id)
+    operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of, schedule)
+    lifecycle = Lifecycle(store.log, store.views, catch_up)
     recovery = store.embedded.recovery if store.embedded else None
     return Application(
         log=store.log,
         views=store.views,
         reader=reader,
         writer=writer,
+        deleter=Deleter(reader, writer),
+        records=Records(store.log, store.views, reader, writer),
         replayer=replayer,
         comparer=Comparer(reader, store.views),
         knower=Knower(reader),
         living=Living(reader, writer),
+        cleaner=Cleaner(lifecycle, partial(owners_of_all, store), store.log, reader, catch_up),
         operator=operator,
         accesses=accesses,
         recovery=recovery,
@@ -175,7 +198,7 @@ def open_application(
     """The application for a command's duration: accesses are flushed and everything appended is folded at its end."""
     with open_the_store(settings, role, on_wait=on_wait) as store:
         catch_up = CatchUp(store, tell)
-        application = assemble(store, catch_up, tell)
+        application = assemble(store, catch_up, tell, queue_url=settings.queue_url)
         if store.embedded is not None and store.embedded.owned:
             catch_up.fold_leftovers(on_wait)
         try:

@@ -157,6 +157,14 @@ def _named_at_creation(data: MemoryCreated) -> tuple[str, ...]:
     return (*_both(data.memory_id, data.corrects), *data.summarises, *brought)
 
 
+def _shown(data: MemoriesAccessed) -> tuple[str, ...]:
+    """What was shown, and what was shown together: a producer may name other memories there."""
+    shown = [hit.memory_id for hit in data.hits]
+    if not data.together:
+        return tuple(shown)
+    return tuple(dict.fromkeys([*shown, *(memory_id for group in data.together for memory_id in group)]))
+
+
 def _both(one: str, other: str | None) -> tuple[str, ...]:
     return (one, other) if other else (one,)
 
@@ -164,7 +172,7 @@ def _both(one: str, other: str | None) -> tuple[str, ...]:
 _NAMES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     MemoryCreated: _named_at_creation,
     MemoryNegated: lambda data: _both(data.memory_id, data.replaced_by),
-    MemoriesAccessed: lambda data: tuple([hit.memory_id for hit in data.hits]),
+    MemoriesAccessed: _shown,
     MemoryReinforced: lambda data: _both(data.memory_id, data.from_memory),
     MemoryMerged: lambda data: (data.into, *data.sources),
     MemoryUnmerged: lambda data: (data.into,),

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import fields, plain
+from api.cli.render import fields, plain, when
 from api.cli.tables import grid, id_column
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
@@ -35,7 +35,19 @@ def partitions(answer: dict[str, Any]) -> None:
     )
     if answer["memory"].get("warning"):
         out.print(f"[yellow]{answer['memory']['warning']}[/]")
+    out.print(_schedule(answer["lifecycle"]))
     out.print(f"[dim]{answer['notice']}[/]")
+
+
+def _schedule(told: dict[str, Any]) -> Text:
+    """Who schedules the lifecycle jobs, and how they stand."""
+    if told.get("problem"):
+        return Text(f"lifecycle: the queue does not answer ({told['problem']})", "yellow")
+    ticks = f"last tick {when(told['last_tick'])}, next {when(told['next_tick'])}"
+    jobs = f"{told['queued']:,} jobs queued, {told['running']:,} running, {told['failed']:,} failed"
+    if told["leader"] is None:
+        return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
+    return Text(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}")
 
 
 def _used(memory: dict[str, Any]) -> str:

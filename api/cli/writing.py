@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -9,9 +10,11 @@ from rich.markup import escape
 
 from api.appending import Appended, append_lines
 from api.application import Application
-from api.cli import render
-from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, complain, err, opened, out, show
+from api.asked import refused
+from api.cli import render, render_records
+from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, complain, err, opened, out, progress, show
 from api.cli.files import counting, open_lines
+from api.deleting import split_ids
 from api.importing import ImportOptions, import_turns
 from events.errors import EngramlogError
 from events.log import positions_by_partition
@@ -132,13 +135,11 @@ def _render_import(told: dict[str, Any], done: Appended) -> None:
         )
 
 
-def done(answer: dict[str, Any], as_json: bool, remark: str = "") -> None:
+def done(answer: dict[str, Any], as_json: bool) -> None:
     """Print what a verb did; exit code 3 where it was written and waits behind a quarantine."""
     show(answer, as_json, render.effects)
     if "quarantined" in answer:
         raise typer.Exit(3)
-    if remark and not as_json:
-        out.print(f"[dim]{remark}[/]")
 
 
 @app.command(epilog='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`')
@@ -180,23 +181,55 @@ def negate(
     done(answer, json)
 
 
-@app.command(epilog="Example: `engramlog delete alice coffee`")
+@app.command(
+    epilog='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3` or `... | engramlog delete alice -`'
+)
 def delete(
     context: typer.Context,
     owner: Owner,
-    memory_id: MemoryId,
+    ids: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...|-",
+            help="Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
+            show_default=False,
+        ),
+    ],
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
-    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed."""
-    with opened(context) as application:
-        answer = application.writer.delete(owner, memory_id, actor=actor, occurred_at=occurred_at)
-    done(
-        answer,
-        json,
-        "Restorable for 30 days. The text itself stays in the log until contents are sealed (a later release).",
-    )
+    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
+
+    Core and system memories are left alone and named: exit code 3, also for a single one (a `MemoryDeleted` that is appended
+    deletes them too). Of several ids those that cannot be deleted are named with the reason, and the others deleted: 3. Where
+    nothing is deleted: 2 if every id is unknown, purged or merged away, else 1.
+    """
+    wanted = split_ids(_standard_input() if one == "-" else one for one in ids)
+    with opened(context) as application, progress("deleting", json) as advance:
+        answer = application.deleter.delete_many(
+            owner, wanted, actor=actor, occurred_at=occurred_at, on_progress=advance
+        )
+    if len(answer.ids) > 1:
+        show(answer.as_dict(), json, render_records.deleted_many)
+    elif answer.refusal is not None:
+        raise answer.refusal
+    else:
+        show(answer.as_effects(), json, render_records.deleted_one)
+    if answer.error is not None:
+        complain(answer.error)
+    if answer.deleted and not json:
+        out.print(
+            "[dim]Restorable for 30 days. The text itself stays in the log until contents are sealed (a later release).[/]"
+        )
+    raise typer.Exit(answer.exit_code)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refused("ids", "-", f"ids in UTF-8 on standard input ({error})") from None
 
 
 @app.command(epilog="Example: `engramlog restore alice coffee`")

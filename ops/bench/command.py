@@ -14,7 +14,7 @@ from api.asked import refused
 from api.cli.app import Json, app, err, out, show
 from ops.settings import load_settings
 
-WHAT = ("append", "fold", "rebuild", "jobs", "search", "space", "past")
+WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past")
 Rows = dict[str, Any]
 
 
@@ -36,7 +36,7 @@ def bench(
 
 
 def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
-    from ops.bench import append, fold, jobs, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
+    from ops.bench import append, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
 
@@ -48,6 +48,7 @@ def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, prof
             "rebuild": lambda: [one.as_dict() for one in rebuild.measure(server, events, rounds)],
             "jobs": lambda: [one.as_dict() for one in jobs.measure(server, min(events, 2_000), rounds)],
             "search": lambda: search.measure(server, sizes, 20 if quick else search.QUERIES),
+            "living": lambda: living.measure(sizes, max(rounds, 2)),
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
         }
@@ -58,7 +59,7 @@ def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, prof
             if err.is_terminal:
                 err.print(f"[dim]measuring {name} ...[/]")
             answer[name] = measures[name]()
-        if profile:
+        if profile or "fold" in chosen:
             answer["profile"] = profiled.measure(server, events)
     return answer
 
@@ -85,11 +86,25 @@ def _render(answer: Rows) -> None:
     if table.row_count:
         out.print(table)
     _render_search(answer.get("search", ()))
+    _render_living(answer.get("living", ()))
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
     for part, share in answer.get("profile", {}).get("shares", {}).items():
         out.print(f"profile  {part}: {share:.1%}")
+
+
+def _render_living(rows: Any) -> None:
+    if not rows:
+        return
+    table = Table(title="a large owner's life", title_justify="left", title_style="dim")
+    table.add_column("memories")
+    for row in rows:
+        table.add_column(f"{row['memories']:,}", justify="right")
+    for name in (field for field in rows[0] if field not in ("memories", "within")):
+        words, _, unit = name.rpartition("_")
+        table.add_row(f"{words.replace('_', ' ')}, {unit}", *(str(row[name]) for row in rows))
+    out.print(table)
 
 
 def _render_search(rows: Any) -> None:

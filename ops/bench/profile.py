@@ -16,6 +16,12 @@ from ops.bench.server import BenchServer
 PARTS = {
     "decode": ("events/envelope.py", "events/redis_log.py", "json.Decoder"),
     "sensitivity": ("projections/sensitivity",),
+    "reinforcement and links": (
+        "projections/evolve_use.py",
+        "projections/evolve_link.py",
+        "projections/spaced.py",
+        "laws/tiered.py",
+    ),
     "evolve": (
         "projections/evolve",
         "projections/scene.py",

@@ -8,6 +8,8 @@ from typing import Any
 
 from events.catalogue import (
     EventDiscarded,
+    FactAsserted,
+    FactRetracted,
     Hit,
     MemoriesAccessed,
     MemoriesLinked,
@@ -22,6 +24,8 @@ from events.catalogue import (
     MemoryRevised,
     MemoryUnmerged,
     ParametersChanged,
+    ProfileChosen,
+    ReviewGraded,
 )
 from events.door import make_event
 from events.envelope import Prepared, derived_id, micros, prepare
@@ -79,6 +83,7 @@ class OwnerStory:
         tellers = (
             self._mentioned, self._mentioned, self._mentioned, self._negated, self._accessed, self._reinforced,
             self._revised, self._deleted_or_restored, self._merged_or_not, self._linked, self._parameters,
+            self._graded, self._fact, self._profile,
         )  # fmt: skip
         return self._rng.choice(tellers)()
 
@@ -92,7 +97,13 @@ class OwnerStory:
         self._memories.append(f"m{self._number}")
         category = self._rng.choice(CATEGORIES)
         return MemoryCreated(
-            memory_id=self._memories[-1], content=self._text(), category=category, kind="preference", source="user"
+            memory_id=self._memories[-1],
+            content=self._text(),
+            category=category,
+            kind="preference",
+            source="user",
+            keywords=tuple(sorted(set(self._rng.choices(WORDS, k=2)))),
+            task=self._rng.choice((None, "t1", "t2")),
         )
 
     def _mentioned(self) -> MemoryMentioned:
@@ -106,10 +117,23 @@ class OwnerStory:
             Hit(memory_id=one, count=rank, best_rank=rank, last_at=BEGIN + timedelta(minutes=11 * self._number))
             for rank, one in enumerate(self._rng.sample(self._memories, 2), 1)
         ]
-        return MemoriesAccessed(hits=tuple(hits), via="recall")
+        together = (tuple(self._rng.sample(self._memories, 2)),) if self._rng.random() < 0.7 else ()
+        return MemoriesAccessed(hits=tuple(hits), via=self._rng.choice(("recall", "association")), together=together)
 
     def _reinforced(self) -> MemoryReinforced:
-        return MemoryReinforced(memory_id=self._any(), outcome="used", from_memory=self._any())
+        outcome = self._rng.choice(("used", "used", "task_success", "task_failure", "manual_review"))
+        return MemoryReinforced(memory_id=self._any(), outcome=outcome, from_memory=self._any())
+
+    def _graded(self) -> ReviewGraded:
+        return ReviewGraded(memory_id=self._any(), grade=self._rng.randrange(6))
+
+    def _fact(self) -> FactAsserted | FactRetracted:
+        event = self._rng.choice((FactAsserted, FactAsserted, FactRetracted))
+        evidence = tuple(self._rng.sample(self._memories, 2))
+        return event(subject="owner", predicate="likes", object=self._rng.choice(WORDS), evidence=evidence)
+
+    def _profile(self) -> ProfileChosen:
+        return ProfileChosen(profile=self._rng.choice(("weighted", "ebbinghaus", "consolidating", "tiered")))
 
     def _revised(self) -> MemoryRevised:
         return MemoryRevised(memory_id=self._any(), content=self._text())

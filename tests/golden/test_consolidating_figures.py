@@ -115,9 +115,7 @@ def test_the_score_of_an_older_record_is_computed_anew_from_its_counters() -> No
 # --- the half-life (section 1.4) -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("consolidated", "days"), [(0.0, 30), (0.3, 48), (0.5, 60), (0.51, 60.6), (1.0, 90)], ids=str
-)
+@pytest.mark.parametrize(("consolidated", "days"), [(0.0, 30), (0.3, 48), (0.5, 60), (0.51, 60.6), (1.0, 90)], ids=str)
 def test_the_half_life_grows_from_thirty_to_ninety_days(consolidated: float, days: float) -> None:
     assert adaptive_half_life(30, consolidated, DEFAULTS) == pytest.approx(days, rel=1e-12)
 

@@ -74,7 +74,9 @@ def test_a_memory_made_by_hand_fades_seven_times_more_slowly(hours: int, percent
         ("judge", ("t1",), 24),
     ],
 )
-def test_who_made_it_and_from_what_decides_on_the_first_stability(actor: str, turns: tuple[str, ...], hours: int) -> None:
+def test_who_made_it_and_from_what_decides_on_the_first_stability(
+    actor: str, turns: tuple[str, ...], hours: int
+) -> None:
     assert folded(created(actor=actor, source_turns=turns)).memories["m"].stability == hours
 
 
@@ -150,7 +152,10 @@ def test_each_reinforcement_multiplies_the_stability_and_all_but_a_failure_resta
     event: Told, hours: float, restarts: bool
 ) -> None:
     found = picked_up(event)
-    assert (found.stability, found.last_reinforced_at) == (pytest.approx(hours, rel=1e-12), at(1) if restarts else at(0))
+    assert (found.stability, found.last_reinforced_at) == (
+        pytest.approx(hours, rel=1e-12),
+        at(1) if restarts else at(0),
+    )
     assert (strength_at(found, 1) == 100) is restarts
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, MemoryId, Owner, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
-from api.http.shapes.living import EXAMPLE_CHOSEN
+from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.living import laws as all_laws
 
 router = APIRouter(prefix="/v1")

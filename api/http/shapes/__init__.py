@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from api.http.shapes.cleaning import Cleaned, Decided, Schedule
 from api.http.shapes.comparing import Compared, Curves
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
-from api.http.shapes.living import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
+from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
 from api.http.shapes.memories import Detail, Found, Listing, Provenance, Replayed, Why
+from api.http.shapes.profiles import Laws, OwnerProfile
 from api.http.shapes.store import (
     DeadOwner,
     DeadOwners,
@@ -25,10 +27,12 @@ __all__ = [
     "Appended",
     "Assessment",
     "AssociationTree",
+    "Cleaned",
     "Compared",
     "Curves",
     "DeadOwner",
     "DeadOwners",
+    "Decided",
     "Detail",
     "Discarded",
     "Effects",
@@ -49,6 +53,7 @@ __all__ = [
     "Replayed",
     "Retried",
     "ReviewsDue",
+    "Schedule",
     "StoreStats",
     "StoreStatus",
     "Why",

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.http.shapes.log import Example, exampled
 
 EXAMPLE_MEMORY: Example = {
@@ -81,6 +82,7 @@ class StoreStatus(BaseModel):
             ],
             "workers": [{"worker": "host-4711-9c01ab", "host": "host", "pid": 4711, "folded": 4_000}],
             "memory": EXAMPLE_MEMORY,
+            "lifecycle": EXAMPLE_SCHEDULE,
             "sealed": False,
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
@@ -93,6 +95,7 @@ class StoreStatus(BaseModel):
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]
+    lifecycle: Schedule
     sealed: bool
     notice: str
 

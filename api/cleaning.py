@@ -1,0 +1,130 @@
+"""Cleaning up by hand: what the lifecycle jobs would do right now, and doing exactly that.
+
+The jobs themselves run by `consumers`, which `api` may not import: `ops.wiring` hands them in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from api.asked import check_owner, refused
+from api.reading import Reader
+from events.errors import EngramlogError, StoreError
+from events.log import EventLog
+from events.partitions import partition_of
+from projections.lifecycle import JOBS
+
+BY_HAND = ("sweep", "review")
+"""The jobs that are run where none are named: what falls due by time. The others make something new."""
+Progress = Callable[[int, int], None]
+
+
+class Ran(Protocol):
+    """What a run decided for one owner."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """owner, counts by action, decisions, appended, position; JSON-ready."""
+
+
+class Lifecycle(Protocol):
+    """Plans an owner's lifecycle jobs and carries them out."""
+
+    def plan(self, owner: str, jobs: Sequence[str]) -> Ran:
+        """What the jobs would do, and nothing else."""
+
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Progress) -> Ran:
+        """Plan and append. Raises ConcurrencyError, OwnerQuarantined or StoreError."""
+
+
+class Cleaner:
+    """Runs lifecycle jobs when asked. Safe for threads."""
+
+    def __init__(
+        self,
+        lifecycle: Lifecycle,
+        owners: Callable[[], list[str]],
+        log: EventLog,
+        reader: Reader,
+        settle: Callable[[Mapping[int, int]], None],
+    ) -> None:
+        self._lifecycle = lifecycle
+        self._owners = owners
+        self._log = log
+        self._reader = reader
+        self._settle = settle
+
+    def clean(
+        self,
+        owner: str,
+        *,
+        dry_run: bool = False,
+        jobs: Sequence[str] = BY_HAND,
+        on_progress: Progress = lambda _done, _total: None,
+    ) -> dict[str, Any]:
+        """One owner: what was decided, or with `dry_run` what would be, which changes nothing and leaves no trace.
+
+        Raises OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
+        """
+        chosen = check_jobs(jobs)
+        answer = self._run(check_owner(owner), dry_run, chosen, on_progress)
+        with self._reader.scene(owner) as scene:
+            kept_days = scene.view.parameters.deleted_kept_days
+        return answer | {"dry_run": dry_run, "jobs": chosen, "kept_days": kept_days}
+
+    def clean_all(
+        self,
+        *,
+        dry_run: bool = False,
+        jobs: Sequence[str] = BY_HAND,
+        on_progress: Progress = lambda _done, _total: None,
+    ) -> dict[str, Any]:
+        """Every owner, one after the other; one that fails is told in `failed` and does not stop the others.
+
+        Raises StoreError where the store cannot be used: then the same can be asked again.
+        """
+        chosen = check_jobs(jobs)
+        owners = self._owners()
+        decided: list[dict[str, Any]] = []
+        failed: list[dict[str, str]] = []
+        counts: Counter[str] = Counter()
+        for done, owner in enumerate(owners, 1):
+            try:
+                answer = self._run(owner, dry_run, chosen, lambda _done, _total: None)
+            except StoreError:
+                raise
+            except EngramlogError as error:
+                failed.append({"owner": owner, "error": type(error).__name__, "message": error.message})
+            else:
+                counts.update(answer["counts"])
+                if answer["decisions"]:
+                    decided.append(answer)
+            on_progress(done, len(owners))
+        return {
+            "dry_run": dry_run,
+            "jobs": chosen,
+            "owners": len(owners),
+            "counts": dict(counts),
+            "decided": decided,
+            "failed": failed,
+        }
+
+    def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> dict[str, Any]:
+        if dry_run:
+            return self._lifecycle.plan(owner, jobs).as_dict()
+        answer = self._lifecycle.carry_out(owner, jobs, on_progress=on_progress).as_dict()
+        if answer["appended"]:
+            partition = partition_of(owner, self._log.partitions)
+            self._settle({partition: self._log.head(partition)})
+        return answer
+
+
+def check_jobs(jobs: Sequence[str]) -> list[str]:
+    """The names of lifecycle jobs, in the order in which they run, or InputError."""
+    for name in jobs:
+        if name not in JOBS:
+            raise refused("job", name, ", ".join(JOBS))
+    if not jobs:
+        raise refused("jobs", [], "at least one of " + ", ".join(JOBS))
+    return [name for name in JOBS if name in jobs]

@@ -1,0 +1,148 @@
+"""The command `engramlog cleanup`: lifecycle jobs by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from api import cleaning
+from api.cli.app import Json, app, err, opened, out, show
+from api.cli.render import when
+from api.cli.tables import Cell, Column, tabulate
+from events.errors import InputError
+
+DONE = {
+    "compress": "compressed",
+    "delete": "deleted",
+    "purge": "purged",
+    "promote": "promoted",
+    "keep": "kept",
+    "merge": "merged",
+    "link": "linked",
+    "replay": "replayed",
+}
+"""What was done, by action."""
+COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
+PARTLY = 3
+
+
+@app.command(epilog="Example: `engramlog cleanup alice --dry-run`, then `engramlog cleanup alice`")
+def cleanup(
+    context: typer.Context,
+    owner: Annotated[
+        str | None, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False)
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every owner of the store.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what a run would do right now, and change nothing.")
+    ] = False,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--job",
+            help="sweep, review, merge, link or replay; as often as needed. Without: sweep and review.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
+
+    **sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes (tiered
+    profile); **merge**, **link** and **replay** run only when named. Deletions are undone for 30 days by `restore`. A purge takes
+    the content out of every record, view, search, export and history; *the log still holds the text* until contents are sealed.
+    """
+    if (owner is None) is not all_:
+        raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
+    jobs = job or list(cleaning.BY_HAND)
+    with opened(context) as application:
+        if owner is not None:
+            answer = application.cleaner.clean(owner, dry_run=dry_run, jobs=jobs)
+            show(answer, json, _one)
+            return
+        with _bar(json) as advance:
+            answer = application.cleaner.clean_all(dry_run=dry_run, jobs=jobs, on_progress=advance)
+    show(answer, json, _everyone)
+    raise typer.Exit(PARTLY if answer["failed"] else 0)
+
+
+@contextmanager
+def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
+    """A bar over owners on standard error, where somebody looks on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
+        number = bar.add_task("owners", total=None)
+        yield lambda done, total: bar.update(number, completed=done, total=total)
+
+
+def _one(answer: dict[str, Any]) -> None:
+    if answer["dry_run"]:
+        _planned([answer], several=False)
+    _counted(answer["counts"], answer["dry_run"])
+    if not answer["dry_run"] and answer["counts"].get("delete"):
+        _restorable(f"{answer['kept_days']:g} days", Text(answer["owner"]))
+    _purged(answer)
+
+
+def _everyone(answer: dict[str, Any]) -> None:
+    if answer["dry_run"]:
+        _planned(answer["decided"], several=True)
+    _counted(answer["counts"], answer["dry_run"])
+    touched, owners = len(answer["decided"]), answer["owners"]
+    out.print(f"[dim]{touched:,} of {owners:,} owner{'' if owners == 1 else 's'}[/]")
+    if not answer["dry_run"] and answer["counts"].get("delete"):
+        _restorable("30 days, or as long as its owner's deleted_kept_days says", Text("OWNER"))
+    _purged(answer)
+    for one in answer["failed"]:
+        out.print(Text.assemble((one["owner"], "yellow"), f": {one['message']}"))
+
+
+def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
+    """What a run would do: action, memory, since when it is due, and why."""
+    if not any(answer["decisions"] for answer in answers):
+        return
+    columns = [
+        Column("action"),
+        Column("memory", is_id=True),
+        Column("due since", "dim"),
+        Column("why", takes_rest=True),
+    ]
+    if several:
+        columns.insert(0, Column("owner", is_id=True))
+    rows: list[dict[str, Cell]] = [
+        {
+            "owner": Text(answer["owner"]),
+            "action": Text(one["action"], COLOURS.get(one["action"], "")),
+            "memory": Text(", ".join(one["ids"])),
+            "due since": when(one["due_at"]),
+            "why": Text(one["reason"]),
+        }
+        for answer in answers
+        for one in answer["decisions"]
+    ]
+    tabulate(columns, rows)
+
+
+def _counted(counts: dict[str, int], dry_run: bool) -> None:
+    if not counts:
+        out.print("[green]Nothing is due.[/]")
+        return
+    told = ", ".join(f"{counts[action]:,} {done}" for action, done in DONE.items() if counts.get(action))
+    out.print(f"would be done: {told}; nothing was changed" if dry_run else f"[bold green]done[/] {told}")
+
+
+def _restorable(how_long: str, owner: Text) -> None:
+    out.print(Text.assemble(f"What was deleted can be brought back for {how_long}: engramlog restore ", owner, " ID"))
+
+
+def _purged(answer: dict[str, Any]) -> None:
+    if answer["counts"].get("purge"):
+        out.print(
+            f"What {'would be' if answer['dry_run'] else 'was'} purged leaves every record, view, search, export and history"
+            " for good; the log still holds its text until contents are sealed."
+        )

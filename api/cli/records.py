@@ -1,0 +1,155 @@
+"""Commands that take older records in and give an owner's memories out: import records, export."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Annotated, BinaryIO
+
+import typer
+
+from api.asked import refused
+from api.cli import render_records
+from api.cli.app import AfterOption, Json, Owner, app, complain, err, opened, print_json, progress, show
+from api.cli.files import counting, open_lines
+from api.cli.writing import File, import_app
+from api.exporting import ASKED_FOR, ExportOptions
+from api.importing_records import RecordOptions
+from api.records import Export
+
+STEP = 500
+"""Memories between two looks at the progress bar."""
+
+
+@import_app.command(epilog="Example: `engramlog import records memories.jsonl --owner alice`")
+def records(
+    context: typer.Context,
+    file: File,
+    owner: Annotated[str, typer.Option("--owner", help="Whose memories the records are.", show_default=False)],
+    shape: Annotated[
+        str,
+        typer.Option(
+            help="engramlog (what `export` writes), ebbinghaus (id, content, createdAt ...), consolidating (id, content,"
+            " created_at ...), or auto: as the fields of each line show.",
+        ),
+    ] = "auto",
+    assume_utc: Annotated[
+        bool, typer.Option("--assume-utc", help="Times without a zone are in UTC; else they are refused.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.
+
+    A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they
+    were imported, two of one id, or an id that the owner had a memory of already.
+    """
+    options = RecordOptions(owner=owner, shape=shape, assume_utc=assume_utc)
+    with (
+        open_lines(file) as lines,
+        opened(context) as application,
+        counting("importing", file, json) as advance,
+    ):
+        answer = application.records.take_in(lines, options, advance)
+    show(answer.as_dict(), json, render_records.imported)
+    done = answer.imported.done
+    if done.error is not None:
+        complain(done.error)
+        there = done.appended + done.already_appended
+        err.print(
+            f"{there:,} of the records are in the log; importing the mended file again whole is safe.", soft_wrap=True
+        )
+    raise typer.Exit(answer.exit_code)
+
+
+@app.command(
+    epilog="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice | engramlog import records -"
+    " --owner alice-again`"
+)
+def export(
+    context: typer.Context,
+    owner: Owner,
+    file: Annotated[
+        str, typer.Option("--out", metavar="FILE|-", help="Where to; standard output if not given.", show_default=False)
+    ] = "-",
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl, which `import records` reads again, or text, for people.")
+    ] = "jsonl",
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--include", help=f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.", show_default=False
+        ),
+    ] = None,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Also secret memories (sensitivity 3).")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    after: AfterOption = None,
+    json: Json = False,
+) -> None:
+    """An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.
+
+    A file is written whole or not at all, readable by its owner alone. Leaves no trace. What is purged is never exported.
+    """
+    target = None if file == "-" else _target(file, force)
+    options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
+    with opened(context) as application:
+        found = application.records.export(owner, options, form, after)
+    answer = found.as_dict()
+    if target is not None:
+        with progress("exporting", json) as advance, _whole_file(target) as stream:
+            _write(found, stream, advance)
+    elif json:
+        answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text)}
+    else:
+        with progress("exporting", sys.stdout.isatty()) as advance:
+            sys.stdout.flush()
+            _write(found, sys.stdout.buffer, advance)
+            sys.stdout.buffer.flush()
+    if json:
+        print_json(answer | {"file": None if target is None else str(target)})
+    else:
+        render_records.exported(answer, None if target is None else file)
+
+
+def _write(found: Export, stream: BinaryIO, advance: Callable[[int, int], None]) -> None:
+    for number, piece in enumerate(found.pieces(), 1):
+        stream.write(piece)
+        if number % STEP == 0:
+            advance(min(number, len(found.memories)), len(found.memories))
+
+
+def _target(file: str, force: bool) -> Path:
+    """The file to write, where it leads; InputError where that cannot be, or where it is there and not to be replaced."""
+    try:
+        path = Path(os.path.realpath(file))
+        if not path.parent.is_dir():
+            raise refused("out", file, "a file in a folder that exists")
+        if path.exists() and not path.is_file():
+            raise refused("out", file, "a file, or - for standard output")
+        if path.exists() and not force:
+            raise refused("out", file, "a new file; --force replaces the one that is there")
+    except (OSError, ValueError) as error:
+        raise refused("out", file, f"a file that can be written ({error})") from None
+    return path
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under its name once everything is in it. Raises InputError where it cannot be written."""
+    temporary = None
+    try:
+        descriptor, name = mkstemp(dir=path.parent, prefix=".engramlog-")
+        temporary = Path(name)
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise refused("out", str(path), f"a file that can be written ({error.strerror})") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)

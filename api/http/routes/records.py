@@ -1,0 +1,195 @@
+"""`/v1/owners/{owner}`: older records in, all memories out, and many deleted at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from fastapi import APIRouter, Body, Depends, Query, Request
+from pydantic import Field
+from starlette.responses import Response, StreamingResponse
+
+from api.asked import refused
+from api.exporting import ASKED_FOR, ExportOptions
+from api.http.answer import Json, documented, problems
+from api.http.asking import Asked, Owner, Question, Told
+from api.http.guard import LINES_TYPES, media_type
+from api.http.shapes import DeletedMany, RecordsImported
+from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
+from api.importing_records import RecordOptions
+from api.records import FORMATS
+from events.errors import ConcurrencyError, RequestTooLarge
+from events.log import check_request_size
+from events.vocabulary import MAX_REQUEST_EVENTS
+
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+PIECES = 200
+"""Memories that are sent at a time."""
+
+
+class ExportAsked(Question):
+    """What to export."""
+
+    format: str = Field(
+        default="jsonl",
+        description="`jsonl`, which an import reads again, or `text`, Markdown for people.",
+        examples=list(FORMATS),
+    )
+    include: list[str] = Field(
+        default=[],
+        description=f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.",
+        examples=[["deleted"]],
+    )
+    reveal: bool = Field(default=False, description="Also secret memories (sensitivity 3).", examples=[False])
+    after: str | None = Field(
+        default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
+    )
+
+
+_EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The memories, oldest first. Headers: `engramlog-position`, and `engramlog-left-out` with what is not"
+        " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is.",
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One memory a line."},
+                "example": msgspec.json.encode(EXAMPLE_RECORD).decode() + "\n",
+            },
+            "text/markdown": {"schema": {"type": "string"}, "example": EXAMPLE_TEXT},
+        },
+    }
+}
+
+
+@router.get(
+    "/export", summary="Export", responses=_EXPORTED | problems(409, 504), response_class=StreamingResponse, status_code=200
+)
+def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
+    """All memories of an owner as lines to import again, or as a text. Leaves no trace."""
+    options = ExportOptions(include=asked.include, reveal=asked.reveal)
+    found = application.records.export(owner, options, asked.format, asked.after)
+    headers = {
+        "cache-control": "no-store",
+        "engramlog-position": found.position,
+        "engramlog-left-out": ", ".join(f"{reason}={count}" for reason, count in sorted(found.left_out.items())),
+    }
+    if found.warning:
+        headers["engramlog-quarantined"] = found.warning["quarantined"]["position"]
+    kind = "text/markdown; charset=utf-8" if asked.format == "text" else "application/x-ndjson"
+    return StreamingResponse(_joined(found.pieces()), media_type=kind, headers=headers)
+
+
+def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    while chunk := b"".join(islice(pieces, PIECES)):
+        yield chunk
+
+
+class Sent(NamedTuple):
+    """The records of a request, each as its own JSON text; blank lines count as lines."""
+
+    lines: list[bytes]
+
+
+async def records_of(request: Request) -> Sent:
+    """The request's records: a JSON list, or a record a line. Raises RequestTooLarge beyond 1,000."""
+    body = await request.body()
+    if media_type(request.headers) in LINES_TYPES:
+        lines = body.split(b"\n")
+    else:
+        try:
+            lines = [bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])]
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            allowed = f"a JSON list of records, or one a line as application/x-ndjson ({error})"
+            raise refused("body", body[:60].decode("utf-8", "replace"), allowed) from None
+    count = sum(1 for line in lines if line.strip())
+    if count > MAX_REQUEST_EVENTS:
+        raise RequestTooLarge(
+            f"a request of {count:,} records; at most {MAX_REQUEST_EVENTS:,} are allowed: split it",
+            got=count,
+            allowed=MAX_REQUEST_EVENTS,
+        )
+    return Sent(lines)
+
+
+class ImportAsked(Question):
+    """How to read the records."""
+
+    shape: str = Field(
+        default="auto",
+        description="`engramlog` (what an export holds), `ebbinghaus`, `consolidating`, or `auto`: as each one's fields show.",
+        examples=["auto", "engramlog", "ebbinghaus", "consolidating"],
+    )
+    assume_utc: bool = Field(
+        default=False, description="Times without a zone are in UTC; else they are refused.", examples=[False]
+    )
+
+
+_RECORD = {"type": "object", "description": "One record in any of the shapes."}
+_RECORDS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"type": "array", "items": _RECORD, "maxItems": MAX_REQUEST_EVENTS},
+                "examples": {
+                    "exported": {"summary": "Lines of an export", "value": [EXAMPLE_RECORD]},
+                    "older": {"summary": "Entries of an older store", "value": [EXAMPLE_ENTRY]},
+                },
+            },
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "One record a line."},
+                "example": msgspec.json.encode(EXAMPLE_ENTRY).decode() + "\n",
+            },
+        },
+    }
+}
+_IMPORTED = documented(RecordsImported, "Every record is in the log and folded.", 409, 413, 504, 507)
+_IMPORTED[207] = _IMPORTED[200] | {
+    "description": "Some records stayed out: changed since they were imported, two of one id, or an id that was taken."
+}
+
+
+@router.post("/import/records", summary="Import records", responses=_IMPORTED, openapi_extra=_RECORDS)
+def import_(
+    application: Asked,
+    owner: Owner,
+    sent: Annotated[Sent, Depends(records_of)],
+    asked: Annotated[ImportAsked, Query()],
+) -> Response:
+    """Up to 1,000 older records become memories with their counters: checked whole first, so that a bad one writes nothing.
+
+    Importing again is safe: what is there is counted and changes nothing.
+    """
+    options = RecordOptions(owner=owner, shape=asked.shape, assume_utc=asked.assume_utc)
+    answer = application.records.take_in_whole(sent.lines, options)
+    done = answer.imported.done
+    if done.error is not None:
+        raise done.error
+    if done.conflicts and not done.appended + done.already_appended:
+        raise ConcurrencyError(
+            "nothing was written: every record was imported before with other content", **answer.as_dict()
+        )
+    return Json(answer.as_dict(), 207 if answer.exit_code else 200)
+
+
+class Deleting(Told):
+    """Several memories are deleted."""
+
+    ids: list[str] = Field(description="At most 1,000 ids.", examples=[["coffee", "tea"]])
+
+
+_TWO = {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}}
+_DELETED = documented(DeletedMany, "All are deleted.", 404, 409, 413, 504, 507)
+_DELETED[207] = _DELETED[200] | {"description": "Some were not deleted; `skipped` names each with the reason."}
+
+
+@router.post("/memories/delete", summary="Delete many", responses=_DELETED)
+def delete_many(application: Asked, owner: Owner, told: Annotated[Deleting, Body(openapi_examples=_TWO)]) -> Response:
+    """Soft delete up to 1,000 memories; core and system ones are left alone. 404 or 422 where none could ever be deleted."""
+    check_request_size(len(told.ids))
+    answer = application.deleter.delete_many(owner, told.ids, actor=told.actor, occurred_at=told.occurred_at)
+    if answer.refusal is not None:
+        raise answer.refusal
+    return Json(answer.as_dict(), 207 if answer.exit_code else 200)

@@ -1,0 +1,120 @@
+"""Shapes of imports of older records and of deleting many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import Example, exampled
+
+EXAMPLE_RECORD: Example = {
+    "engramlog": 1,
+    "memory_id": "coffee",
+    "created_at": "2026-11-22T09:30:00Z",
+    "content": "I drink coffee every morning",
+    "category": "stable_preference",
+    "kind": "preference",
+    "source": "user",
+    "imported": {"access_count": 5, "mention_count": 2},
+}
+EXAMPLE_ENTRY: Example = {
+    "id": "compiler",
+    "content": "pin the version of the compiler",
+    "category": "pitfall",
+    "createdAt": "2026-11-22T09:30:00.000Z",
+    "accessCount": 5,
+}
+EXAMPLE_TEXT = """# Memories of alice
+
+1 memory at 2026-11-22T09:30:00Z, weights by the weighted law; left out: 2 deleted
+
+## coffee
+
+> I drink coffee every morning
+
+- weight: 1.3000, level full
+"""
+
+
+class Skipped(BaseModel):
+    """A memory that was not deleted, and why."""
+
+    model_config = exampled({"id": "name", "reason": "memory name is of tier core: core and system memories are left alone"})
+
+    id: str
+    reason: str
+
+
+class DeletedMany(BaseModel):
+    """What became of a request to delete memories."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "deleted": ["coffee", "tea"],
+            "skipped": [
+                {"id": "name", "reason": "memory name is of tier core: core and system memories are left alone"},
+                {"id": "milk", "reason": "owner alice has no memory milk (position 3:128); see `engramlog list alice`"},
+            ],
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    deleted: list[str] = Field(description="In the order asked for.")
+    skipped: list[Skipped]
+    position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
+    waiting: list[str] | None = Field(
+        default=None, description="Written, but parked behind an event of the owner that cannot be folded."
+    )
+    error: dict[str, Any] | None = Field(default=None, description="What stopped it half-way.")
+    quarantined: dict[str, Any] | None = None
+
+
+class RecordsImported(BaseModel):
+    """What an import of older records did, and what stayed out."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "records": 3,
+            "shapes": {"engramlog": 1, "ebbinghaus": 2},
+            "appended": 2,
+            "already_appended": 1,
+            "conflicts": [],
+            "repeated": 0,
+            "duplicates": [{"line": 5, "memory_id": "coffee", "first_line": 1}],
+            "skipped": {"deleted": 1},
+            "ignored_fields": {"projectId": 2},
+            "associations_left_out": 0,
+            "newest_record": "2026-11-22T09:30:00Z",
+            "last_position": "3:131",
+            "ids_taken": [],
+        }
+    )
+
+    owner: str
+    records: int = Field(description="Records that are in the log now, from this import or an earlier one, or in conflict.")
+    shapes: dict[str, int]
+    appended: int
+    already_appended: int
+    conflicts: list[dict[str, Any]] = Field(
+        description="Records that were imported before with other content; they stay as they were. `line` is the place in the"
+        " list, from 1."
+    )
+    repeated: int = Field(description="Records that say exactly what an earlier one of the request said.")
+    duplicates: list[dict[str, Any]] = Field(
+        description="Records with the id of an earlier one of the request and something else to say: the first holds."
+    )
+    skipped: dict[str, int] = Field(description="Exported memories that no longer stood, by status.")
+    ignored_fields: dict[str, int] = Field(description="Fields that no memory has a place for.")
+    associations_left_out: int
+    newest_record: str | None
+    last_position: str | None
+    ids_taken: list[str] = Field(
+        description="Ids under which the owner had a memory already, from elsewhere: it stays as it is."
+    )
+    failed: list[dict[str, Any]] | None = None
+    error: dict[str, Any] | None = None
+    quarantined: dict[str, Any] | None = None

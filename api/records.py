@@ -1,0 +1,134 @@
+"""Older records in, an owner's memories out, on one store. The shapes are in `api.record_shapes` and `api.exporting`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from api.asked import refused
+from api.exporting import ExportOptions, export_text, line_of, selection
+from api.importing_records import ImportedRecords, RecordOptions, import_records
+from api.reading import Reader
+from api.writing import Writer
+from events.errors import EngramlogError
+from events.log import EventLog, positions_by_partition
+from events.memory_log import InMemoryEventLog
+from events.partitions import parse_position
+from projections.changelog import DECISIONS
+from projections.memory import Memory
+from projections.redis_view import RedisViews
+
+FORMATS = ("jsonl", "text")
+_IGNORED = DECISIONS.index("ignored")
+
+
+@dataclass(slots=True)
+class TakenIn:
+    """What an import of records did to the log, and then to the owner's memories."""
+
+    owner: str
+    imported: ImportedRecords
+    ids_taken: list[str] = field(default_factory=list)
+    """Ids under which the owner had a memory already, from elsewhere: their records are in the log and change nothing."""
+    warning: dict[str, Any] = field(default_factory=dict)
+    """`quarantined`, where the owner is: then nothing is folded yet."""
+
+    @property
+    def exit_code(self) -> int:
+        """As of the import; 3 also where an id was taken, or where the fold waits."""
+        return self.imported.exit_code or (3 if self.ids_taken or self.warning else 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"owner": self.owner, **self.imported.as_dict(), "ids_taken": self.ids_taken} | self.warning
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An owner's memories as they stood when they were asked for; nothing that happens later is in it."""
+
+    owner: str
+    format: str
+    position: str
+    memories: tuple[Memory, ...]
+    left_out: dict[str, int]
+    warning: dict[str, Any]
+    text: tuple[str, ...] = ()
+    """The pieces of the text, where that was asked for."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """A JSON-ready line a memory, oldest first."""
+        exported = {memory.id for memory in self.memories}
+        return (line_of(memory, exported) for memory in self.memories)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The export in UTF-8, in pieces of about one memory each."""
+        if self.format == "text":
+            return (piece.encode() for piece in self.text)
+        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.records())
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is told of it: how many memories, how many were left out by reason, the position."""
+        told = {"owner": self.owner, "format": self.format, "count": len(self.memories), "left_out": self.left_out}
+        return told | {"position": self.position} | self.warning
+
+
+class Records:
+    """Takes older records in and gives an owner's memories out. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader, writer: Writer) -> None:
+        self._log = log
+        self._views = views
+        self._reader = reader
+        self._writer = writer
+
+    def take_in(
+        self,
+        lines: Iterable[bytes],
+        options: RecordOptions,
+        on_progress: Callable[[int], None] = lambda _lines: None,
+    ) -> TakenIn:
+        """Append records and wait until they are folded; a bad line stops there, and what was read before it goes in.
+
+        Raises InputError for an owner or a shape that cannot be.
+        """
+        answer = TakenIn(options.owner, import_records(self._log, lines, options, on_progress))
+        done = answer.imported.done
+        positions = [position for position in done.positions if position]
+        if not positions:
+            return answer
+        try:
+            self._writer.settle_positions(positions_by_partition(positions))
+            seqs = {parse_position(position)[1] for position in positions}
+            _, entries = self._views.history(options.owner)
+            answer.ids_taken = [one.memory_id for one in entries if one.decision == _IGNORED and one.seq in seqs]
+            with self._reader.scene(options.owner) as scene:
+                answer.warning = scene.warning
+        except EngramlogError as problem:
+            done.error = done.error or problem
+        return answer
+
+    def take_in_whole(self, lines: Sequence[bytes], options: RecordOptions) -> TakenIn:
+        """The same, but of a bad line nothing at all is written: it is raised as the InputError that names it."""
+        now = self._log.now()
+        tried = import_records(InMemoryEventLog(lambda: now), lines, options)
+        if tried.done.error is not None:
+            raise tried.done.error
+        return self.take_in(lines, options)
+
+    def export(
+        self, owner: str, options: ExportOptions = ExportOptions(), form: str = "jsonl", after: str | None = None
+    ) -> Export:
+        """An owner's memories at present, as lines to import again or as a text. Leaves no trace.
+
+        `after`: a position that must be folded first. Raises InputError for a format, a reason or a position that cannot be.
+        """
+        if form not in FORMATS:
+            raise refused("format", form, ", ".join(FORMATS))
+        with self._reader.scene(owner, after=after) as scene:
+            found = selection(scene.view, options)
+            text = tuple(export_text(scene.view, scene.now, options)) if form == "text" else ()
+            return Export(owner, form, scene.position, found.memories, found.left_out, scene.warning, text)

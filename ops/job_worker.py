@@ -1,0 +1,270 @@
+"""A job worker as a process: `python -P -m ops.job_worker --url URL`. It schedules and runs the jobs of one store.
+
+RQ's loop without its signals, forks and remote commands. SIGTERM ends it in order: a job that runs gives itself up at the
+next safe place and goes back to the queue. Killed, it leaves a job that another worker takes up a minute later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Event as Flag
+from threading import Thread
+
+import redis
+from rq import Queue, SimpleWorker
+from rq.exceptions import DequeueTimeout, InvalidJobOperation, NoSuchJobError, StopRequested
+from rq.job import Job
+from rq.registry import ScheduledJobRegistry
+from rq.worker import WorkerStatus
+
+from consumers.redis_worker import LEASE_MS
+from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
+from consumers.rq_jobs import Serving, serving
+from events.errors import EngramlogError, StoreError
+from events.redis_wire import Wire, connect
+from ops.logs import start_logging, teller
+from ops.worker import new_worker_id
+from projections.redis_create import StoreIdentity, read_identity
+
+Tell = Callable[..., None]
+POLL_SECONDS = 1
+"""How long it waits for a job before it looks again whether to stop."""
+ATTEND_SECONDS = 1.0
+BEAT_SECONDS = 15.0
+ABANDONED_SECONDS = 60
+"""A running job whose worker did not beat for so long is taken up by another."""
+HOUSE_SECONDS = 30
+"""How often a worker looks for abandoned jobs and for those to be tried again."""
+AGAIN_SECONDS = 1.0
+
+
+class JobWorker(SimpleWorker):
+    """Runs the jobs of one queue in this process, one after the other, until a flag is set."""
+
+    def __init__(self, queue: Queue, stop: Flag) -> None:
+        super().__init__(
+            [queue],
+            name=new_worker_id(),
+            connection=queue.connection,
+            serializer="json",
+            worker_ttl=2 * HOUSE_SECONDS,
+            maintenance_interval=HOUSE_SECONDS,
+            log_job_description=False,
+        )
+        self._stop = stop
+
+    def beat(self) -> None:
+        """Say that it lives, and its job with it. From another thread, since this one is in the job."""
+        if self.birth_date is None:
+            return
+        self.heartbeat(ABANDONED_SECONDS)
+        for execution in list(self.executions.values()):
+            self.maintain_heartbeats(execution.job, execution)
+
+    def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:  # noqa: ARG002 - RQ's signature
+        """Seconds until a job without a beat counts as abandoned, however long it may run."""
+        return ABANDONED_SECONDS
+
+    def dequeue_job_and_maintain_ttl(
+        self,
+        timeout: int | None,
+        max_idle_time: int | None = None,  # noqa: ARG002 - RQ's signature
+    ) -> tuple[Job, Queue] | None:
+        """The next job; None where there is none and none is waited for (`timeout` None).
+
+        RQ's own waits for minutes and is torn out of it by a signal, which may lose the job just taken.
+        """
+        self.set_state(WorkerStatus.IDLE)
+        while not self._stop.is_set():
+            if self.should_run_maintenance_tasks:
+                self.run_maintenance_tasks()
+            try:
+                found = Queue.dequeue_any(
+                    self.queues,
+                    None if timeout is None else POLL_SECONDS,
+                    connection=self.connection,
+                    job_class=self.job_class,
+                    serializer=self.serializer,
+                    death_penalty_class=self.death_penalty_class,
+                )
+            except DequeueTimeout:
+                continue
+            if found is not None:
+                found[0].redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
+            return found
+        raise StopRequested
+
+    def run_maintenance_tasks(self) -> None:
+        """RQ's, and what its scheduler would do in a forked process: put back the jobs whose time to be tried again came."""
+        super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
+        for queue in self.queues:
+            registry = ScheduledJobRegistry(queue=queue)  # type: ignore[no-untyped-call]
+            for job_id in registry.get_jobs_to_schedule():
+                with suppress(InvalidJobOperation, NoSuchJobError):  # another worker was first, or its time is over
+                    registry.requeue(job_id)
+
+    def subscribe(self) -> None:
+        """Nothing: it takes no commands but signals to its process."""
+
+    def unsubscribe(self) -> None:
+        """Nothing, likewise."""
+
+    def _install_signal_handlers(self) -> None:
+        """Nothing: the process sets the flag."""
+
+
+class Attendant:
+    """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
+
+    def __init__(self, cron: Cron, stop: Flag, tell: Tell, parent: int | None) -> None:
+        self._cron = cron
+        self._stop = stop
+        self._tell = tell
+        self._parent = parent
+        self.worker: JobWorker | None = None
+        self._thread = Thread(target=self._attend, name="attendant", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait for its last look, then let another lead at once. The flag must be set."""
+        self._thread.join()
+        try:
+            self._cron.leave()
+        except StoreError as error:
+            self._tell("schedule not handed over", reason=error.message)
+
+    def _attend(self) -> None:
+        looks = 0
+        while not self._stop.wait(ATTEND_SECONDS if looks else 0):
+            if self._parent is not None and os.getppid() != self._parent:
+                self._tell("parent gone")
+                self._stop.set()
+                return
+            try:
+                self._cron.tend(self._cron.now_ms())
+                if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self.worker is not None:
+                    self.worker.beat()
+            except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
+                expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
+                self._tell("queue refused", reason=f"{type(error).__name__}: {error}", alarm=not expected)
+            looks += 1
+
+
+def run_job_worker(
+    url: str,
+    *,
+    queue_url: str | None = None,
+    minutes: int = LEAST_MINUTES,
+    timeout: float = 10.0,
+    lease_ms: int = LEASE_MS,
+    parent: int | None = None,
+) -> None:
+    """Schedule and run jobs until SIGTERM or SIGINT."""
+    stop = Flag()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    worker_id = new_worker_id()
+    tell = teller(worker=worker_id)
+    identity = _identity(url, timeout, stop, tell)
+    if identity is None:
+        return
+    _tell_of_rq(tell)
+    client = connect(queue_url or url, timeout=timeout)
+    cron = Cron(
+        client,
+        identity.store_id,
+        identity.partitions,
+        worker_id,
+        minutes=minutes,
+        tell=tell,
+        lease_ms=lease_ms,
+    )
+    attendant = Attendant(cron, stop, tell, parent)
+    attendant.start()
+    tell("job worker started", store=identity.store_id)
+    with serving(Serving(url, timeout, tell, stop)):
+        while not stop.is_set():
+            _work(client, identity.store_id, attendant, stop, tell)
+            stop.wait(AGAIN_SECONDS)
+    attendant.end()
+    client.close()
+    tell("job worker stopped")
+
+
+def _work(client: redis.Redis, store_id: str, attendant: Attendant, stop: Flag, tell: Tell) -> None:
+    """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
+    try:
+        attendant.worker = JobWorker(lifecycle_queue(client, store_id), stop)
+        attendant.worker.work(logging_level="WARNING")
+    except (redis.RedisError, OSError) as error:
+        tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)
+
+
+def _identity(url: str, timeout: float, stop: Flag, tell: Tell) -> StoreIdentity | None:
+    """The store at the URL, waited for; None where the process is to stop before."""
+    client, identity = connect(url, timeout=timeout), None
+    while identity is None and not stop.is_set():
+        wire = Wire(client)
+        try:
+            identity = read_identity(wire)
+        except EngramlogError as error:
+            tell("store not reached", reason=error.message)
+        wire.close()
+        if identity is None:
+            stop.wait(0.5)
+    client.close()
+    return identity
+
+
+def _tell_of_rq(tell: Tell) -> None:
+    """RQ's own warnings as lines of our log."""
+
+    class Told(logging.Handler):
+        """Tells each record."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            tell("rq", what=record.getMessage(), alarm=record.levelno >= logging.WARNING)
+
+    logger = logging.getLogger("rq")
+    logger.addHandler(Told())
+    logger.propagate = False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry of the process."""
+    parser = argparse.ArgumentParser(prog="python -P -m ops.job_worker", description=__doc__)
+    parser.add_argument("--url", required=True, help="redis://, rediss:// or unix:// of the store")
+    parser.add_argument("--queue-url", help="the same of the queue, where it lies on another Redis")
+    parser.add_argument("--minutes", type=int, default=LEAST_MINUTES, help="minutes between two sweeps, at least 60")
+    parser.add_argument("--log-level", default="info")
+    parser.add_argument(
+        "--lease-ms", type=int, default=LEASE_MS, help="how long the leader's lease lasts without renewal"
+    )
+    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
+    parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
+    options = parser.parse_args(arguments)
+    if options.minutes < LEAST_MINUTES:
+        parser.error(f"--minutes: got {options.minutes}; allowed: {LEAST_MINUTES} or more")
+    start_logging(options.log_level)
+    run_job_worker(
+        options.url,
+        queue_url=options.queue_url,
+        minutes=options.minutes,
+        timeout=options.timeout,
+        lease_ms=options.lease_ms,
+        parent=options.parent,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
