@@ -154,8 +154,8 @@ class Deleter:
                     answer.beyond_change[one] = problem
         standing = []
         for one, memory in found.items():
-            if trouble_with(memory) is not None and (problem := self._problem_of(owner, one)) is not None:
-                answer.beyond_change[one] = problem
+            if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, one)) is not None:
+                answer.beyond_change[one] = trouble
             elif memory.deleted_at is not None:
                 answer.skipped[one] = f"memory {one} was deleted already, {moment(memory.deleted_at)}"
             elif memory.tier in SPARED:
@@ -163,10 +163,10 @@ class Deleter:
                 answer.spared = True
             else:
                 standing.append(one)
-        answer.skipped |= {one: problem.message for one, problem in answer.beyond_change.items()}
+        answer.skipped |= {one: refusal.message for one, refusal in answer.beyond_change.items()}
         return answer, standing
 
-    def _problem_of(self, owner: str, memory_id: str) -> InputError | None:
+    def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
         """Why no verb can change this memory, in the words of all verbs."""
         try:
             self._writer._standing(owner, memory_id)

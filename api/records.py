@@ -17,7 +17,7 @@ from events.errors import EngramlogError
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
-from projections.changelog import DECISIONS
+from projections.changelog import DECISIONS, Entry
 from projections.memory import Memory
 from projections.redis_view import RedisViews
 
@@ -102,14 +102,21 @@ class Records:
             return answer
         try:
             self._writer.settle_positions(positions_by_partition(positions))
-            seqs = {parse_position(position)[1] for position in positions}
-            _, entries = self._views.history(options.owner)
-            answer.ids_taken = [one.memory_id for one in entries if one.decision == _IGNORED and one.seq in seqs]
+            answer.ids_taken = self._ids_taken(options.owner, positions)
             with self._reader.scene(options.owner) as scene:
                 answer.warning = scene.warning
         except EngramlogError as problem:
             done.error = done.error or problem
         return answer
+
+    def _ids_taken(self, owner: str, positions: Sequence[str]) -> list[str]:
+        """Ids of creations that changed nothing: the first entry of each is about the memory that it creates."""
+        seqs = {parse_position(position)[1] for position in positions}
+        first: dict[int, Entry] = {}
+        for entry in self._views.history(owner)[1]:
+            if entry.seq in seqs:
+                first.setdefault(entry.seq, entry)
+        return [entry.memory_id for entry in first.values() if entry.decision == _IGNORED]
 
     def take_in_whole(self, lines: Sequence[bytes], options: RecordOptions) -> TakenIn:
         """The same, but of a bad line nothing at all is written: it is raised as the InputError that names it."""
@@ -119,9 +126,7 @@ class Records:
             raise tried.done.error
         return self.take_in(lines, options)
 
-    def export(
-        self, owner: str, options: ExportOptions = ExportOptions(), form: str = "jsonl", after: str | None = None
-    ) -> Export:
+    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", after: str | None = None) -> Export:
         """An owner's memories at present, as lines to import again or as a text. Leaves no trace.
 
         `after`: a position that must be folded first. Raises InputError for a format, a reason or a position that cannot be.

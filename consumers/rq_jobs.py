@@ -105,7 +105,8 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
     finally:
         client.close()
     counts = walked._asdict()
-    served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
+    if walked.decided or walked.failed:
+        served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
     return counts
 
 

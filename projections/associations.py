@@ -9,7 +9,7 @@ function of the set of an owner's records, so that neither the order of events n
 An edge of a derived kind holds iff each of the two is among the other's best (5) of that kind: so edges are symmetric,
 and bounded on both sides. Best is the higher base, then the nearer in time; of those that tie, the nearest in the order
 by (created_at, id), before and after in turn. (By smallest id alone, a hundred memories of one instant would all choose
-the same few, and nearly all would have no edge.) A told edge holds while both memories keep their half.
+the same few, and nearly all would have no edge.) A told edge holds while neither memory had to drop its half of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from events.parameters import Parameters
 from projections.columns import Columns, state_of
 from projections.keyword_index import KeywordIndex
-from projections.memory import HOUR, SECRET, Memory
+from projections.memory import HOUR, MAX_EDGES, SECRET, Edge, Memory
 from projections.timeline import Entry, Timeline, best_of
 
 KEYWORD, CO_TASK, TEMPORAL, CO_HIT = "keyword", "co-task", "temporal", "co-hit"
@@ -55,6 +55,8 @@ class AssociationIndex:
         self._tasks = _Timelines()
         self._projects = _Timelines()
         self._sessions = _Timelines()
+        self._pointing: dict[str, set[int]] = {}
+        """By id, the rows of members whose records hold a half of an edge to it."""
         self._memo: dict[tuple[str, int], dict[int, float]] = {}
         self._memo_of: tuple[float, ...] = ()
         """The parameters that the memo holds for."""
@@ -63,6 +65,7 @@ class AssociationIndex:
         """Take in a memory, new or changed; what it was known by before goes."""
         old = self._members.get(row)
         new = memory if memory.sensitivity < SECRET and state_of(memory) == Columns.LIVE else None
+        self._point(row, old, new)
         if old is not None and new is not None and _keys(old) == _keys(new):
             self._members[row] = new
             return
@@ -70,6 +73,16 @@ class AssociationIndex:
             self._take_out(row, old)
         if new is not None:
             self._take_in(row, new)
+
+    def _point(self, row: int, old: Memory | None, new: Memory | None) -> None:
+        """Follow which members hold halves to whom."""
+        before, after = (memory.edges if memory is not None else () for memory in (old, new))
+        if before is after or not (before or after):
+            return
+        for edge in before:
+            self._pointing[edge.to].discard(row)
+        for edge in after:
+            self._pointing.setdefault(edge.to, set()).add(row)
 
     def neighbours(self, row: int, parameters: Parameters, least: float = 0.0) -> list[Link]:
         """Its edges of weight `least` and more, the strongest first, then by id; none if the row is no member.
@@ -107,18 +120,27 @@ class AssociationIndex:
         return len(self._members)
 
     def _told(self, memory: Memory) -> tuple[dict[int, tuple[float, str]], dict[int, float]]:
-        """Base with its kind, and boost, by row, where both halves are there: the smaller of the two."""
+        """Base with its kind, and boost, by row: the smaller of both halves, or of the one there is.
+
+        A half may be missing where an older record told its edges one way. It is no edge where it is missing because 32
+        stronger ones pushed it out.
+        """
         bases: dict[int, tuple[float, str]] = {}
         boosts: dict[int, float] = {}
-        for mine in memory.edges:
-            other = self._rows.get(mine.to)
-            if other is None or mine.to == memory.id:
+        told = {row for edge in memory.edges if (row := self._rows.get(edge.to)) is not None}
+        for other in told | self._pointing.get(memory.id, set()):
+            if self._members[other].id == memory.id:
                 continue
-            theirs = next((half for half in self._members[other].edges if half.to == memory.id), None)
-            if theirs is not None:
-                base, kind = min((mine.base, mine.link), (theirs.base, theirs.link))
-                bases[other] = (base, kind if base else CO_HIT)
-                boosts[other] = min(mine.boost, theirs.boost)
+            mine, theirs = _half(memory, self._members[other].id), _half(self._members[other], memory.id)
+            halves = [half for half in (mine, theirs) if half is not None]
+            full = (mine is None and len(memory.edges) >= MAX_EDGES) or (
+                theirs is None and len(self._members[other].edges) >= MAX_EDGES
+            )
+            if full:
+                continue
+            base, kind = min((half.base, half.link) for half in halves)
+            bases[other] = (base, kind if base else CO_HIT)
+            boosts[other] = min(half.boost for half in halves)
         return bases, boosts
 
     def _best(self, kind: str, row: int, parameters: Parameters) -> dict[int, float]:
@@ -175,6 +197,11 @@ class AssociationIndex:
         self._tasks.remove(memory.task, entry)
         self._projects.remove(memory.project, entry)
         self._sessions.remove(memory.session, entry)
+
+
+def _half(memory: Memory, to: str) -> Edge | None:
+    """The half of an edge that a record holds."""
+    return next((edge for edge in memory.edges if edge.to == to), None)
 
 
 class _Timelines(dict[str, Timeline]):

@@ -1,7 +1,7 @@
 """What joins memories: links as told, co-hits, and the triples that they back (memory.md, section 10).
 
-Each memory holds its half of an edge. An edge is read only while both halves are there, so that it stays symmetric also
-where one of the two had to let its weakest go. Edges by keyword, task and time are not folded: they follow from the records.
+Each memory holds its half of an edge. An edge is read while neither of the two had to drop its half for 32 stronger ones, so
+it stays symmetric. Edges by keyword, task and time are not folded: they follow from the records.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One half of an association, which holds while both memories have theirs; weight = min(1, base + boost)."""
+    """One half of an association; weight = min(1, base + boost). How halves are read: `projections.associations`."""
 
     to: str
     base: float

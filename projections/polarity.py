@@ -74,29 +74,31 @@ _LEADING, _TRAILING = "'`", ".:'`"
 _ARTICLE = re.compile(r"\b(?:an?|the)\b(?= [^\W\d])")
 _LETTER_A = re.compile(r"(?<=[a-z\d] )A\b(?!')")
 """As in "vitamin A": no article."""
-_EMPTY_TEXT = "do does really very quite just also please oh hey hi yes yeah that - –"
+_EMPTY_TEXT = "do does really very quite also please oh hey hi yes yeah that - –"
 _EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
+_NUMERALS = "〇零一二两三四五六七八九十百千万亿"
 _EMPTY_HAN = re.compile(
     r"(?<=[我你您他她它们咱])的|[的了](?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]|非常|特别(?=[喜爱讨想怕好高开])|真的|很|挺"
-    r"|一(?:[名位款首间所本辆台张]|部(?!分)|个(?![人月星小礼钟头半]))"
+    rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所本辆台张]|部(?!分)|个(?![人月星小礼钟头半]))"
 )
-_NAME = re.compile(r"(?<=[^\s.!?:] )[A-Z][^\s,;.!?]*")
+_NAME = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
 _NUMBER_TEXT = "two three four five six seven eight nine ten eleven twelve"
 _ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_TEXT.split(), 2)}
 """Not "one", which is a pronoun and nearly an article."""
 _HAN_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
-_NUMERALS = "〇零一二两三四五六七八九十百千万亿"
 _HAN_NUMBER = re.compile(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
 _COLLOQUIAL = re.compile("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
 _DATE_TEXT = """
 january february march april may june july august september october november december monday tuesday wednesday thursday
-friday saturday sunday today tomorrow yesterday tonight pm 年 月 日 号 点 周 今 明 昨
+friday saturday sunday today tomorrow yesterday tonight pm 今 昨
 """
 _DATE_WORDS = frozenset(_DATE_TEXT.split())
 _RELATIVE_DAY = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|ago|(?:this|next|last) [a-z]+|in \w+ (?:days?|weeks?|months?|years?))\b"
-    r"|[今明昨前后][天日晚早晨]|[今明去前后]年|[上下这本](?:个)?(?:周|星期|礼拜|月|次)|刚才|刚刚"
+    r"\b(?:today|tonight|tomorrow|yesterday|ago|in (?:an?|\d+|two|three|six|(?:a )?few|several) (?:day|week|month|year)s?"
+    r"|(?:this|next|last|on) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening|night|week(?:end)?"
+    r"|month|quarter|year|spring|summer|autumn|fall|winter))\b"
+    r"|[今明昨前后][天日晚早晨]|[今明去前后]年|[上下这本]个?(?:周|星期|礼拜|月|次)|(?<!每)(?:周|星期|礼拜)[一二三四五六日天]|刚才|刚刚"
 )
 
 
@@ -127,8 +129,21 @@ def opposite(a: str, b: str) -> bool:
 
 
 def speaks_from_its_day(text: str) -> bool:
-    """Whether the text names a time as seen from the day on which it is said: tomorrow, last week, 昨天, 下周."""
+    """Whether the text names a time as seen from the day on which it is said: tomorrow, last week, on Friday, 昨天, 下周."""
     return _RELATIVE_DAY.search(plain(text)) is not None
+
+
+def wording(text: str) -> list[str]:
+    """The words that carry what a statement says, in order, each Han character by itself; a question ends with "?".
+
+    Two statements without `difference` have the same of them.
+    """
+    written = _EMPTY_HAN.sub("", _ARTICLE.sub(" ", plain(_LETTER_A.sub("A=", text))))
+    written = _HAN_NUMBER.sub(_number, re.sub(r"(?<=\d),(?=\d{3}\b)", "", written))
+    written = re.sub(r"(?<=\d)(?=[a-z])", " ", re.sub(r"\b([ap])\.m\b", r"\1m", written))
+    words = [word for found in _WORD.findall(written) if (word := found.lstrip(_LEADING).rstrip(_TRAILING))]
+    kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word not in _EMPTY_WORDS] or words
+    return [*kept, "?"] if "?" in written else kept
 
 
 def difference(a: str, b: str) -> str | None:
@@ -136,28 +151,19 @@ def difference(a: str, b: str) -> str | None:
 
     A phrase may stand at the other end ("In May I moved", "I moved in May"); every other change of order counts.
     """
-    said_a, said_b = _said(a), _said(b)
+    said_a, said_b = wording(a), wording(b)
     if said_a == said_b:
         return None
     more_a, more_b = (list((Counter(x) - Counter(y)).elements()) for x, y in ((said_a, said_b), (said_b, said_a)))
     if not more_a and not more_b:
-        turned = any(said_a[at:] + said_a[:at] == said_b for at in range(1, len(said_a)))
+        starts = (at for at, word in enumerate(said_a) if word == said_b[0])
+        turned = any(said_a[at:] + said_a[:at] == said_b for at in starts)
         return None if turned else "the same words in another order"
     told = f"{_few(more_a)} / {_few(more_b)}"
     if any(map(_is_number, more_a + more_b)):
         return f"different numbers or dates: {told}"
     names = _names_in(a) | _names_in(b)
     return f"different {'names' if names.intersection(more_a + more_b) else 'words'}: {told}"
-
-
-def _said(text: str) -> list[str]:
-    """The words that carry what a statement says, in order, each Han character by itself; a question ends with "?"."""
-    written = _EMPTY_HAN.sub("", _ARTICLE.sub(" ", plain(_LETTER_A.sub("A=", text))))
-    written = _HAN_NUMBER.sub(_number, re.sub(r"(?<=\d),(?=\d{3}\b)", "", written))
-    written = re.sub(r"(?<=\d)(?=[a-z])", " ", re.sub(r"\b([ap])\.m\b", r"\1m", written))
-    words = (word.lstrip(_LEADING).rstrip(_TRAILING) for word in _WORD.findall(written))
-    kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word and word not in _EMPTY_WORDS]
-    return [*kept, "?"] if "?" in written else kept
 
 
 def _number(found: re.Match[str]) -> str:
@@ -184,8 +190,8 @@ def _is_number(word: str) -> bool:
 
 
 def _names_in(text: str) -> set[str]:
-    """Capitalised words inside a sentence, folded as `_said` folds them."""
-    return {word for name in _NAME.findall(text) for word in _said(name)}
+    """Capitalised words inside a sentence, folded as `wording` folds them."""
+    return {word for name in _NAME.findall(text) for word in wording(name)}
 
 
 def _few(words: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from events.parameters import Parameters
 from events.vocabulary import MAX_SOURCES
 from projections.memory import UNCOMPRESSED, Memory
-from projections.polarity import difference, opposite, plain, speaks_from_its_day
+from projections.polarity import difference, opposite, plain, speaks_from_its_day, wording
 from projections.text import FUNCTION_CHARACTERS, tokens
 
 _CONTENT_WEIGHT = 3
@@ -121,15 +121,13 @@ def _candidates(bags: Sequence[_Bag], least: float) -> Iterable[tuple[int, int]]
     Of two sets alike by `least`, each shares at least `_need(least)` of its own weight. So the rarest token they share
     stands in either's prefix: the tokens, rarest first, from which on that much weight is left.
     """
-    if len(bags) < 2:
+    if len(bags) < 2 or least > 1:
         return []
     weights = np.array([bag.weight for bag in bags], dtype=np.int32)
     signatures, token, bag, rest = _prefixes(bags, weights, least)
     # Partners of an entry: the following ones of its token whose bag is not too heavy to be alike.
     step = int(weights[-1]) + 1
-    heaviest = (
-        np.minimum(weights[bag] / _need(least) + _ROUNDING, step - 1) if least > 0 else np.full(len(bag), step - 1)
-    )
+    heaviest = np.minimum(weights[bag] / max(_need(least), 1 / step) + _ROUNDING, step - 1)
     reach = np.searchsorted(token * step + weights[bag], token * step + heaviest.astype(np.int64), side="right")
     ends = np.cumsum(reach - np.arange(len(bag)) - 1)
     found = []
@@ -188,12 +186,17 @@ def may_merge(a: Memory, b: Memory, parameters: Parameters) -> str | None:
     """None if a job may merge the two, else why not, in words (memory.md, section 5).
 
     Besides what the section names, they must say the same (`projections.polarity.difference`), be of one kind, tier,
-    project and speaker, and "tomorrow" must mean one day. A merge keeps the base's words alone.
+    project and speaker, and "tomorrow" must mean one day: a merge keeps the base's words alone. Only the order of the
+    reasons and the words in them depend on which comes first.
     """
-    reason = _unfit(a) or _unfit(b) or _apart(a, b, parameters)
-    if reason is None and (alike := similarity(a.content, b.content)) < parameters.merge_similarity:
-        return f"similarity {alike:.2f} is under {parameters.merge_similarity:g}"
-    return reason
+    return (
+        _unfit(a)
+        or _unfit(b)
+        or _framed_apart(a, b, parameters)
+        or _tied(a, b)
+        or _worded_apart(a.content, b.content)
+        or _unlike(a.content, b.content, parameters.merge_similarity)
+    )
 
 
 def _unfit(memory: Memory) -> str | None:
@@ -209,38 +212,47 @@ def _unfit(memory: Memory) -> str | None:
     return next((f"{memory.id} is {state}" for state, holds in states if holds), None)
 
 
-_ALL_SHARE = ("category", "kind", "tier", "project", "speaker")
+_FRAME = ("category", "kind", "tier", "project", "speaker", "source", "day to speak of time from")
 
 
-def _frame(memory: Memory) -> tuple[object, ...]:
-    """What all memories of a group have in common."""
-    return (*(getattr(memory, name) for name in _ALL_SHARE), memory.source == "assistant")
+def _frame(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ...]:
+    """What all memories of a group have in common besides their words."""
+    source = "assistant" if memory.source == "assistant" else None
+    day = None
+    if speaks_from_its_day(memory.content):
+        day = datetime.fromtimestamp(memory.created_at // 1_000_000, ZoneInfo(parameters.time_zone)).toordinal()
+    return memory.category, memory.kind, memory.tier, memory.project, memory.speaker, source, day
 
 
-def _apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
-    """Why two memories, each fit by itself, must stay two, or None."""
+def _framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
+    pairs = zip(_FRAME, _frame(a, parameters), _frame(b, parameters), strict=True)
+    return next((f"different {name}" for name, of_a, of_b in pairs if of_a != of_b), None)
+
+
+def _tied(a: Memory, b: Memory) -> str | None:
+    """What ties two memories so that one cannot stand for the other, or None."""
     if a.id == b.id:
         return "the same memory"
-    for name, of_a, of_b in zip((*_ALL_SHARE, "source"), _frame(a), _frame(b), strict=True):
-        if of_a != of_b:
-            return f"different {name}"
     for one, other in ((a, b), (b, a)):
         names = {other.id, *other.merged_from}
-        if names.intersection((one.corrects, one.superseded_by, *(n.replaced_by for n in one.negations))):
+        if names.intersection((one.corrects, one.superseded_by, *(entry.replaced_by for entry in one.negations))):
             return f"{one.id} and {other.id} are linked by a correction"
         if names.intersection(one.summarises):
             return f"{one.id} summarises {other.id}"
         if names.intersection(one.conflicts):
-            return "they may contradict each other"
-    if speaks_from_its_day(a.content) and _local_day(a, parameters) != _local_day(b, parameters):
-        return "each speaks of time from another day"
-    if a.content == b.content:
+            return f"{one.id} and {other.id} may contradict each other"
+    return None
+
+
+def _worded_apart(a: str, b: str) -> str | None:
+    if a == b:
         return None
-    return "opposite polarity" if opposite(a.content, b.content) else difference(a.content, b.content)
+    return "opposite polarity" if opposite(a, b) else difference(a, b)
 
 
-def _local_day(memory: Memory, parameters: Parameters) -> int:
-    return datetime.fromtimestamp(memory.created_at // 1_000_000, ZoneInfo(parameters.time_zone)).toordinal()
+def _unlike(a: str, b: str, least: float) -> str | None:
+    alike = similarity(a, b)
+    return f"similarity {alike:.2f} is under {least:g}" if alike < least else None
 
 
 def merge_groups(memories: Sequence[Memory], parameters: Parameters) -> list[Group]:
@@ -248,11 +260,12 @@ def merge_groups(memories: Sequence[Memory], parameters: Parameters) -> list[Gro
 
     From the newest memory (`last_activated_at`, then `created_seq`) down, each that is free takes what is most like it.
     """
-    framed: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for place, memory in enumerate(memories):
+    same: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for place in sorted(range(len(memories)), key=lambda place: _newest_first(memories[place])):
+        memory = memories[place]
         if _unfit(memory) is None:
-            framed[_frame(memory)].append(place)
-    groups = [group for places in framed.values() for group in _grouped(memories, places, parameters)]
+            same[_frame(memory, parameters), *sorted(wording(memory.content))].append(place)
+    groups = [group for places in same.values() if len(places) > 1 for group in _grouped(memories, places, parameters)]
     return sorted(groups, key=lambda group: _newest_first(memories[group.base_index]))
 
 
@@ -261,38 +274,25 @@ def _newest_first(memory: Memory) -> tuple[int, int, str]:
 
 
 def _grouped(memories: Sequence[Memory], places: list[int], parameters: Parameters) -> Iterator[Group]:
-    """The groups among memories of one frame."""
-    least = parameters.merge_similarity
-    places.sort(key=lambda place: _newest_first(memories[place]))
+    """The groups among memories of one frame and the same words in any order; places newest first."""
     bags = {place: _bag(memories[place].content) for place in places}
-    free: dict[_Bag, dict[int, None]] = defaultdict(dict)
-    for place, bag in bags.items():
-        free[bag][place] = None
-    near = {bag: [(1.0, bag)] for bag in free}
-    distinct = list(free)
-    for one, other, alike in _joined(distinct, least):
-        near[distinct[one]].append((alike, distinct[other]))
-        near[distinct[other]].append((alike, distinct[one]))
-    rank = {place: at for at, place in enumerate(places)}
-    for base in places:
-        if base not in free[bags[base]]:
-            continue
-        offered = [
-            (-alike, rank[place], place) for alike, bag in near[bags[base]] for place in free[bag] if place != base
-        ]
-        members, lowest = [base], 1.0
-        for unlike, _, place in sorted(offered):
-            if len(members) < MAX_SOURCES and all(
-                _fits(memories, bags, place, member, parameters) for member in members
-            ):
+    free = places
+    while len(free) > 1:
+        base, *offered = free
+        alike = {place: _alike(bags[base], bags[place]) for place in offered}
+        members = [base]
+        for place in sorted(offered, key=lambda place: -alike[place]):
+            if len(members) == MAX_SOURCES:
+                break
+            if all(_fits(memories, bags, place, member, parameters.merge_similarity) for member in members):
                 members.append(place)
-                lowest = -unlike
-        for place in members:
-            del free[bags[place]][place]
         if len(members) > 1:
-            yield Group(base, tuple(members), lowest)
+            yield Group(base, tuple(members), alike[members[-1]])
+        taken = set(members)
+        free = [place for place in free if place not in taken]
 
 
-def _fits(memories: Sequence[Memory], bags: dict[int, _Bag], one: int, other: int, parameters: Parameters) -> bool:
-    alike = _alike(bags[one], bags[other]) >= parameters.merge_similarity
-    return alike and _apart(memories[one], memories[other], parameters) is None
+def _fits(memories: Sequence[Memory], bags: dict[int, _Bag], one: int, other: int, least: float) -> bool:
+    """Whether two memories that are fit and of one frame may be merged."""
+    a, b = memories[one], memories[other]
+    return _alike(bags[one], bags[other]) >= least and not _tied(a, b) and not _worded_apart(a.content, b.content)

@@ -21,10 +21,9 @@ HOW_TO_INCLUDE = {"sensitive": " (--reveal)", "purged": " (nothing is left of it
 def imported(answer: dict[str, Any]) -> None:
     """What an import of records did."""
     shapes = ", ".join(f"{count:,} {name}" for name, count in answer["shapes"].items())
-    parts = [
-        f"{_several(answer['records'], 'record')}{f' ({shapes})' if shapes else ''} of {answer['owner']}:"
-        f" {answer['appended']:,} imported, {answer['already_appended']:,} already there"
-    ]
+    told = _several(answer["records"], "record") + (f" ({shapes})" if shapes else "")
+    counts = f"{answer['appended']:,} imported, {answer['already_appended']:,} already there"
+    parts = [f"{told} of {answer['owner']}: {counts}"]
     if answer["repeated"]:
         parts.append(f"{answer['repeated']:,} repeated")
     parts += [f"{count:,} skipped ({reason})" for reason, count in sorted(answer["skipped"].items())]
@@ -75,7 +74,9 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
 def deleted_one(answer: dict[str, Any]) -> None:
     """What deleting a single memory did."""
     if not answer["skipped"] or answer["changes"]:
-        render.effects({name: value for name, value in answer.items() if name in ("id", "position", "changes", "quarantined")})
+        render.effects(
+            {name: value for name, value in answer.items() if name in ("id", "position", "changes", "quarantined")}
+        )
         return
     out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
 

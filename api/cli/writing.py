@@ -12,7 +12,20 @@ from api.appending import Appended, append_lines
 from api.application import Application
 from api.asked import refused
 from api.cli import render, render_records
-from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, complain, err, opened, out, progress, show
+from api.cli.app import (
+    ActorOption,
+    Json,
+    MemoryId,
+    OccurredOption,
+    Owner,
+    app,
+    complain,
+    err,
+    opened,
+    out,
+    progress,
+    show,
+)
 from api.cli.files import counting, open_lines
 from api.deleting import split_ids
 from api.importing import ImportOptions, import_turns

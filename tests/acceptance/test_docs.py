@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -17,27 +16,18 @@ from typer.main import get_command
 import ops.main  # noqa: F401 - registers every command
 from api.cli.app import app
 from events.catalogue import EVENT_TYPES
-from events.parameters import DEFAULTS, NAMES
 from events.partitions import LogKeys
 from ops.settings import Settings
 from projections.builds import BuildKeys
 from projections.changelog import FIRST_LINK, event_link
-from projections.laws.weighted import (
-    drop_curve,
-    fade_curve,
-    importance_of,
-    momentum,
-    semantic_boost,
-    time_weight,
-)
 from tests.servers import RedisServer, wheel_server
 
 ROOT = Path(__file__).resolve().parents[2]
 DECISIONS = ROOT / "docs" / "adr"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROSE = "\n".join(page.read_text("utf-8") for page in PAGES)
-LAWS = (ROOT / "docs" / "laws.md").read_text("utf-8")
-LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+"""Pictures too."""
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 NOT_OURS = re.compile(
     r"pypi\.org|pythonhosted|registry\.npmjs|index-url|(?:/home|/Users|/root)/\w|" + re.escape(str(ROOT)) + r"(?![\w-])"
@@ -146,53 +136,6 @@ def test_no_file_names_a_path_of_somebodys_machine_or_the_address_of_a_registry(
 @pytest.mark.parametrize("name", EVENT_TYPES)
 def test_every_event_has_a_section(name: str) -> None:
     assert f"\n## {name}\n" in (ROOT / "docs" / "events.md").read_text("utf-8")
-
-
-def test_every_parameter_is_in_the_table_of_laws() -> None:
-    named = {name for name in NAMES if f"`{name}`" in LAWS}
-    spanned = {name for name in NAMES if name.startswith("importance_")}
-    assert named | spanned == set(NAMES)
-
-
-def row(label: str, values: list[float]) -> str:
-    """A table row of figures to four decimals."""
-    return f"| {label} | " + " | ".join(f"{value:.4f}" for value in values) + " |"
-
-
-FIGURES = [
-    row("S, s = 0.5", [semantic_boost(d, 0.5, DEFAULTS) for d in (0, 1, 3, 7, 11, 30, 90)]),
-    row("S, s = 0.3", [semantic_boost(d, 0.3, DEFAULTS) for d in (0, 1, 3, 7, 11, 30, 90)]),
-    row("M", [momentum(n, DEFAULTS) for n in (0, 1, 2, 3, 5, 10)]),
-    row("drop", [drop_curve(d, DEFAULTS) for d in (0, 7, 30, 60, 90)]),
-    row("fade", [fade_curve(d, DEFAULTS) for d in (0, 7, 30, 60, 90)]),
-]
-
-
-def time_row(category: str) -> str:
-    """A row of the table of w_time."""
-    value = importance_of(category, DEFAULTS)
-    days = int(value * (value / DEFAULTS.weighted_normal_threshold - 1) / DEFAULTS.alpha_base + 1e-9)
-    figures = row(f"{category} | {value:g}", [time_weight(d, value, DEFAULTS) for d in (30, 90, 180, 365)])
-    return f"{figures} {days} days |"
-
-
-def user_row(scope: str, factor: float) -> str:
-    """A row of the table of fast and slow forgetters: a fact that nobody mentions."""
-    chosen, product = replace(DEFAULTS, user_factor=factor), factor if scope == "both" else 1.0
-    return row(f"`{scope}` | {factor}", [1.1 * product * time_weight(d, 1.1, chosen) for d in (0, 30, 90, 180)])
-
-
-FIGURES += [
-    time_row(c) for c in ("identity", "stable_preference", "skill", "fact", "short_term_preference", "temporary")
-]
-FIGURES += [
-    user_row(*which) for which in (("decay", 0.8), ("decay", 1.0), ("decay", 1.3), ("both", 0.8), ("both", 1.3))
-]
-
-
-@pytest.mark.parametrize("figures", FIGURES, ids=lambda figures: figures.split("|")[1].strip())
-def test_every_row_of_figures_is_what_the_law_gives(figures: str) -> None:
-    assert figures in LAWS
 
 
 def _code_of_the_page() -> str:

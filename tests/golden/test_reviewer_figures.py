@@ -47,6 +47,7 @@ CROSSINGS = [
     ("looked at before it fell", 2.6, [accessed(day=4), accessed(day=8)], at(0)),
     ("a mention lifts nothing", 2.6, [mentioned(day=6)], at(0)),
     ("a look that tells of an earlier one", 2.6, [accessed(day=6), accessed(day=3)], at(6)),
+    ("a look long ago that is told today", 2.6, [accessed(day=20, last_day=1)], at(0)),
     ("answered", 2.6, [kept(day=1, due_at=moment(0))], None),
     ("answered, and used above", 2.6, [kept(day=1, due_at=moment(0)), reinforced(day=2)], None),
     ("answered, down, and up again", 2.6, [kept(day=1, due_at=moment(0)), accessed(day=6)], at(6)),

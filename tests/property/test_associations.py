@@ -118,10 +118,11 @@ def by_definition(history: list[Memory], chosen: Parameters) -> Edges:
             mine, theirs = half_to(one, other), half_to(other, one)
             bases: list[tuple[float, str]] = []
             boost = 0.0
-            if one is not other and mine and theirs:
-                base, link = min((mine.base, mine.link), (theirs.base, theirs.link))
+            halves = [half for half in (mine, theirs) if half]
+            if one is not other and halves:
+                base, link = min((half.base, half.link) for half in halves)
                 bases.append((base, link if base else CO_HIT))
-                boost = min(mine.boost, theirs.boost)
+                boost = min(half.boost for half in halves)
             for kind in DERIVED:
                 if other.id in best[kind, one.id] and one.id in best[kind, other.id]:
                     bases.append((base_of(kind, one, other, chosen) or 0.0, kind))

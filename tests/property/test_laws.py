@@ -1,7 +1,4 @@
-"""What holds under every law, for every history, at every instant and with any parameters.
-
-What only the weighted law promises stands in test_weighted.
-"""
+"""What holds under every law, for every history, at every instant and with any parameters."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.importing_records import RecordOptions
 from api.records import FORMATS
 from events.errors import ConcurrencyError, RequestTooLarge
-from events.log import check_request_size
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
@@ -64,7 +63,11 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 
 
 @router.get(
-    "/export", summary="Export", responses=_EXPORTED | problems(409, 504), response_class=StreamingResponse, status_code=200
+    "/export",
+    summary="Export",
+    responses=_EXPORTED | problems(409, 504),
+    response_class=StreamingResponse,
+    status_code=200,
 )
 def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
     """All memories of an owner as lines to import again, or as a text. Leaves no trace."""
@@ -103,14 +106,17 @@ async def records_of(request: Request) -> Sent:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             allowed = f"a JSON list of records, or one a line as application/x-ndjson ({error})"
             raise refused("body", body[:60].decode("utf-8", "replace"), allowed) from None
-    count = sum(1 for line in lines if line.strip())
+    _check_size(sum(1 for line in lines if line.strip()), "records")
+    return Sent(lines)
+
+
+def _check_size(count: int, what: str) -> None:
     if count > MAX_REQUEST_EVENTS:
         raise RequestTooLarge(
-            f"a request of {count:,} records; at most {MAX_REQUEST_EVENTS:,} are allowed: split it",
+            f"a request of {count} {what}; at most {MAX_REQUEST_EVENTS} are allowed: split it",
             got=count,
             allowed=MAX_REQUEST_EVENTS,
         )
-    return Sent(lines)
 
 
 class ImportAsked(Question):
@@ -188,7 +194,7 @@ _DELETED[207] = _DELETED[200] | {"description": "Some were not deleted; `skipped
 @router.post("/memories/delete", summary="Delete many", responses=_DELETED)
 def delete_many(application: Asked, owner: Owner, told: Annotated[Deleting, Body(openapi_examples=_TWO)]) -> Response:
     """Soft delete up to 1,000 memories; core and system ones are left alone. 404 or 422 where none could ever be deleted."""
-    check_request_size(len(told.ids))
+    _check_size(len(told.ids), "ids")
     answer = application.deleter.delete_many(owner, told.ids, actor=told.actor, occurred_at=told.occurred_at)
     if answer.refusal is not None:
         raise answer.refusal

@@ -9,6 +9,7 @@ from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, Rev
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
 from api.http.shapes.memories import Detail, Found, Listing, Provenance, Replayed, Why
 from api.http.shapes.profiles import Laws, OwnerProfile
+from api.http.shapes.records import DeletedMany, RecordsImported
 from api.http.shapes.store import (
     DeadOwner,
     DeadOwners,
@@ -33,6 +34,7 @@ __all__ = [
     "DeadOwner",
     "DeadOwners",
     "Decided",
+    "DeletedMany",
     "Detail",
     "Discarded",
     "Effects",
@@ -49,6 +51,7 @@ __all__ = [
     "OwnerStats",
     "Provenance",
     "Ready",
+    "RecordsImported",
     "Reinforced",
     "Replayed",
     "Retried",

@@ -40,7 +40,9 @@ EXAMPLE_TEXT = """# Memories of alice
 class Skipped(BaseModel):
     """A memory that was not deleted, and why."""
 
-    model_config = exampled({"id": "name", "reason": "memory name is of tier core: core and system memories are left alone"})
+    model_config = exampled(
+        {"id": "name", "reason": "memory name is of tier core: core and system memories are left alone"}
+    )
 
     id: str
     reason: str
@@ -95,7 +97,9 @@ class RecordsImported(BaseModel):
     )
 
     owner: str
-    records: int = Field(description="Records that are in the log now, from this import or an earlier one, or in conflict.")
+    records: int = Field(
+        description="Records that are in the log now, from this import or an earlier one, or in conflict."
+    )
     shapes: dict[str, int]
     appended: int
     already_appended: int

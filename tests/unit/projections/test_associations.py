@@ -100,11 +100,18 @@ def test_hits_together_alone_make_an_edge() -> None:
     assert weights(*pair(told, told, session="s")) == {"b": ("temporal", 0.25)}
 
 
-def test_a_told_edge_needs_both_halves_and_takes_the_smaller_of_each() -> None:
+def test_a_told_edge_takes_the_smaller_of_both_halves_or_the_one_there_is() -> None:
     strong, weak = {"base": 0.8, "boost": 0.05, "link": "semantic"}, {"base": 0.6, "boost": 0.1, "link": "related"}
     assert weights(*pair(strong, weak)) == {"b": ("related", pytest.approx(0.65))}
-    assert weights(memory("a", edges=(half("b", 0.8),)), memory("b")) == {}
-    assert weights(memory("a", edges=(half("b", 0.8),)), memory("b"), of="b") == {}
+    one_way = memory("a", edges=(half("b", 0.8),)), memory("b")
+    assert weights(*one_way) == {"b": ("semantic", 0.8)}
+    assert weights(*one_way, of="b") == {"a": ("semantic", 0.8)}
+
+
+def test_a_told_edge_that_one_side_had_to_drop_for_32_stronger_ones_is_none() -> None:
+    full = memory("a", edges=tuple(half(f"x{n}", 0.9) for n in range(32)))
+    other = memory("b", edges=(half("a", 0.8),))
+    assert weights(full, other) == weights(full, other, of="b") == {}
 
 
 def test_what_is_told_counts_before_what_is_derived_if_both_are_as_strong() -> None:
@@ -216,12 +223,24 @@ def test_a_memory_that_changed_is_known_by_its_new_keys_only() -> None:
     assert links_of(index, "b") == {}
 
 
+def test_a_memory_that_comes_late_takes_its_place_in_time() -> None:
+    line = [memory(f"m{hours:02}", task="t", hours=hours) for hours in range(80)]
+    index = index_of(line)
+    assert list(links_of(index, "m40")) == ["m38", "m39", "m41", "m42"]
+    index.put(80, memory("late", task="t", hours=40.5))
+    assert list(links_of(index, "m40")) == ["late", "m38", "m39", "m41", "m42"]
+    index.put(80, memory("late", task="t", hours=40.5, deleted_at=1))
+    assert list(links_of(index, "m40")) == ["m38", "m39", "m41", "m42"]
+
+
 def test_a_half_that_is_told_later_is_seen() -> None:
     one, other = memory("a", edges=(half("b", 0.7),)), memory("b")
     index = index_of([one, other])
-    assert links_of(index, "a") == {}
+    assert (list(links_of(index, "a")), list(links_of(index, "b"))) == (["b"], ["a"])
+    index.put(0, with_changes(one, edges=()))
+    assert links_of(index, "a") == links_of(index, "b") == {}
     index.put(1, with_changes(other, edges=(half("a", 0.7),), access_count=3))
-    assert list(links_of(index, "a")) == ["b"]
+    assert (list(links_of(index, "a")), list(links_of(index, "b"))) == (["b"], ["a"])
 
 
 def test_a_row_that_is_not_there_has_no_edges() -> None:

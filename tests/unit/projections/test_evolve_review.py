@@ -69,6 +69,11 @@ def test_keeping_what_stands_above_the_threshold_changes_nothing(events: list[To
     outcome.then(changed=set(), decision="keep", reason="a reviewer kept it")
 
 
+def test_a_use_that_is_told_late_adds_to_the_kept_importance_which_decays_from_the_keeping() -> None:
+    found = only(kept(day=25), reinforced(day=20))
+    assert (found.importance, found.upkeep and found.upkeep.set_at) == (0.8, at(25))
+
+
 @pytest.mark.parametrize(
     ("day", "importance", "still"), [(26, 0.8, False), (36, 0.66125, False), (60, 0.460289, True)], ids=str
 )

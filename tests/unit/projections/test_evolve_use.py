@@ -13,7 +13,7 @@ from events.envelope import decode
 from events.parameters import DEFAULTS, Parameters, changed
 from projections.fold import OwnerState, fold_event
 from projections.laws import LAWS
-from projections.memory import DAY, HOUR, Boost, Memory
+from projections.memory import DAY, HOUR, Boost, Memory, Upkeep
 from tests.given import (
     Story,
     Told,
@@ -205,6 +205,57 @@ def test_many_small_uses_add_no_more_than_one_in_a_day() -> None:
     """Section 9: +1.0 in any 24 h; with 0.05 a use and no cool-down that is twenty uses."""
     asked = changed(DEFAULTS, {"use_boost": 0.05, "boost_cooldown_hours": 0.0})
     assert only(*(reinforced(day=n / 100) for n in range(60)), base=asked).importance == 2.0
+
+
+class Plain:
+    """Seed 003's fact, told in days and without a record: what the fold must agree with."""
+
+    def __init__(self, importance: float) -> None:
+        self.importance, self.since, self.core = importance, 0.0, False
+        self.boosts: list[tuple[float, float]] = []
+        self.asked: float | None = 0.0 if importance >= 2.5 else None
+
+    def left(self, day: float) -> float:
+        return self.importance if self.core else self.importance * 0.85 ** ((day - self.since) // 5)
+
+    def use(self, day: float) -> None:
+        added = sum(amount for when, amount in self.boosts if when > day - 1)
+        if added > 0.999 or (self.boosts and day - self.boosts[-1][0] < 2 * H):
+            return
+        before, amount = self.left(day), min(0.3, 1 - added)
+        self.boosts.append((day, amount))
+        self.importance = round(before + amount, 6)
+        self.core = self.core or self.importance >= 3
+        self.look(day, before)
+
+    def look(self, day: float, before: float | None = None) -> None:
+        before = self.left(day) if before is None else before
+        self.since = day
+        if before < 2.5 <= self.left(day) and not self.core:
+            self.asked = day
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from([1.0, 2.0, 2.4, 2.5, 2.6]),
+    st.lists(st.tuples(st.integers(0, 8), st.sampled_from([1, 20, 64, 200, 448]), st.booleans()), max_size=25),
+)
+def test_uses_and_looks_in_order_leave_what_a_plain_telling_of_the_seed_leaves(
+    importance: float, steps: list[tuple[int, int, bool]]
+) -> None:
+    """Days are 64ths, which floats tell exactly, so that five days are five days on both sides."""
+    plain, day, events = Plain(importance), 0.0, list[Told]()
+    for count, size, used in steps:
+        day += count * size / 64
+        events.append(reinforced(day=day) if used else accessed(day=day))
+        (plain.use if used else plain.look)(day)
+    found = only(*events, importance=importance)
+    upkeep = found.upkeep or Upkeep()
+    assert (found.importance, found.tier) == (
+        pytest.approx(plain.importance, abs=2e-6),
+        "core" if plain.core else "fact",
+    )
+    assert upkeep.promotion_at == (None if plain.asked is None else at(plain.asked))
 
 
 LATER = [

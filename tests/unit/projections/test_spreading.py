@@ -18,7 +18,8 @@ def spreading(
     but: str | None = None,
 ) -> dict[str, tuple[float, str]]:
     """Activation and path of what is reached over told edges, seed `a` unless told; `but`: a memory not admitted."""
-    index = index_of(told(*edges))
+    alone = [memory(name) for name in seeds or {} if not any(name in edge for edge in edges)]
+    index = index_of([*told(*edges), *alone])
     rows = [(row_of(index, name), relevance) for name, relevance in (seeds or {"a": 1.0}).items()]
     found = spread(rows, index, parameters, limit, lambda row: index.id_of(row) != but)
     return {index.id_of(one.row): (one.activation, "".join(map(index.id_of, one.path))) for one in found}
@@ -32,9 +33,18 @@ def test_the_next_one_gets_it_from_there() -> None:
     assert spreading(("a", "b", 0.8), ("b", "c", 0.6)) == {"b": (0.4, "ab"), "c": (pytest.approx(0.12), "abc")}
 
 
-@pytest.mark.parametrize(("weight", "reached"), [(0.2, {"b"}), (0.19, set())])
+@pytest.mark.parametrize(("weight", "reached"), [(0.2, {"b"}), (0.19, set()), (0.2 - 1e-10, set())])
 def test_under_a_tenth_nothing_is_reached(weight, reached) -> None:
     assert set(spreading(("a", "b", weight))) == reached
+
+
+def test_what_is_just_enough_is_reached_however_quotients_are_rounded() -> None:
+    assert 0.21 / (0.75 * 0.7) > 0.4
+    assert 0.75 * 0.4 * 0.7 >= 0.21
+    found = spreading(
+        ("x", "y", 0.4), seeds={"a": 1.0, "x": 0.75}, parameters=Parameters(spread_decay=0.7, spread_least=0.21)
+    )
+    assert set(found) == {"y"}
 
 
 def test_what_is_reached_too_weakly_is_dropped_at_the_second_hop_too() -> None:

@@ -1,0 +1,255 @@
+"""The schedule: one leader, one job per partition and tick whoever leads, and somebody else within seconds."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count, pairwise
+from threading import Barrier
+
+import pytest
+import redis
+from rq import Queue
+
+from consumers.redis_leader import Leader, lifecycle_status, schedule_key
+from consumers.rq_cron import Cron, lifecycle_queue
+from events.errors import StoreUnavailable
+from events.redis_wire import Wire, connect
+from projections.redis_create import open_store
+from tests.integration.live import wait_until
+from tests.servers import RedisServer, Servers
+
+STORE = "test"
+HOUR = 3_600_000
+DAY = 24 * HOUR
+NINE = 20_000 * DAY + 9 * HOUR
+"""Nine o'clock of some day, milliseconds since 1970."""
+
+
+@pytest.fixture
+def server(redis_servers: Servers) -> RedisServer:
+    return redis_servers.get("redis-6.2")
+
+
+@pytest.fixture
+def client(server: RedisServer) -> Iterator[redis.Redis]:
+    with server.client() as opened:
+        yield opened
+
+
+def cron(client: redis.Redis, holder: str = "a", *, partitions: int = 4, **options: int) -> Cron:
+    return Cron(client, STORE, partitions, holder, **options)
+
+
+def enqueued(client: redis.Redis) -> list[str]:
+    """The ids of the jobs that wait, the store's id left out."""
+    return [job_id.replace(f"-{STORE}", "") for job_id in lifecycle_queue(client, STORE).job_ids]
+
+
+def test_of_many_candidates_one_leads_until_its_lease_ends(client: redis.Redis) -> None:
+    a, b, c = (Leader(Wire(client), STORE, name, lease_ms=3_000) for name in "abc")
+    assert [one.tend(NINE) for one in (a, b, c)] == [True, False, False]
+    assert [one.tend(NINE + 2_000) for one in (b, a)] == [False, True]
+    assert [one.tend(NINE + 4_000) for one in (b, c)] == [False, False]  # renewed until 5,000
+    assert [one.tend(NINE + 5_000) for one in (c, b)] == [True, False]
+    assert [one.tend(NINE + 6_000) for one in (a, c)] == [False, True]  # back from a pause, it has lost it
+
+
+def test_a_leader_that_leaves_lets_another_lead_at_once_and_takes_nothing_with_it(client: redis.Redis) -> None:
+    a, b = (Leader(Wire(client), STORE, name) for name in "ab")
+    assert a.tend(NINE)
+    a.leave()
+    assert not a.leads
+    assert b.tend(NINE + 1)
+    a.leave()
+    assert b.tend(NINE + 2)
+
+
+def test_leases_of_two_stores_do_not_meet(client: redis.Redis) -> None:
+    assert Leader(Wire(client), "one", "a").tend(NINE)
+    assert Leader(Wire(client), "two", "b").tend(NINE)
+
+
+def test_a_tick_is_one_job_per_partition_hourly_and_another_daily(client: redis.Redis) -> None:
+    scheduler = cron(client, partitions=2)
+    assert scheduler.tend(NINE + 5) == 4
+    hourly = ["upkeep-p0-20241004T0900", "upkeep-p1-20241004T0900"]
+    daily = ["daily-p0-20241004T0000", "daily-p1-20241004T0000"]
+    assert enqueued(client) == hourly + daily
+    assert [scheduler.tend(NINE + after) for after in (6, HOUR - 1)] == [0, 0]
+    assert scheduler.tend(NINE + HOUR) == 2
+    assert enqueued(client)[4:] == ["upkeep-p0-20241004T1000", "upkeep-p1-20241004T1000"]
+
+
+def test_any_number_of_schedulers_enqueue_each_tick_once(client: redis.Redis) -> None:
+    """A day, looked at every ten minutes by five at the same moment; leases long over each time, so that leaders change."""
+    schedulers = [cron(client, name, partitions=2) for name in "abcde"]
+    moments, meet = range(NINE, NINE + DAY, HOUR // 6), Barrier(len(schedulers))
+
+    def look(scheduler: Cron) -> int:
+        added = 0
+        for moment in moments:
+            meet.wait(10)
+            added += scheduler.tend(moment)
+        return added
+
+    with ThreadPoolExecutor(len(schedulers)) as threads:
+        added = list(threads.map(look, schedulers))
+    found = Counter(enqueued(client))
+    assert set(found.values()) == {1}
+    assert Counter(job_id.partition("-")[0] for job_id in found) == {"upkeep": 2 * 24, "daily": 2 * 2}
+    assert sum(added) == len(found)
+
+
+def test_two_leaders_at_once_still_enqueue_one_job_per_partition_and_tick(client: redis.Redis) -> None:
+    first, second = cron(client, "a", partitions=16), cron(client, "b", partitions=16)
+    meet = Barrier(2)
+
+    def both_lead(scheduler: Cron) -> int:
+        meet.wait(10)
+        return scheduler.enqueue("upkeep", NINE)
+
+    with ThreadPoolExecutor(2) as threads:
+        added = list(threads.map(both_lead, (first, second)))
+    assert sum(added) == 16
+    assert sorted(enqueued(client)) == sorted(f"upkeep-p{partition}-20241004T0900" for partition in range(16))
+
+
+def test_a_leader_that_dies_between_two_jobs_is_made_up_for(client: redis.Redis) -> None:
+    """As one does that knows of only three partitions: it has enqueued three of eight, and noted nothing."""
+    assert cron(client, "a", partitions=3).enqueue("upkeep", NINE) == 3
+    assert cron(client, "b", partitions=8).tend(NINE + 4_000) == 5 + 8
+    assert Counter(enqueued(client)).most_common(1)[0][1] == 1
+
+
+def test_a_tick_already_done_is_not_enqueued_again_by_a_leader_who_was_paused(client: redis.Redis) -> None:
+    scheduler = cron(client)
+    scheduler.enqueue("upkeep", NINE)
+    queue = lifecycle_queue(client, STORE)
+    job = queue.fetch_job(queue.job_ids[0])
+    assert job is not None
+    queue.remove(job)
+    job.cleanup(ttl=job.get_result_ttl(0))  # as RQ does when a job is done
+    assert scheduler.enqueue("upkeep", NINE) == 0
+
+
+def test_payloads_hold_ids_and_no_address(client: redis.Redis) -> None:
+    cron(client, partitions=1).tend(NINE)
+    queue = lifecycle_queue(client, STORE)
+    jobs = [queue.fetch_job(job_id) for job_id in queue.job_ids]
+    raw = [client.hget(job.key, "data") for job in jobs if job]
+    assert [(job.func_name, job.args) for job in jobs if job] == [
+        ("consumers.rq_jobs.run", ["upkeep", STORE, 0, "20241004T0900"]),
+        ("consumers.rq_jobs.run", ["daily", STORE, 0, "20241004T0000"]),
+    ]
+    assert [(job.retries_left, job.retry_intervals) for job in jobs if job] == [(3, [30, 120, 600])] * 2
+    assert all(Queue(connection=client, serializer="json").serializer.loads(one) for one in _unpacked(raw))
+
+
+def _unpacked(raw: list[bytes | None]) -> list[bytes]:
+    from zlib import decompress
+
+    told = [decompress(one) for one in raw if one]
+    assert all(json.loads(one) for one in told)
+    return told
+
+
+def test_ticks_missed_are_made_up_for_once(client: redis.Redis) -> None:
+    cron(client, "a", partitions=1).tend(NINE)
+    assert cron(client, "b", partitions=1).tend(NINE + 7 * HOUR) == 1
+    assert enqueued(client)[-1] == "upkeep-p0-20241004T1600"
+
+
+@pytest.mark.parametrize("minutes", [60, 90, 120])
+def test_ticks_are_an_hour_apart_at_least_whoever_schedules_at_which_pace(client: redis.Redis, minutes: int) -> None:
+    paces = [cron(client, "a", partitions=1, minutes=60), cron(client, "b", partitions=1, minutes=minutes)]
+    turns = count()
+    for moment in range(NINE, NINE + 12 * HOUR, HOUR // 4):
+        paces[next(turns) // 3 % 2].tend(moment)
+    ticks = [job_id[-4:] for job_id in enqueued(client) if job_id.startswith("upkeep")]
+    begun = [int(tick[:2]) * 60 + int(tick[2:]) for tick in ticks]
+    assert len(begun) > 5
+    assert min(later - earlier for earlier, later in pairwise(begun)) >= 60
+
+
+def test_a_clock_that_went_far_ahead_once_does_not_stop_the_schedule(client: redis.Redis) -> None:
+    scheduler = cron(client, partitions=1)
+    scheduler.tend(NINE + 1_000 * DAY)
+    assert scheduler.tend(NINE + HOUR) == 2
+
+
+def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) -> None:
+    nothing = lifecycle_status(client, STORE)
+    assert nothing == {
+        "leader": None,
+        "last_tick": None,
+        "next_tick": None,
+        "queued": 0,
+        "running": 0,
+        "failed": 0,
+    }
+    scheduler = cron(client, "somebody", partitions=4)
+    scheduler.tend(scheduler.now_ms())
+    told = lifecycle_status(client, STORE)
+    assert (told["leader"], told["queued"]) == ("somebody", lifecycle_queue(client, STORE).count)
+    assert told["last_tick"] < told["next_tick"]
+    assert {told["last_tick"][13:], told["next_tick"][13:]} == {":00:00Z"}
+    scheduler.leave()
+    left = lifecycle_status(client, STORE)
+    assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
+
+
+def test_status_says_so_where_the_queue_s_redis_does_not_answer() -> None:
+    told = lifecycle_status(connect("unix:///nowhere/at-all", timeout=1.0), STORE)
+    assert "no connection to Redis" in told.pop("problem")
+    assert set(told.values()) == {None}
+
+
+def test_without_its_redis_a_scheduler_says_so_and_goes_on_later(client: redis.Redis) -> None:
+    lost = Cron(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 1, "a")
+    with pytest.raises(StoreUnavailable):
+        lost.tend(NINE)
+    with pytest.raises(StoreUnavailable):
+        lost.enqueue("upkeep", NINE)
+
+
+@contextmanager
+def job_workers(server: RedisServer, number: int, lease_ms: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many job worker processes, ended by their ids at the latest here."""
+    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", server.url, "--lease-ms", str(lease_ms)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(number)]
+    try:
+        yield running
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+
+
+def test_a_killed_leader_is_replaced_and_one_that_is_stopped_lets_go_at_once(
+    server: RedisServer, client: redis.Redis
+) -> None:
+    store = open_store(Wire(client), store_id=STORE, partitions=2)
+    with job_workers(server, 2, lease_ms=1_500) as processes:
+
+        def leader() -> subprocess.Popen[bytes] | None:
+            holder = lifecycle_status(client, store.store_id)["leader"] or ""
+            return next((one for one in processes if f"-{one.pid}-" in holder), None)
+
+        first = wait_until(leader)
+        (second,) = [one for one in processes if one is not first]
+        first.kill()
+        wait_until(lambda: leader() is second)
+        wait_until(lambda: lifecycle_status(client, store.store_id)["queued"] == 0)
+        second.send_signal(signal.SIGTERM)
+        _, log = second.communicate(timeout=20)
+        assert second.returncode == 0
+        assert lifecycle_status(client, store.store_id)["leader"] is None
+        assert b"job worker stopped" in log
+        assert {b"tick:upkeep", b"tick:daily"} <= set(client.hgetall(schedule_key(STORE)))
