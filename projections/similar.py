@@ -15,6 +15,7 @@ similarity search"), length and position filters (Xiao et al. 2008, PPJoin), and
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -73,8 +74,8 @@ class _Bag(NamedTuple):
 
 def _bag(text: str) -> _Bag:
     written = plain(text)
-    # A text without tokens ("...", nothing) is like itself alone.
-    found = frozenset(tokens(written)) or frozenset([written.strip()])
+    # Punctuation alone says as little as nothing; other symbols ("→") are like themselves.
+    found = frozenset(tokens(written) or ["".join(one for one in written if unicodedata.category(one)[0] not in "PZC")])
     light = frozenset(token for token in found if token in _LIGHT_WORDS or _LIGHT_CHARACTERS.issuperset(token))
     return _Bag(found - light, light)
 

@@ -120,7 +120,8 @@ class OwnerView:
     def bytes_used(self) -> int:
         """About how much memory this view takes."""
         texts = sum(len(m.content) + 900 for m in self.columns.memories)
-        return self._index.bytes_used() + texts + 120 * len(self.columns)
+        edges = self._associations.bytes_used() if self._associations is not None else 0
+        return self._index.bytes_used() + texts + edges + 240 * len(self.columns)
 
     def __len__(self) -> int:
         return len(self.columns)

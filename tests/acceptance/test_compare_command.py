@@ -1,0 +1,123 @@
+"""`engramlog compare`: the laws beside each other in tables, curves and pictures, for people and as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from api.http.shapes import Compared, Curves
+from projections.laws import LAWS
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.servers import Servers
+
+NOW = "2026-03-05T08:00:00Z"
+PIN = "my locker PIN is 4821"
+EVENTS = [
+    event(1, category="identity", content="我叫[b]Ada[/b]"),
+    event(2, content="the desk is on the fourth floor"),
+    event(3, type_="MemoryMentioned", memory_id="m2") | {"occurred_at": "2026-01-15T08:00:00Z"},
+    event(4, content=PIN),
+]
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    opened = Cli(monkeypatch, capsys)
+    opened("append", "-", stdin=lines(EVENTS))
+    return opened
+
+
+def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
+    told = cli("compare", "ada", "--at", NOW).out
+    assert "3 memories of ada at 2026-03-05 08:00, position " in told
+    assert "the profile is weighted" in told
+    (row,) = (line for line in told.splitlines() if line.startswith("m2 "))
+    assert row.split()[-9:-1] == ["0.794", "y", "0.000", "n", "0.327", "y", "0.167", "n"]
+    assert "我叫[b]Ada[/b]" in told
+    assert "weighted and ebbinghaus" in told
+
+
+def test_the_overview_as_json_has_the_documented_shape_and_as_many_memories_as_asked(cli: Cli) -> None:
+    told = cli.json("compare", "ada", "--at", NOW, "-k", "2")
+    assert Compared.model_validate(told).model_extra == {}
+    assert (len(told["memories"]), told["total"], told["at"]) == (2, 3, NOW)
+    assert set(told["laws"]) == set(LAWS)
+
+
+def test_as_of_an_instant_only_what_had_happened_by_then_is_compared(cli: Cli) -> None:
+    before = cli.json("compare", "ada", "--as-of", "2026-01-10T08:00:00Z", "-k", "3")
+    weights = {one["id"]: one["laws"]["weighted"]["weight"] for one in before["memories"]}
+    assert weights["m2"] == pytest.approx(1.1 / (1 + 0.05 / 1.1), abs=1e-6)
+    assert before["instant"] == "2026-01-10T08:00:00Z"
+
+
+def test_one_memory_is_told_with_its_events_and_drawn_under_every_law(cli: Cli) -> None:
+    told = cli("compare", "ada", "m2", "--to", NOW).out
+    (row,) = (line for line in told.splitlines() if "MemoryMentioned" in line)
+    assert row.split()[:6] == ["2026-01-15", "08:00", "MemoryMentioned", "reinforce", "1.008", ">"]
+    assert [law for law in LAWS if f"{law} (normal from" not in told] == []
+    assert "c create   r reinforce" in told
+
+
+def test_curves_as_json_have_the_documented_shape_and_the_asked_window(cli: Cli) -> None:
+    begin = "2026-01-10T08:00:00Z"
+    told = cli.json("compare", "ada", "m2", "--from", begin, "--to", NOW, "--points", "10")
+    assert Curves.model_validate(told).model_extra == {}
+    assert (told["window"], told["times"][0], told["times"][-1]) == ({"from": begin, "to": NOW}, begin, NOW)
+    assert [one["decision"] for one in told["events"]] == ["reinforce"]
+    assert {len(law["weights"]) for law in told["laws"].values()} == {len(told["times"])} == {12}
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_the_curves_are_drawn_into_a_file_and_the_answer_names_it(cli: Cli, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"desk.{suffix}"
+    told = cli.json("compare", "ada", "m2", "--to", NOW, "--out", str(file))
+    assert told["picture"] == {"file": str(file), "remarks": []}
+    assert file.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
+    assert f"drawn into {file}" in cli("compare", "ada", "m2", "--out", str(file)).out.replace("\n", "")
+
+
+def test_comparing_withholds_a_secret_and_leaves_no_trace(cli: Cli) -> None:
+    before = cli.json("status")["events"]
+    assert "4821" not in cli("compare", "ada", "--at", NOW).out
+    assert "4821" not in cli("compare", "ada", "m4").out
+    assert cli.json("get", "ada", "m2", "--no-trace")["access_count"] == 0
+    assert cli.json("status")["events"] == before
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        (["ada", "--points", "9"], "points: got '9'; allowed: nothing without a memory's ID"),
+        (["ada", "--out", "x.svg"], "out: got 'x.svg'; allowed: nothing without a memory's ID"),
+        (["ada", "m2", "--at", NOW], "allowed: nothing with a memory's ID"),
+        (["ada", "m2", "-k", "3"], "limit: got '3'; allowed: nothing with a memory's ID"),
+        (["ada", "m2", "--points", "1"], "points: got 1; allowed: a whole number from 2 to 2000"),
+        (["ada", "m2", "--from", "yesterday"], "from: got 'yesterday'; allowed: an RFC 3339"),
+        (["ada", "m2", "--from", NOW, "--to", "2026-01-06T08:00:00Z"], "to: got '2026-01-06T08:00:00Z'"),
+        (["ada", "m2", "--out", "curve.gif"], "allowed: a name that ends in .png or .svg"),
+        (["ada", "-k", "0"], "limit: got 0; allowed: a whole number from 1 to 1000"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)
+def test_what_makes_no_sense_together_is_refused_in_words(cli: Cli, words: list[str], refused: str) -> None:
+    assert refused in " ".join(cli("compare", *words, code=2).err.split())
+
+
+def test_a_memory_that_is_not_there_is_not_found(cli: Cli) -> None:
+    assert "owner ada has no memory tea" in cli("compare", "ada", "tea", code=2).err
+
+
+def test_of_many_events_a_table_tells_the_newest_and_json_all(cli: Cli) -> None:
+    many = [
+        event(100 + n, type_="MemoryMentioned", memory_id="m1")
+        | {"occurred_at": f"2026-02-{n % 28 + 1:02}T08:{n:02}:00Z"}
+        for n in range(40)
+    ]
+    cli("append", "-", stdin=lines(many))
+    told = cli("compare", "ada", "m1", "--to", NOW).out
+    assert "11 earlier events are left out here; --json has all" in told
+    assert told.count("MemoryMentioned") == 30
+    assert len(cli.json("compare", "ada", "m1", "--to", NOW)["events"]) == 41

@@ -1,0 +1,234 @@
+"""Cleaning up by hand: a dry run tells exactly what a run does, and needs no job worker; what is purged is nowhere but in the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.exporting import record
+from api.http.app import create_app
+from events.errors import ConcurrencyError, InputError, OwnerQuarantined
+from events.partitions import partition_of
+from events.redis_wire import Wire
+from ops.settings import Settings
+from ops.wiring import open_application
+from tests.acceptance.helpers.store import Store, embedded_store
+from tests.given import Told, created, deleted, mentioned, profile, restored
+from tests.given_http import http_store
+from tests.given_http import created as http_created
+from tests.servers import RedisServer, Servers
+
+SECRET_WORDS = "oatmeal with 蓝莓 at seven"
+
+
+@pytest.fixture
+def server(redis_servers: Servers) -> RedisServer:
+    return redis_servers.get("redis-6.2")
+
+
+@pytest.fixture
+def store(server: RedisServer) -> Iterator[Store]:
+    """A store that no worker folds: commands do it themselves."""
+    with open_application(Settings(redis_url=server.url, partitions=4)) as application:
+        yield Store(application)
+
+
+def story() -> list[Told]:
+    """Under the Ebbinghaus law, years ago: some to compress, some to delete, one to purge, one that lasts."""
+    return [
+        profile("ebbinghaus"),
+        created("I like tea", "tea", 0, category="fact"),
+        created("The bus leaves at nine", "bus", 1, category="temporary"),
+        created("My name is Ada", "name", 2, category="identity"),
+        created(SECRET_WORDS, "oats", 3, category="temporary"),
+        deleted("oats", day=4),
+    ]
+
+
+def decisions(answer: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(one["action"], one["ids"][0], one["due_at"]) for one in answer["decisions"]]
+
+
+def heads(store: Store) -> list[int]:
+    return [store.app.log.head(partition) for partition in range(store.app.log.partitions)]
+
+
+def test_a_dry_run_tells_exactly_what_a_run_then_does_and_changes_nothing(store: Store) -> None:
+    store.tell("ada", *story())
+    store.flushed()
+    before, listed = heads(store), store.listed("ada", "debug")
+    foreseen = store.app.cleaner.clean("ada", dry_run=True)
+    store.flushed()
+    assert heads(store) == before
+    assert store.listed("ada", "debug") == listed
+    done = store.app.cleaner.clean("ada")
+    assert done["decisions"] == foreseen["decisions"]
+    assert done["counts"] == foreseen["counts"] == {"purge": 1, "delete": 2}
+    assert (foreseen["appended"], done["appended"]) == (0, 3)
+    assert (foreseen["dry_run"], done["dry_run"], done["kept_days"]) == (True, False, 30.0)
+    # Folded by the command itself: nobody else does.
+    assert store.operator.status()["lag"] == 0
+    assert store.listed("ada", "review") == {"name"}
+    assert store.app.cleaner.clean("ada")["decisions"] == []
+
+
+def test_what_a_run_deleted_can_be_restored(store: Store) -> None:
+    store.tell("ada", *story())
+    store.app.cleaner.clean("ada")
+    store.writer.restore("ada", "tea")
+    assert store.listed("ada", "review") == {"name", "tea"}
+    assert "tea" not in {one["ids"][0] for one in store.app.cleaner.clean("ada")["decisions"]}
+
+
+def test_only_the_jobs_named_are_run_and_by_hand_these_are_sweep_and_review(store: Store) -> None:
+    same = [created("I drink green tea every morning", f"m{n}", day=store.yesterday) for n in range(2)]
+    store.tell("ada", *same, created("An old story", "old", 0, category="fact"))
+    assert store.app.cleaner.clean("ada", dry_run=True)["jobs"] == ["sweep", "review"]
+    assert {one["action"] for one in store.app.cleaner.clean("ada", dry_run=True)["decisions"]} == {"compress"}
+    merge = store.app.cleaner.clean("ada", jobs=["merge"])
+    assert [(one["action"], one["ids"]) for one in merge["decisions"]] == [("merge", ["m0", "m1"])]
+    with pytest.raises(InputError, match="job: got 'dance'; allowed: sweep, review, merge, link, replay"):
+        store.app.cleaner.clean("ada", jobs=["sweep", "dance"])
+    with pytest.raises(InputError, match="jobs: got"):
+        store.app.cleaner.clean("ada", jobs=[])
+
+
+def test_an_owner_about_whom_nothing_is_known_has_nothing_due(store: Store) -> None:
+    answer = store.app.cleaner.clean("nobody")
+    assert (answer["decisions"], answer["counts"]) == ([], {})
+
+
+def test_a_quarantined_owner_is_refused_and_among_all_told_without_stopping_the_others(store: Store) -> None:
+    owners = [store.owner() for _ in range(5)]
+    for owner in owners:
+        store.tell(owner, *story())
+    store.poison(owners[2])
+    with pytest.raises(OwnerQuarantined):
+        store.app.cleaner.clean(owners[2], dry_run=True)
+    seen: list[tuple[int, int]] = []
+    foreseen = store.app.cleaner.clean_all(dry_run=True)
+    done = store.app.cleaner.clean_all(on_progress=lambda *at: seen.append(at))
+    assert seen == [(number, 5) for number in range(1, 6)]
+    assert done["counts"] == foreseen["counts"] == {"purge": 4, "delete": 8}
+    assert [decisions(one) for one in done["decided"]] == [decisions(one) for one in foreseen["decided"]]
+    assert [(one["owner"], one["error"]) for one in done["failed"]] == [(owners[2], "OwnerQuarantined")]
+    assert done["owners"] == 5
+
+
+def test_a_failure_of_one_owner_does_not_lose_what_was_done_for_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner in ("ada", "bo"):
+        store.tell(owner, *story())
+    lifecycle: Any = store.app.cleaner._lifecycle
+    carry_out = lifecycle.carry_out
+
+    def busy(owner: str, *arguments: Any, **options: Any) -> Any:
+        if owner == "ada":
+            raise ConcurrencyError("owner ada went on 5 times")
+        return carry_out(owner, *arguments, **options)
+
+    monkeypatch.setattr(lifecycle, "carry_out", busy)
+    done = store.app.cleaner.clean_all()
+    assert ([one["owner"] for one in done["decided"]], done["failed"][0]["owner"]) == (["bo"], "ada")
+
+
+def everything_held(store: Store) -> str:
+    """Every byte of the store but the log itself."""
+    client = store.app.views._wires._client
+    wire, texts = Wire(client), []
+    for key in client.scan_iter(count=1_000):
+        kind = wire.call("TYPE", key)
+        if kind == b"stream":
+            continue
+        read = {
+            b"hash": ["HGETALL"],
+            b"zset": ["ZRANGE"],
+            b"list": ["LRANGE"],
+            b"string": ["GET"],
+            b"set": ["SMEMBERS"],
+        }
+        answer = wire.call(*read[kind], key, *((0, -1) if kind in (b"zset", b"list") else ()))
+        texts.append(b" ".join(answer) if isinstance(answer, list) else answer)
+    wire.close()
+    return b" ".join(texts).decode("utf-8", "replace")
+
+
+def test_what_is_purged_is_in_no_record_view_search_export_or_history_and_still_in_the_log(store: Store) -> None:
+    store.tell("ada", *story(), restored("oats", day=5), mentioned("oats", day=6), deleted("oats", day=7))
+    position = store.reader.list("ada")["position"]
+    reader = store.reader
+    assert "oatmeal" in everything_held(store)
+
+    def told() -> str:
+        answers: list[Any] = [
+            reader.list("ada", mode="debug"),
+            reader.search("ada", "oatmeal 蓝莓", mode="debug", trace=False),
+            reader.get("ada", "oats", reveal=True, trace=False),
+            reader.why("ada", "oats"),
+            reader.history("ada"),
+            reader.history("ada", "oats"),
+            reader.list("ada", mode="debug", as_of=position),
+            reader.get("ada", "oats", as_of="2024-01-05T00:00:00Z", reveal=True, trace=False),
+            reader.search("ada", "oatmeal 蓝莓", mode="debug", as_of=position, trace=False),
+            [record(memory) for memory in exported(store)],
+        ]
+        return json.dumps(answers, ensure_ascii=False, default=str)
+
+    assert "oatmeal" in told()
+    assert store.app.cleaner.clean("ada")["counts"]["purge"] == 1
+    for word in ("oatmeal", "蓝莓"):
+        assert word not in told()
+        assert word not in everything_held(store)
+    stored = store.app.log.read(partition_of("ada", 4), 0, 100)
+    assert any(SECRET_WORDS in one.body.decode() for one in stored)
+
+
+def exported(store: Store) -> list[Any]:
+    with store.reader.scene("ada") as scene:
+        return list(scene.view.columns.memories)
+
+
+def test_the_embedded_store_is_cleaned_without_any_worker(tmp_path: Path) -> None:
+    with embedded_store(tmp_path / "store", partitions=2) as store:
+        store.tell("ada", *story())
+        assert store.app.cleaner.clean("ada")["counts"] == {"purge": 1, "delete": 2}
+        assert store.operator.status()["lag"] == 0
+        assert store.operator.status()["lifecycle"]["leader"] is None
+        assert store.listed("ada", "review") == {"name"}
+
+
+def test_over_http_it_tells_what_would_be_done_and_then_does_it(tmp_path: Path) -> None:
+    with http_store(tmp_path / "store") as store:
+        old = http_created("tea", at="2024-01-05T08:00:00Z", category="fact")
+        store.told("alice", old)
+        path = "/v1/owners/alice/cleanup"
+        foreseen = store.client.post(path, json={"dry_run": True, "jobs": ["sweep"]}).json()
+        assert (foreseen["counts"], foreseen["appended"], foreseen["jobs"]) == ({"compress": 1}, 0, ["sweep"])
+        assert store.client.post(path, json={"dry_run": True}).json()["decisions"] == foreseen["decisions"]
+        done = store.client.post(path).json()
+        assert (done["decisions"], done["appended"], done["dry_run"]) == (foreseen["decisions"], 1, False)
+        level = store.client.get("/v1/owners/alice/memories/tea").json()
+        assert level["recorded_level"] if "recorded_level" in level else level["level"] == "archive"
+        refused = store.client.post(path, json={"jobs": ["dance"]})
+        assert (refused.status_code, refused.json()["allowed"]) == (422, "sweep, review, merge, link, replay")
+        assert store.client.post(path, json={"dryrun": True}).status_code == 422
+        schedule = store.client.get("/v1/status").json()["lifecycle"]
+        assert (schedule["leader"], schedule["queued"]) == (None, 0)
+
+
+def test_the_answers_fit_their_documented_shapes(tmp_path: Path) -> None:
+    from api.http.shapes import Cleaned, StoreStatus
+
+    with http_store(tmp_path / "store") as store:
+        store.told("alice", http_created("tea", at="2024-01-05T08:00:00Z", category="fact"))
+        Cleaned.model_validate(
+            store.client.post("/v1/owners/alice/cleanup", json={"dry_run": True}).json(), strict=True
+        )
+        StoreStatus.model_validate(store.client.get("/v1/status").json())
+        route = create_app(store.application).openapi()["paths"]["/v1/owners/{owner}/cleanup"]["post"]
+        assert set(route["responses"]) == {"200", "409", "422", "503", "504", "507"}
