@@ -10,6 +10,7 @@ from api.accesses import AccessRecorder
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.deleting import Deleter
+from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -34,6 +35,7 @@ class Application:
     replayer: Replayer
     comparer: Comparer
     knower: Knower
+    facts: Facts
     operator: Operator
     accesses: AccessRecorder
     living: Living

@@ -59,7 +59,7 @@ def networkx_of(graph: Graph) -> Any:
     Values are those that GraphML can hold: lists and objects become JSON, None and "" are left out, line ends become
     newlines, and characters that XML forbids become U+FFFD. From the GraphML networkx reads a graph equal to this one.
     """
-    import networkx as nx  # type: ignore[import-untyped] # noqa: PLC0415 - slow to import, and few commands need it
+    import networkx as nx  # noqa: PLC0415 - slow to import, and few commands need it
 
     edges = [(edge["from"], edge["to"], _attributes(edge, {"from", "to"})) for edge in graph["edges"]]
     several = len({(start, end) for start, end, _ in edges}) < len(edges)

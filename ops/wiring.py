@@ -14,6 +14,7 @@ from api.application import Application
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.deleting import Deleter
+from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -179,6 +180,7 @@ def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet, *, queue_u
         replayer=replayer,
         comparer=Comparer(reader, store.views),
         knower=Knower(reader),
+        facts=Facts(reader),
         living=Living(reader, writer),
         cleaner=Cleaner(lifecycle, partial(owners_of_all, store), store.log, reader, catch_up),
         operator=operator,

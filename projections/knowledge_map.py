@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,7 @@ LEAST_WEIGHT = 0.3
 MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
 
 def knowledge_map(
@@ -127,7 +129,7 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
     for number, community in enumerate(clusters):
         words: Counter[str] = Counter()
         for row in community:
-            words.update(set(memories[row].keywords) or _long(set(tokens(memories[row].content)) - STOP_WORDS))
+            words.update(set(memories[row].keywords) or _words(memories[row].content))
         common = sorted(words.items(), key=lambda one: (-one[1], one[0]))[:3]
         answer.append(
             {
@@ -140,6 +142,8 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
     return answer
 
 
-def _long(words: set[str]) -> set[str]:
-    """Single characters say nothing about a cluster."""
-    return {word for word in words if len(word) > 1}
+def _words(content: str) -> set[str]:
+    """Words as they are written, which are read better than stems; of Chinese its pairs of characters."""
+    spelled = {word.casefold() for word in _WORD.findall(content)} - STOP_WORDS
+    pairs = {token for token in tokens(content) if not token.isascii()}
+    return {word for word in spelled | pairs if len(word) > 1}

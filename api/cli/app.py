@@ -74,6 +74,33 @@ OccurredOption = Annotated[
 ]
 
 
+PANELS: dict[str, tuple[str, ...]] = {
+    "Ask": ("search", "get", "list", "why", "history", "provenance", "assess", "map", "associations", "facts"),
+    "Compare": ("compare", "laws", "profile", "replay"),
+    "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "export"),
+    "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
+    "Operate": ("up", "worker", "status", "stats", "dead", "rebuild", "verify", "bench", "schema", "demo"),
+}
+"""How `--help` groups the commands, in this order."""
+
+
+def arrange() -> None:
+    """Group the commands, whatever the order in which their modules were imported."""
+    place = {
+        name: (number, panel) for number, (panel, name) in enumerate((p, n) for p, ns in PANELS.items() for n in ns)
+    }
+    known: list[Any] = [*app.registered_commands, *app.registered_groups]
+    for one in known:
+        _, one.rich_help_panel = place.get(command_name(one), (len(place), "Other"))
+    for registered in (app.registered_commands, app.registered_groups):
+        registered.sort(key=lambda one: place.get(command_name(one), (len(place), ""))[0])
+
+
+def command_name(one: Any) -> str:
+    """The name under which a command or group is called."""
+    return str(one.name or one.callback.__name__.replace("_", "-"))
+
+
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
     """The application for this command's duration."""
     return cast("Opener", context.obj)()
@@ -139,6 +166,7 @@ def run(opener: Opener, arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(opener: Opener, arguments: list[str]) -> int:
+    arrange()
     try:
         app(args=arguments, obj=opener, prog_name="engramlog")
     except EngramlogError as error:

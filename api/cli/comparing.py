@@ -64,7 +64,7 @@ def compare(
             )
         show(answer, json, overview)
         return
-    _refuse("with a memory's ID", "limit", limit, "as_of", as_of, "at", at)
+    _refuse("with a memory's ID, whose span --from and --to choose", "limit", limit, "as_of", as_of, "at", at)
     with opened(context) as application, progress("folding the past", json) as advance:
         answer = application.comparer.curves(
             owner,

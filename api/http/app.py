@@ -17,7 +17,20 @@ from api.http.feed import Feeds, Limits
 from api.http.guard import MAX_BODY, Guard
 from api.http.metrics import Metrics
 from api.http.reference import reference
-from api.http.routes import cleaning, comparing, dead, events, feed, knowing, living, memories, owners, records, store
+from api.http.routes import (
+    cleaning,
+    comparing,
+    dead,
+    events,
+    facts,
+    feed,
+    knowing,
+    living,
+    memories,
+    owners,
+    records,
+    store,
+)
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -73,7 +86,7 @@ def create_app(
     )
     app.state.parts = Parts(application, metrics, feeds)
     problem.install(app)
-    for module in (events, owners, memories, records, comparing, knowing, living, cleaning, feed, dead, store):
+    for module in (events, owners, memories, records, comparing, knowing, facts, living, cleaning, feed, dead, store):
         app.include_router(module.router)
     _describe_problems(app)
     app.add_route("/docs", reference(app), include_in_schema=False)

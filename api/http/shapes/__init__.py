@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.http.shapes.cleaning import Cleaned, Decided, Schedule
 from api.http.shapes.comparing import Compared, Curves
+from api.http.shapes.facts import FactsKnown
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
@@ -38,6 +39,7 @@ __all__ = [
     "Detail",
     "Discarded",
     "Effects",
+    "FactsKnown",
     "Fading",
     "Found",
     "Graded",

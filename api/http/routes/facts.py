@@ -1,0 +1,31 @@
+"""`/v1/owners/{owner}/facts`: what is known as triples."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from api.http.answer import Json, documented
+from api.http.asking import Asked, AsOfAsked, Owner
+from api.http.shapes import FactsKnown
+
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+
+
+class FactsAsked(AsOfAsked):
+    """A page of an owner's triples."""
+
+    about: str | None = Field(
+        default=None, description="Only triples of which this is subject or object.", examples=["coffee", "拉面"]
+    )
+    limit: int = Field(default=50, description="How many, 1 to 1000.", examples=[50])
+    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+
+
+@router.get("/facts", summary="Facts", responses=documented(FactsKnown, "Triples with their evidence.", 409, 504))
+def facts(application: Asked, owner: Owner, asked: Annotated[FactsAsked, Query()]) -> Response:
+    """Triples that hold, with the memories that are their evidence. Leaves no trace."""
+    return Json(application.facts.facts(owner, **asked.model_dump()))

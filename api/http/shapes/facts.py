@@ -1,0 +1,85 @@
+"""Shapes of what is known as triples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import Example, exampled
+
+EXAMPLE_EVIDENCE: Example = {
+    "id": "coffee",
+    "memory": "I drink coffee every morning",
+    "status": "live",
+    "speaker": None,
+    "source_turns": ["D4:7"],
+    "created_at": "2026-11-22T09:30:00Z",
+}
+EXAMPLE_FACT: Example = {
+    "subject": "alice",
+    "predicate": "drinks",
+    "object": "coffee",
+    "negation": False,
+    "degree": 0.9,
+    "condition": "in the morning",
+    "asserted_at": "2026-11-22T09:30:00Z",
+    "backing": ["coffee"],
+    "evidence": [EXAMPLE_EVIDENCE],
+}
+
+
+class Evidence(BaseModel):
+    """A memory that backs a triple."""
+
+    model_config = exampled(EXAMPLE_EVIDENCE)
+
+    id: str
+    memory: str
+    status: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+
+
+class Fact(BaseModel):
+    """A triple that holds; degree, condition and time are those of its newest assertion."""
+
+    model_config = exampled(EXAMPLE_FACT)
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool = Field(description="Whether it says that this is not so.")
+    degree: float | None
+    condition: str | None
+    asserted_at: str
+    backing: list[str] = Field(description="Ids of all memories that back it.")
+    evidence: list[Evidence] = Field(description="The newest five of them.")
+
+
+class FactsKnown(BaseModel):
+    """A page of an owner's triples."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "about": "coffee",
+            "facts": [EXAMPLE_FACT],
+            "total": 1,
+            "offset": 0,
+            "known": 12,
+            "as_of": None,
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    about: str | None
+    facts: list[Fact]
+    total: int = Field(description="How many there are, of which this is a page.")
+    offset: int
+    known: int = Field(description="How many triples the owner has in all.")
+    as_of: str | None
+    position: str
+    quarantined: dict[str, Any] | None = None
