@@ -123,12 +123,12 @@ class Deleter:
         answer, standing = self._judged(owner, wanted)
         if answer.refusal is not None:
             return answer
-        when = self._writer._when(occurred_at)
+        when = self._writer.when(occurred_at)
         receipts: list[Receipt] = []
         for start in range(0, len(standing), MAX_REQUEST_EVENTS):
             request = standing[start : start + MAX_REQUEST_EVENTS]
             data: list[Any] = [MemoryDeleted(memory_id=one) for one in request]
-            events = [prepare(self._writer._event(one, owner, when, actor)) for one in data]
+            events = [prepare(self._writer.event(one, owner, when, actor)) for one in data]
             try:
                 receipts += self._writer.append_all(events)
             except EngramlogError as problem:
@@ -169,7 +169,7 @@ class Deleter:
     def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
         """Why no verb can change this memory, in the words of all verbs."""
         try:
-            self._writer._standing(owner, memory_id)
+            self._writer.standing(owner, memory_id)
         except InputError as problem:
             return problem
         return None
@@ -178,7 +178,7 @@ class Deleter:
         """Wait for the fold, and read from the change log what each deletion did."""
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
-        answer.changes = self._writer._effects(answer.owner, receipts)
+        answer.changes = self._writer.effects(answer.owner, receipts)
         with self._reader.scene(answer.owner) as scene:
             answer.warning = scene.warning
         did = {one["memory"]: one for one in answer.changes}

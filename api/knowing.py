@@ -6,9 +6,12 @@ from typing import Any
 
 from api.asked import check_mode, check_query, refused
 from api.reading import Reader, Scene
+from events.errors import InputError
 from projections.assess import assess
+from projections.associations import Link
+from projections.columns import Columns
 from projections.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
-from projections.memory import LEVELS, SECRET
+from projections.memory import LEVELS, SECRET, Memory
 from projections.modes import Visibility, visibility
 from projections.query import Asked, card
 
@@ -23,7 +26,7 @@ class Knower:
 
     def assess(self, owner: str, topic: str, *, as_of: str | None = None, at: str | None = None) -> dict[str, Any]:
         """How sure we are about a topic, with evidence and advice."""
-        check_query(topic)
+        _check_topic(topic)
         with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             answer = assess(scene.view, topic, scene.now)
         return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
@@ -41,7 +44,7 @@ class Knower:
         at: str | None = None,
     ) -> dict[str, Any]:
         """Nodes, edges and clusters around a topic."""
-        check_query(topic)
+        _check_topic(topic)
         checked = check_mode(mode)
         _check_depth(depth)
         if not 0 <= least <= 1:
@@ -76,10 +79,17 @@ class Knower:
             answer = {
                 **card(memory, LEVELS[int(seen.levels[row])]),
                 "owner": owner,
-                "associations": _tree(scene, seen, row, depth, {row}),
+                "associations": _tree(scene, seen, row, depth),
                 "triples": _triples(scene, memory.id),
             }
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+
+
+def _check_topic(topic: str) -> None:
+    try:
+        check_query(topic)
+    except InputError as error:
+        raise refused("topic", error.context["got"], error.context["allowed"]) from None
 
 
 def _check_depth(depth: int) -> None:
@@ -87,33 +97,43 @@ def _check_depth(depth: int) -> None:
         raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
 
 
-def _tree(scene: Scene, seen: Visibility, row: int, depth: int, shown: set[int]) -> list[dict[str, Any]]:
-    """The edges of a row to memories that are not in the tree yet, and theirs."""
-    view = scene.view
-    links = [
-        link
-        for link in view.associations.neighbours(row, view.parameters)
-        if link.to_row not in shown and seen.shown[link.to_row]
-    ]
-    shown.update(link.to_row for link in links)
-    return [
-        {
-            **card(view.columns.memories[link.to_row], LEVELS[int(seen.levels[link.to_row])]),
-            "link": link.link,
-            "weight": round(link.weight, 6),
-            "base": round(link.base, 6),
-            "boost": round(link.boost, 6),
-            "associations": _tree(scene, seen, link.to_row, depth - 1, shown) if depth > 1 else [],
-        }
-        for link in links
-    ]
+def _tree(scene: Scene, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
+    """Breadth first from a row, each memory once: at the fewest steps, under the first branch that has it there."""
+    view, shown = scene.view, {row}
+    tree: list[dict[str, Any]] = []
+    frontier = [(row, tree)]
+    for _ in range(depth):
+        following = []
+        for at, branches in frontier:
+            for link in view.associations.neighbours(at, view.parameters):
+                if link.to_row in shown or not seen.shown[link.to_row]:
+                    continue
+                shown.add(link.to_row)
+                branch = _branch(view.columns.memories[link.to_row], LEVELS[int(seen.levels[link.to_row])], link)
+                branches.append(branch)
+                following.append((link.to_row, branch["associations"]))
+        frontier = following
+    return tree
+
+
+def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
+    return {
+        **card(memory, level),
+        "link": link.link,
+        "weight": round(link.weight, 6),
+        "base": round(link.base, 6),
+        "boost": round(link.boost, 6),
+        "associations": [],
+    }
 
 
 def _triples(scene: Scene, memory_id: str) -> list[dict[str, Any]]:
-    memory = scene.view.get(memory_id)
-    if memory is None or memory.sensitivity >= SECRET:
+    """The triples that a memory backs; a deleted one backs none."""
+    columns = scene.view.columns
+    row = columns.row(memory_id)
+    if row is None or columns.standing()[row] >= Columns.DELETED or columns.sensitivity[row] >= SECRET:
         return []
     return [
         {"subject": f.subject, "predicate": f.predicate, "object": f.object, "negation": f.negation}
-        for f in memory.facts
+        for f in columns.memories[row].facts
     ]

@@ -105,7 +105,7 @@ class Living:
         if from_memory is not None:
             if from_memory == memory_id:
                 raise refused("from_memory", from_memory, "another memory than the one that is reinforced")
-            self._writer._standing(owner, from_memory)
+            self._writer.standing(owner, from_memory)
             if outcome not in ALIKE:
                 remarks.append(f"an outcome of {outcome} strengthens no association")
         data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory)  # type: ignore[arg-type]
@@ -143,11 +143,11 @@ class Living:
         That is the event's own, or the newest of the memory's where it comes late, as in the change log.
         `after` is None where the event is parked.
         """
-        when = self._writer._when(occurred_at)
-        at = max(when, self._writer._standing(owner, memory_id).stamp)
+        when = self._writer.when(occurred_at)
+        at = max(when, self._writer.standing(owner, memory_id).stamp)
         before = self._held(owner, memory_id, at)
-        answer = self._writer._done(
-            owner, [self._writer._event(data, owner, when, actor)], {"id": memory_id, "at": moment(at)}
+        answer = self._writer.done(
+            owner, [self._writer.event(data, owner, when, actor)], {"id": memory_id, "at": moment(at)}
         )
         after = None if "quarantined" in answer else self._held(owner, memory_id, at)
         return answer | {"before": before, "after": after}
@@ -173,7 +173,7 @@ class Living:
     ) -> dict[str, Any]:
         """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked at the door."""
         check_owner(owner)
-        when = self._writer._when(occurred_at)
+        when = self._writer.when(occurred_at)
         told: list[Any] = []
         if profile is not None:
             told.append(ProfileChosen(profile=profile))  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ class Living:
             told.append(ParametersChanged(parameters=dict(parameters)))
         if not told:
             raise InputError("profile: got none; give a profile, parameters, or both", field="profile")
-        answer = self._writer._done(owner, [self._writer._event(data, owner, when, actor) for data in told], {})
+        answer = self._writer.done(owner, [self._writer.event(data, owner, when, actor) for data in told], {})
         with self._reader.scene(owner) as scene:
             return {"owner": owner, **_profile(scene.view), "as_of": None, **answer}
 

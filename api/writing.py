@@ -31,6 +31,10 @@ class CatchUp(Protocol):
         """Have what operators ask of a partition carried out, where no worker does."""
 
 
+NEWEST = 64
+"""How many events beside its own a verb looks back over at first."""
+
+
 class Writer:
     """Appends events to one store. `catch_up` waits for the fold, or folds where no worker does."""
 
@@ -77,10 +81,10 @@ class Writer:
                 field="replaced_by",
             )
         check_owner(owner)
-        when = self._when(occurred_at)
-        old = self._standing(owner, memory_id)
+        when = self.when(occurred_at)
+        old = self.standing(owner, memory_id)
         if replaced_by is not None:
-            self._standing(owner, replaced_by)
+            self.standing(owner, replaced_by)
             if replaced_by == memory_id:
                 raise refused("replaced_by", replaced_by, "another memory than the one that is negated")
         events: list[AnyEvent] = []
@@ -99,7 +103,7 @@ class Writer:
                 corrects=memory_id,
                 source_turns=(turn_id,) if turn_id else (),
             )
-            events.append(self._event(created, owner, when, actor, causation_id=negation_id))
+            events.append(self.event(created, owner, when, actor, causation_id=negation_id))
         data: Any = MemoryNegated(
             memory_id=memory_id,
             resolution=resolution,  # type: ignore[arg-type]
@@ -108,8 +112,8 @@ class Writer:
             reason=reason,
             turn_id=turn_id,
         )
-        events.append(self._event(data, owner, when, actor, event_id=negation_id))
-        return self._done(owner, events, {"id": memory_id, "replaced_by": replaced_by})
+        events.append(self.event(data, owner, when, actor, event_id=negation_id))
+        return self.done(owner, events, {"id": memory_id, "replaced_by": replaced_by})
 
     def delete(
         self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
@@ -139,8 +143,8 @@ class Writer:
     ) -> dict[str, Any]:
         """Several memories become a new one; without a summary it says what the newest of them says."""
         check_owner(owner)
-        when = self._when(occurred_at)
-        memories = [self._standing(owner, source) for source in sources]
+        when = self.when(occurred_at)
+        memories = [self.standing(owner, source) for source in sources]
         text = summary
         if text is None:
             if not memories:
@@ -148,13 +152,13 @@ class Writer:
             text = max(memories, key=lambda m: (m.last_activated_at, m.created_seq)).content
         new_id = into or f"m-{new_event_id()}"
         data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
-        return self._done(owner, [self._event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
+        return self.done(owner, [self.event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
 
     def _one(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
-        self._standing(owner, memory_id)
-        return self._done(owner, [self._event(data, owner, self._when(occurred_at), actor)], {"id": memory_id})
+        self.standing(owner, memory_id)
+        return self.done(owner, [self.event(data, owner, self.when(occurred_at), actor)], {"id": memory_id})
 
-    def _standing(self, owner: str, memory_id: str) -> Memory:
+    def standing(self, owner: str, memory_id: str) -> Memory:
         """The memory, if events may still change it: or a delete would be written, ignored and believed.
 
         Raises NotFound, or InputError where the memory was purged or another stands for it.
@@ -175,10 +179,11 @@ class Writer:
             )
         return memory
 
-    def _when(self, occurred_at: str | None) -> int:
+    def when(self, occurred_at: str | None) -> int:
+        """Microseconds since 1970 of what was said, or of now."""
         return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")
 
-    def _event(
+    def event(
         self,
         data: Any,
         owner: str,
@@ -188,6 +193,7 @@ class Writer:
         event_id: str | None = None,
         causation_id: str | None = None,
     ) -> AnyEvent:
+        """An event of these data, checked as at the door."""
         return make_event(
             data,
             owner=owner,
@@ -198,11 +204,11 @@ class Writer:
             causation_id=causation_id,
         )
 
-    def _done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
+    def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
         receipts = self.append_all([prepare(event) for event in events])
         self.settle(receipts)
-        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self._effects(owner, receipts)}
+        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects(owner, receipts)}
         with self._reader.scene(owner) as scene:
             return answer | scene.warning
 
@@ -214,11 +220,16 @@ class Writer:
                 raise _refusal(receipt)
         return receipts
 
-    def _effects(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
+    def effects(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
+        """Change-log entries of what these receipts stand for: read from the newest back, no farther than it takes."""
         seqs = {parse_position(receipt.position)[1] for receipt in receipts if receipt.position}
         partition = parse_position(receipts[0].position or "0:0")[0]
-        _, entries = self._views.history(owner)
-        return [describe(entry, partition) for entry in entries if entry.seq in seqs]
+        applied, reach = self._views.applied(partition, [owner])[0], len(seqs) + NEWEST
+        while True:
+            tail = self._views.tail(owner, max(applied - reach, 0))
+            if reach >= applied or seqs <= set(tail.seqs):
+                return [describe(entry, partition) for entry in tail.entries if entry.seq in seqs]
+            reach *= 8
 
 
 def _refusal(receipt: Receipt) -> EngramlogError:

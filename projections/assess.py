@@ -1,6 +1,9 @@
 """How sure are we about a topic? Confidence, coverage, recency and consolidation of what is remembered (seed 000, section 3.1).
 
 score = 0.35 mean confidence + 0.25 min(count / 10, 1) + 0.20 mean recency + 0.20 mean consolidation
+
+Relevance is the share of the topic's terms that a memory holds, or its text score where that is higher. Not the text score
+alone: BM25 falls as more memories hold a term, so that the more was known of a topic, the less would count as evidence.
 """
 
 from __future__ import annotations
@@ -33,17 +36,17 @@ class _Words(NamedTuple):
 
 
 _ENGLISH = {
-    "high": _Words("I am sure about “{topic}”: {count} memories agree on it", ("Answer from these memories.",)),
+    "high": _Words("I am sure about “{topic}”: {memories} speak of it", ("Answer from these memories.",)),
     "medium": _Words(
-        "I know something about “{topic}”, but am not sure ({count} memories)",
+        "I know something about “{topic}”, but am not sure ({memories})",
         ("Check these memories against each other.", "Where much depends on it, look up something current."),
     ),
     "low": _Words(
-        "My memory of “{topic}” is vague ({count} memories)",
+        "My memory of “{topic}” is vague ({memories})",
         ("It may be out of date or incomplete.", "Look it up, or ask again, before relying on it."),
     ),
     "very_low": _Words(
-        "I hardly remember anything reliable about “{topic}” ({count} memories)",
+        "I hardly remember anything reliable about “{topic}” ({memories})",
         ("Look it up elsewhere.", "Record what you find, so that it is known next time."),
     ),
     "none": _Words(
@@ -52,7 +55,7 @@ _ENGLISH = {
     ),
 }
 _CHINESE = {
-    "high": _Words("关于“{topic}”我很有把握：有 {count} 条记忆可以支持", ("可以直接依据这些记忆回答。",)),
+    "high": _Words("关于“{topic}”我很有把握：有 {count} 条相关记忆", ("可以直接依据这些记忆回答。",)),
     "medium": _Words(
         "关于“{topic}”我有所了解，但不完全确定（{count} 条记忆）",
         ("先把这些记忆相互核对。", "如果结果很重要，请查一下最新的资料。"),
@@ -71,7 +74,8 @@ _CHINESE = {
 def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     """Score in [0, 1] with its level, a message and advice in the topic's language, 5 pieces of evidence and the numbers.
 
-    What counts are memories that stand: not deleted, merged away, superseded or in doubt, and no secrets.
+    What counts are memories that stand: not deleted, merged away, superseded or a negated version that was kept, and no
+    secrets. Whether they agree is not looked into.
     """
     rows, relevance = _hits(view, topic)
     words = _CHINESE if any("\u4e00" <= character <= "\u9fff" for character in topic) else _ENGLISH
@@ -82,9 +86,10 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     coverage = min(rows.size / FULL_COVERAGE, 1.0)
     recency = float(recencies(columns, now, view.parameters).mean())
     settled = float(consolidations(columns, now, view.parameters).mean())
-    score = 0.35 * confidence + 0.25 * coverage + 0.20 * recency + 0.20 * settled
+    # Rounded first, so that the level is that of the score that is told.
+    score = round(0.35 * confidence + 0.25 * coverage + 0.20 * recency + 0.20 * settled, 6)
     level = next(name for least, name in LEVELS if score >= least)
-    best = np.lexsort((rows, -relevance, -columns.confidence))[:EVIDENCE]
+    best = np.lexsort((np.arange(rows.size), -relevance, -columns.confidence))[:EVIDENCE]
     evidence = [
         {
             "id": columns.memories[at].id,
@@ -101,14 +106,18 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
 
 
 def _hits(view: OwnerView, topic: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and relevance of the at most 50 best hits that stand, of relevance 0.3 and more."""
+    """Rows and relevance of the at most 50 best hits that stand, of relevance 0.3 and more, the best first.
+
+    Of equally relevant ones the higher text score is the better, then the newer row.
+    """
     found = view.matches(topic)
-    relevance = found.scores / (found.scores + TEXT_HALF)
+    text = found.scores / (found.scores + TEXT_HALF)
+    relevance = np.maximum(text, view.coverage(topic, found.rows))
     columns = view.columns
     stands = (columns.state == Columns.LIVE) & (columns.conflict <= Columns.FADE) & (columns.sensitivity < SECRET)
     kept = (relevance >= LEAST_RELEVANCE) & stands[found.rows]
-    rows, relevance = found.rows[kept], relevance[kept]
-    order = np.lexsort((-rows, -relevance))[:MOST_HITS]
+    rows, relevance, text = found.rows[kept], relevance[kept], text[kept]
+    order = np.lexsort((-rows, -text, -relevance))[:MOST_HITS]
     return rows[order], relevance[order]
 
 
@@ -131,11 +140,12 @@ def _answer(
     evidence: list[dict[str, Any]],
     stats: dict[str, Any],
 ) -> dict[str, Any]:
+    memories = "1 memory" if count == 1 else f"{count} memories"
     return {
         "topic": topic,
         "confidence": level,
-        "score": round(score, 6),
-        "message": words.message.format(topic=topic, count=count),
+        "score": score,
+        "message": words.message.format(topic=topic, count=count, memories=memories),
         "suggestions": list(words.suggestions),
         "evidence": evidence,
         "stats": stats,

@@ -22,7 +22,7 @@ from events.catalogue import (
 from events.envelope import Event, micros
 from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
 from projections.evolve_link import linked
-from projections.evolve_use import risen
+from projections.evolve_use import risen, tier_of
 from projections.memory import (
     DAY,
     FULL,
@@ -55,7 +55,9 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         content=data.content,
         category=data.category,
         kind=data.kind,
-        tier=data.tier or (data.kind if data.kind in TIERS else "fact"),
+        tier=tier_of(
+            data.tier or (data.kind if data.kind in TIERS else "fact"), data.importance or 0.0, scene.parameters
+        ),
         source=data.source,
         created_at=at,
         updated_at=at,

@@ -79,8 +79,11 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
             scene.ignore(memory_id, "said earlier than what the memory backs already")
             continue
         others = [one for one in memory.facts if one is not old]
-        facts = sorted([*others, fact], key=lambda f: (f.at, f.subject, f.predicate, f.object, f.negation))
-        scene.change(memory, "link", "backs a triple", facts=tuple(facts[-MAX_FACTS:]))
+        facts = sorted([*others, fact], key=lambda f: (f.at, f.subject, f.predicate, f.object, f.negation))[-MAX_FACTS:]
+        if fact not in facts:
+            scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
+            continue
+        scene.change(memory, "link", "backs a triple", facts=tuple(facts))
 
 
 def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:
@@ -92,6 +95,9 @@ def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:
         old = _same(memory, data)
         if old is None:
             scene.ignore(memory_id, "does not back this triple")
+            continue
+        if old.at > scene.at:
+            scene.ignore(memory_id, "the triple was asserted again later than this")
             continue
         scene.change(
             memory, "link", "no longer backs a triple", facts=tuple(one for one in memory.facts if one is not old)

@@ -8,8 +8,9 @@ from typing import Any
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
 from projections.evolve_conflict import flagged, newest_said, settled
+from projections.evolve_use import limited
+from projections.laws.tiered import effective_importance
 from projections.memory import (
-    MAX_BOOSTS,
     MAX_CONFLICTS,
     MAX_MENTIONS,
     MAX_TURNS,
@@ -74,7 +75,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         created_seq=scene.seq,
         level=SUMMARY,
         confidence=max(m.confidence for m in sources),
-        importance=max(m.importance for m in sources),
+        importance=round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6),
         sensitivity=max(detect_sensitivity(data.summary), *(m.sensitivity for m in sources)),
         verified=all(m.verified for m in sources),
         keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
@@ -93,22 +94,20 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         stability=max(m.stability for m in sources),
         last_reinforced_at=max(m.last_reinforced_at for m in sources),
         changed_seq=scene.seq,
-        upkeep=_upkeep(sources),
+        upkeep=_upkeep(sources, scene.at),
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
     )
 
 
-def _upkeep(sources: Iterable[Memory]) -> Upkeep | None:
-    """Boosts and clocks of all, so that a merge is no way around the limits of boosting."""
+def _upkeep(sources: Iterable[Memory], at: int) -> Upkeep:
+    """Boosts of all, so that a merge is no way around their limits; what is left of the importance is set now."""
     found = [m.upkeep for m in sources if m.upkeep is not None]
-    if not found:
-        return None
     boosts = sorted((boost for upkeep in found for boost in upkeep.boosts), key=lambda boost: boost.at)
     return Upkeep(
-        tuple(boosts[-MAX_BOOSTS:]),
-        max((u.set_at for u in found if u.set_at is not None), default=None),
+        limited(tuple(boosts)),
+        at,
         max((u.promotion_at for u in found if u.promotion_at is not None), default=None),
-        all(u.kept for u in found),
+        bool(found) and all(u.kept for u in found),
     )
 
 

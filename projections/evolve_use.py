@@ -11,6 +11,7 @@ from typing import Any
 
 from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
 from events.envelope import Event, micros
+from events.parameters import Parameters
 from projections.evolve_link import boosted
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
@@ -27,25 +28,28 @@ def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
     """Counts what was shown, no later than the event itself. Moves no time stamp of activity, writes no entry."""
     parameters = scene.parameters
     factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
+    reinforced: set[str] = set()
     for hit in data.hits:
         memory = scene.get(hit.memory_id)
         if memory is None or memory.purged_at is not None or memory.merged_into is not None:
             continue
         last = min(micros(hit.last_at), scene.at)
+        first = memory.id not in reinforced
+        reinforced.add(memory.id)
         after = with_changes(
             memory,
             access_count=memory.access_count + hit.count,
             last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
-            reinforce_count=memory.reinforce_count + 1,
-            stability=_steadied(scene, memory, factor),
+            reinforce_count=memory.reinforce_count + first,
+            stability=_steadied(scene, memory, factor) if first else memory.stability,
             last_reinforced_at=max(memory.last_reinforced_at, last),
             changed_seq=scene.seq,
         )
         scene.changed[memory.id] = risen(memory, after, scene)
     for group in data.together:
-        first = list(dict.fromkeys(group))[:FIRST_HITS]
-        for number, one in enumerate(first):
-            for other in first[number + 1 :]:
+        shown = list(dict.fromkeys(group))[:FIRST_HITS]
+        for number, one in enumerate(shown):
+            for other in shown[number + 1 :]:
                 boosted(scene, one, other, parameters.co_hit_boost)
 
 
@@ -63,7 +67,7 @@ def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
     failed = outcome == "task_failure"
     fields: dict[str, Any] = {
         "stability": _steadied(scene, memory, getattr(parameters, f"reinforce_{outcome}")),
-        "reinforce_count": memory.reinforce_count + (not failed),
+        "reinforce_count": memory.reinforce_count + (not failed or parameters.failure_restarts_clock),
     }
     if not failed or parameters.failure_restarts_clock:
         fields["last_reinforced_at"] = max(memory.last_reinforced_at, scene.at)
@@ -99,14 +103,26 @@ def _boost(scene: Scene, memory: Memory) -> tuple[dict[str, Any], str | None]:
         return {}, "no boost: the limit of a day is reached"
     importance = round(effective_importance(memory, at, parameters) + amount, 6)
     kept = upkeep.kept and importance < parameters.decay_review_importance
-    boosts = (*recent, Boost(at, amount))[-MAX_BOOSTS:]
+    boosts = limited((*recent, Boost(at, amount)))
     fields: dict[str, Any] = {
         "importance": importance,
         "upkeep": Upkeep(boosts, max(at, upkeep.set_at or at), upkeep.promotion_at, kept),
     }
-    if importance >= parameters.core_importance and memory.tier in ("fact", "episode"):
-        fields["tier"] = "core"
+    fields["tier"] = tier_of(memory.tier, importance, parameters)
     return fields, None
+
+
+def tier_of(tier: str, importance: float, parameters: Parameters) -> str:
+    """The tier at an importance: from 3.0 on a memory is core for good."""
+    return "core" if importance >= parameters.core_importance and tier in ("fact", "episode") else tier
+
+
+def limited(boosts: tuple[Boost, ...]) -> tuple[Boost, ...]:
+    """The newest 16, the oldest of them with what those before it added: the limit of a day counts them all."""
+    if len(boosts) <= MAX_BOOSTS:
+        return boosts
+    older, newest = boosts[: -MAX_BOOSTS + 1], boosts[-MAX_BOOSTS + 1 :]
+    return (Boost(older[-1].at, round(sum(boost.amount for boost in older), 6)), *newest)
 
 
 def risen(before: Memory | None, after: Memory, scene: Scene) -> Memory:

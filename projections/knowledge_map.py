@@ -19,6 +19,7 @@ LEAST_WEIGHT = 0.3
 MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
+_WORD = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
 
@@ -27,17 +28,17 @@ def knowledge_map(
 ) -> dict[str, Any]:
     """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
 
-    `depth` steps, over associations of weight `least` and more, `most` nodes at the most: `truncated` says when there were
-    more. Only what the mode shows.
+    `depth` steps, over associations of weight `least` and more, `most` nodes at the most, centres included: `truncated`
+    says when there were more. Only what the mode shows.
     """
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
     found = view.matches(topic)
     kept = seen.shown[found.rows]
     rows, scores = found.rows[kept], found.scores[kept]
-    centres = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
-    depths = dict.fromkeys(centres, 0)
-    frontier, truncated = centres, False
+    best = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
+    frontier, truncated = best[:most], len(best) > most
+    depths = dict.fromkeys(frontier, 0)
     for step in range(1, depth + 1):
         following: list[int] = []
         for row in frontier:
@@ -54,7 +55,7 @@ def knowledge_map(
     clusters = _clusters(list(depths), edges)
     return {
         "topic": topic,
-        "nodes": _nodes(asked, depths, clusters, seen.weights),
+        "nodes": _nodes(asked, depths, clusters),
         "edges": [
             {
                 "from": view.columns.memories[a].id,
@@ -94,9 +95,7 @@ def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]]) -> list
     return sorted(found, key=lambda community: (-len(community), community))
 
 
-def _nodes(
-    asked: Asked, depths: dict[int, int], clusters: list[list[int]], weights: np.ndarray
-) -> list[dict[str, Any]]:
+def _nodes(asked: Asked, depths: dict[int, int], clusters: list[list[int]]) -> list[dict[str, Any]]:
     view = asked.view
     of = {row: number for number, community in enumerate(clusters) for row in community}
     rows = list(depths)
@@ -108,7 +107,7 @@ def _nodes(
             "kind": view.columns.memories[row].kind,
             "confidence": view.columns.memories[row].confidence,
             "consolidation": round(float(consolidated), 6),
-            "weight": round(float(weights[row]), 6),
+            "weight": round(view.law.read(view.columns.memories[row], asked.now, view.parameters).weight, 6),
             "depth": depths[row],
             "is_center": depths[row] == 0,
             "cluster": of[row],
@@ -128,22 +127,29 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
     answer = []
     for number, community in enumerate(clusters):
         words: Counter[str] = Counter()
+        spelled: dict[str, str] = {}
         for row in community:
-            words.update(set(memories[row].keywords) or _words(memories[row].content))
-        common = sorted(words.items(), key=lambda one: (-one[1], one[0]))[:3]
+            said = {word: word for word in memories[row].keywords} or _words(memories[row].content)
+            words.update(said.keys())
+            for word, spelling in said.items():
+                spelled[word] = min(spelled.get(word, spelling), spelling, key=lambda one: (len(one), one))
+        common = [spelled[word] for word, _ in sorted(words.items(), key=lambda one: (-one[1], one[0]))[:3]]
         answer.append(
             {
                 "id": number,
                 "members": [memories[row].id for row in community],
-                "words": [w for w, _ in common],
-                "label": " ".join(w for w, _ in common),
+                "words": common,
+                "label": " ".join(common),
             }
         )
     return answer
 
 
-def _words(content: str) -> set[str]:
-    """Words as they are written, which are read better than stems; of Chinese its pairs of characters."""
-    spelled = {word.casefold() for word in _WORD.findall(content)} - STOP_WORDS
-    pairs = {token for token in tokens(content) if not token.isascii()}
-    return {word for word in spelled | pairs if len(word) > 1}
+def _words(content: str) -> dict[str, str]:
+    """What search reads of a text, with its spelling there; single characters say nothing about a cluster."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(content.casefold()):
+        for token in set(tokens(word)) - STOP_WORDS:
+            if len(token) > 1:
+                found.setdefault(token, word if word.isascii() else token)
+    return found

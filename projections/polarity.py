@@ -70,16 +70,19 @@ _REVERSING = re.compile(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_HAN}]|(?:[^\s{_HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
-_LEADING, _TRAILING = "'`", ".:'`"
-_ARTICLE = re.compile(r"\b(?:an?|the)\b(?= [^\W\d])")
+_LEADING, _TRAILING, _DASHES = "'`", ".:'`", ("-", "–")
+_EMPTY_ENGLISH = re.compile(
+    r"^(?:(?:oh|hey|hi|yes|yeah|please)\b,? *)+(?=\w)|\b(?:an?|the)\b(?= (?!few\b|little\b|bit\b)[^\W\d])|\b(?:do|does|also)\b"
+    r"|(?<!not )\b(?:really|very)\b(?! (?:few|little)\b)"
+)
+"""Not before "few" or "little", nor after "not", where they turn the sense."""
 _LETTER_A = re.compile(r"(?<=[a-z\d] )A\b(?!')")
 """As in "vitamin A": no article."""
-_EMPTY_TEXT = "do does really very quite also please oh hey hi yes yeah that - –"
-_EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
 _NUMERALS = "〇零一二两三四五六七八九十百千万亿"
 _EMPTY_HAN = re.compile(
-    r"(?<=[我你您他她它们咱])的|[的了](?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]|非常|特别(?=[喜爱讨想怕好高开])|真的|很|挺"
-    rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所本辆台张]|部(?!分)|个(?![人月星小礼钟头半]))"
+    rf"(?<=[我你您他她它们咱])的(?=[{_HAN}])|(?<![我你您他她它们咱])的(?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]+(?=$|[。,.!?;\s])"
+    r"|(?<![不没是])(?:很|(?:非常|特别|真的|挺)(?=[喜爱讨想怕好高开忙累难热冷]))"
+    rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所辆台张]|本(?![正科])|部(?!分)|个(?![人月星小礼钟头半]))"
 )
 _NAME = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
 _NUMBER_TEXT = "two three four five six seven eight nine ten eleven twelve"
@@ -138,11 +141,11 @@ def wording(text: str) -> list[str]:
 
     Two statements without `difference` have the same of them.
     """
-    written = _EMPTY_HAN.sub("", _ARTICLE.sub(" ", plain(_LETTER_A.sub("A=", text))))
+    written = _EMPTY_HAN.sub("", _EMPTY_ENGLISH.sub(" ", plain(_LETTER_A.sub("A=", text))))
     written = _HAN_NUMBER.sub(_number, re.sub(r"(?<=\d),(?=\d{3}\b)", "", written))
     written = re.sub(r"(?<=\d)(?=[a-z])", " ", re.sub(r"\b([ap])\.m\b", r"\1m", written))
     words = [word for found in _WORD.findall(written) if (word := found.lstrip(_LEADING).rstrip(_TRAILING))]
-    kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word not in _EMPTY_WORDS] or words
+    kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word not in _DASHES]
     return [*kept, "?"] if "?" in written else kept
 
 

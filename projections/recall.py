@@ -7,6 +7,7 @@ score of seed 004, section 6. `associative`: its later one, which ranks what act
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from projections.modes import REASONS, Visibility, reasons_told, secrets, visibi
 from projections.query import Asked, card
 from projections.search_index import Rows, Scores
 from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
-from projections.triples import Reached
+from projections.triples import Graph, Reached
 from projections.view import OwnerView
 
 TEXT_HALF = 8.0
@@ -85,20 +86,29 @@ def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str
 
 def _let_through(view: OwnerView, matches: Scores, seen: Visibility, wish: Wish) -> _Found:
     kept = seen.shown[matches.rows]
-    if wish.tags or wish.feeling:
+    if _filters(wish):
         for place in np.flatnonzero(kept):
-            tags = view.context(int(matches.rows[place])).tags
-            named = not wish.tags or contextual_match(wish.tags, tags) > 0
-            kept[place] = named and (wish.feeling is None or wish.feeling in tags)
+            kept[place] = _wished(view, int(matches.rows[place]), wish)
     bm25 = matches.scores[kept]
     return _Found(matches.rows[kept], bm25 / (bm25 + TEXT_HALF))
+
+
+def _filters(wish: Wish) -> bool:
+    return bool(wish.tags) or wish.feeling is not None
+
+
+def _wished(view: OwnerView, row: int, wish: Wish) -> bool:
+    """Whether a memory has one of the tags, and the feeling, that are asked for."""
+    tags = view.context(row).tags
+    named = not wish.tags or contextual_match(wish.tags, tags) > 0
+    return named and (wish.feeling is None or wish.feeling in tags)
 
 
 def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> _Ranked:
     if wish.ranking == "overlap":
         ranked = _by_overlap(asked, query, found, wish)
     elif wish.ranking == "associative":
-        ranked = _by_activation(asked, query, found, seen)
+        ranked = _by_activation(asked, query, found, seen, wish)
     else:
         standing = np.maximum(seen.weights[found.rows], 0.0)
         bonus = WEIGHT_SHARE * standing / (1.0 + standing)
@@ -133,12 +143,15 @@ def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> _Ranked:
     return _Ranked(rows, _sum(parts, rows.size), parts, {})
 
 
-def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility) -> _Ranked:
-    """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.3)."""
+def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> _Ranked:
+    """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.2).
+
+    Activation may pass through what lacks the tags asked for, but only what has them is a result.
+    """
     view = asked.view
     seeds = _seeds(found)
     reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
-    ways = {one.row: one for one in reached}
+    ways = {one.row: one for one in reached if not _filters(wish) or _wished(view, one.row, wish)}
     direct = set(found.rows.tolist())
     rows = np.concatenate([found.rows, np.array([r for r in ways if r not in direct], dtype=np.int64)]).astype(np.int64)
     best = max((relevance for _, relevance in seeds), default=1.0)
@@ -198,12 +211,14 @@ def _results(
         }
         if row in ranked.ways:
             explained["path"] = path_told(view.columns, ranked.ways[row])
+        if _filters(wish):
+            explained["tags"] = list(view.context(row).tags)
         results.append(
             {
                 **card(memory, LEVELS[int(seen.levels[row])]),
                 "score": round(float(ranked.scores[at]), 6),
                 "weight": round(reading.weight, 6),
-                "explain": explained | ({"tags": list(view.context(row).tags)} if wish.tags or wish.feeling else {}),
+                "explain": explained,
             }
         )
     return results
@@ -227,7 +242,7 @@ def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: 
     """What the best hits bring to mind and the results do not show: over associations, then over triples."""
     view, now, _ = asked
     over_edges = spread(_seeds(found), view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
-    over_triples = view.graph.walk(query, view.columns, view.parameters.spread_depth, MOST_ACTIVATED)
+    over_triples = _graph(view, seen).walk(query, view.columns, view.parameters.spread_depth, MOST_ACTIVATED)
     told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
     for way in over_edges:
         told[way.row] = (way.activation, path_told(view.columns, way))
@@ -242,6 +257,21 @@ def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: 
         fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
         answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **fields})
     return answer
+
+
+def _graph(view: OwnerView, seen: Visibility) -> Graph:
+    """The triples that a shown memory backs, itself or as a source of it: what only hidden ones say is not walked."""
+    heirs = [[_heir(view.columns, memory_id) for memory_id in triple.backing] for triple in view.graph.triples]
+    backed = [any(row is not None and seen.shown[row] for row in backing) for backing in heirs]
+    return view.graph if all(backed) else Graph(compress(view.graph.triples, backed))
+
+
+def _heir(columns: Columns, memory_id: str) -> int | None:
+    """The row of a memory, or of what it was merged into."""
+    row = columns.row(memory_id)
+    while row is not None and (into := columns.memories[row].merged_into) is not None:
+        row = columns.row(into)
+    return row
 
 
 def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:

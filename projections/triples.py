@@ -6,6 +6,7 @@ neither deleted nor purged backs it. So a deletion cascades and a restoration br
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -118,4 +119,4 @@ def _reach(
 
 
 def _folded(entity: str) -> str:
-    return " ".join(entity.casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", entity).casefold().split())

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from api import cleaning
-from api.cli.app import Json, app, err, opened, out, show
+from api.cli.app import Json, app, err, opened, out, progress, show
 from api.cli.render import when
 from api.cli.tables import Cell, Column, tabulate
 from events.errors import InputError
@@ -54,7 +54,7 @@ def cleanup(
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
     **sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes (tiered
-    profile); **merge**, **link** and **replay** run only when named. Deletions are undone for 30 days by `restore`. A purge takes
+    profile); **merge**, **link** and **replay** run only when named. Deletions can be undone for 30 days (`restore`). A purge takes
     the content out of every record, view, search, export and history; *the log still holds the text* until contents are sealed.
     """
     if (owner is None) is not all_:
@@ -62,7 +62,8 @@ def cleanup(
     jobs = job or list(cleaning.BY_HAND)
     with opened(context) as application:
         if owner is not None:
-            answer = application.cleaner.clean(owner, dry_run=dry_run, jobs=jobs)
+            with progress("decisions", json) as advance:
+                answer = application.cleaner.clean(owner, dry_run=dry_run, jobs=jobs, on_progress=advance)
             show(answer, json, _one)
             return
         with _bar(json) as advance:
@@ -143,6 +144,6 @@ def _restorable(how_long: str, owner: Text) -> None:
 def _purged(answer: dict[str, Any]) -> None:
     if answer["counts"].get("purge"):
         out.print(
-            f"What {'would be' if answer['dry_run'] else 'was'} purged leaves every record, view, search, export and history"
-            " for good; the log still holds its text until contents are sealed."
+            f"What {'would be purged leaves' if answer['dry_run'] else 'was purged is gone from'} every record, view, search,"
+            " export and history for good; the log still holds its text until contents are sealed."
         )

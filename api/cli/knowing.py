@@ -101,10 +101,19 @@ def map_(
 
 
 def _mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> None:
-    nodes, edges = {node["id"]: node for node in answer["nodes"]}, answer["edges"]
-    if not nodes:
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    if nodes:
+        _clustered(answer, nodes)
+    else:
         out.print("[yellow]Nothing is known about that[/]")
-        return
+    for remark in remarks:
+        out.print(Text(remark, "yellow"))
+    if path is not None:
+        out.print(Text(f"written to {path}", "dim"))
+
+
+def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
+    edges = answer["edges"]
     more = ", and there is more (--limit)" if answer["truncated"] else ""
     out.print(f"[dim]{len(nodes)} memories, {len(edges)} associations, {len(answer['clusters'])} clusters{more}[/]")
     for cluster in answer["clusters"]:
@@ -116,10 +125,6 @@ def _mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> No
                 Text.assemble(f"{mark} ", (member, "cyan"), f" {node['label']} ", (f"{node['weight']:.2f}", "green"))
             )
         out.print(tree)
-    for remark in remarks:
-        out.print(Text(remark, "yellow"))
-    if path is not None:
-        out.print(Text(f"written to {path}", "dim"))
 
 
 @app.command(epilog="Example: `engramlog associations alice coffee --depth 2`")

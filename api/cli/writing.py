@@ -203,7 +203,7 @@ def delete(
     ids: Annotated[
         list[str],
         typer.Argument(
-            metavar="ID...|-",
+            metavar="ID|-",
             help="Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
             show_default=False,
         ),

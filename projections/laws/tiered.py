@@ -15,9 +15,6 @@ from projections.columns import NEVER, Columns
 from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
 from projections.memory import DAY, Memory
 
-MOST_STEPS = 10_000
-"""A step beyond which nothing is left of any importance."""
-
 
 def anchor(memory: Memory) -> int:
     """The instant it decays from, microseconds: the last access (else creation), or the last boost or keeping if later."""
@@ -40,17 +37,26 @@ def effective_importance(memory: Memory, now: int, parameters: Parameters) -> fl
     step = step_of(memory.tier, parameters)
     if step is None:
         return memory.importance
-    if memory.tier == "episode" and now - memory.created_at >= int(parameters.episode_kept_days * DAY):
+    if _gone(memory, now, parameters):
         return 0.0
     factor, period = step
-    steps = min(max(now - anchor(memory), 0) // period, MOST_STEPS)
+    steps = max(now - anchor(memory), 0) // period
     return float(memory.importance * factor**steps)
+
+
+def _gone(memory: Memory, now: int, parameters: Parameters) -> bool:
+    return memory.tier == "episode" and now - memory.created_at >= int(parameters.episode_kept_days * DAY)
 
 
 def review_threshold_of(memory: Memory, parameters: Parameters) -> float:
     """Importance under which a reviewer is asked whether it may go: lower once it was kept."""
     kept = memory.upkeep is not None and memory.upkeep.kept
-    return parameters.kept_review_importance if kept else parameters.decay_review_importance
+    return lower_threshold(parameters) if kept else parameters.decay_review_importance
+
+
+def lower_threshold(parameters: Parameters) -> float:
+    """Under which a kept memory is asked about again: never above the first, or it would be asked about without end."""
+    return min(parameters.kept_review_importance, parameters.decay_review_importance)
 
 
 _TOLD: Mapping[str, str] = {
@@ -58,6 +64,7 @@ _TOLD: Mapping[str, str] = {
     "factor": "what each step leaves",
     "period": "days a step takes",
     "steps": "whole steps taken",
+    "present": "1; 0 for an episode that is gone",
     "days": "days since it was last looked at, boosted or kept",
 }
 
@@ -79,7 +86,8 @@ class TieredLaw:
             "importance": memory.importance,
             "factor": factor,
             "period": period / DAY,
-            "steps": float(min(since // period, MOST_STEPS)) if period else 0.0,
+            "steps": float(since // period) if period else 0.0,
+            "present": float(not _gone(memory, now, parameters)),
             "days": since / DAY,
         }
         return Reading(weight, weight, found)
@@ -92,7 +100,7 @@ class TieredLaw:
             step = step_of(tier, parameters)
             rows = np.flatnonzero(columns.tier == code)
             if step is not None and rows.size:
-                weights[rows] *= step[0] ** np.minimum(since[rows] // step[1], MOST_STEPS)
+                weights[rows] *= step[0] ** (since[rows] // step[1])
         gone = (columns.tier == Columns.EPISODE) & (now - columns.created_at >= int(parameters.episode_kept_days * DAY))
         weights[gone] = 0.0
         return weights
@@ -131,25 +139,26 @@ def fallen_at(columns: Columns, least: Floats, parameters: Parameters) -> Instan
         factor, period = step
         importance, floor = columns.importance[rows], least[rows]
         steps = _steps_under(importance, floor, factor)
-        found[rows] = np.where(steps < MOST_STEPS, start[rows] + steps.astype(np.int64) * period, FOREVER)
+        comes = steps * period < FOREVER
+        found[rows] = np.where(comes, start[rows] + np.where(comes, steps, 0).astype(np.int64) * period, FOREVER)
     episodes = columns.tier == Columns.EPISODE
     gone = columns.created_at + int(parameters.episode_kept_days * DAY)
     return np.where(episodes & (least > 0), np.minimum(found, gone), found)
 
 
 def _steps_under(importance: Floats, floor: Floats, factor: float) -> Floats:
-    """The fewest whole steps after which importance * factor ** steps < floor; MOST_STEPS where there are none."""
+    """The fewest whole steps after which importance * factor ** steps < floor; infinity where there are none."""
     under = importance < floor
     if factor >= 1.0:
-        return np.where(under, 0.0, float(MOST_STEPS))
+        return np.where(under, 0.0, np.inf)
     if factor <= 0.0:
-        return np.where(under, 0.0, np.where(floor > 0, 1.0, float(MOST_STEPS)))
+        return np.where(under, 0.0, np.where(floor > 0, 1.0, np.inf))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         steps = np.ceil(np.log(floor / importance) / np.log(factor))
-    steps = np.where(np.isfinite(steps), np.clip(steps, 0, MOST_STEPS), float(MOST_STEPS))
+    steps = np.where(np.isfinite(steps) & (floor > 0), np.maximum(steps, 0), np.inf)
     for _ in range(2):  # the logarithm may be off by one step at either side
         steps = np.where((steps > 0) & (importance * factor ** (steps - 1) < floor), steps - 1, steps)
-        steps = np.where(importance * factor**steps >= floor, np.minimum(steps + 1, MOST_STEPS), steps)
+        steps = np.where(importance * factor**steps >= floor, steps + 1, steps)
     found: Floats = np.where(under, 0.0, steps)
     return found
 

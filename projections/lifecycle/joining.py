@@ -36,10 +36,9 @@ def links(view: OwnerView, now: int) -> list[Decision]:
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
     found: dict[int, list[Pair]] = defaultdict(list)
-    for pair in similar_pairs(memories, parameters.related_similarity):
+    for pair in similar_pairs(memories, parameters.related_similarity, parameters.related_similarity_most):
         a, b = memories[pair.a], memories[pair.b]
-        duplicates = pair.similarity >= parameters.merge_similarity and may_merge(a, b, parameters) is None
-        if pair.similarity <= parameters.related_similarity_most and not duplicates:
+        if pair.similarity < parameters.merge_similarity or may_merge(a, b, parameters) is not None:
             found[pair.a].append(pair)
             found[pair.b].append(pair)
     best = {

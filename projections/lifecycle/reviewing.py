@@ -12,7 +12,7 @@ import numpy as np
 from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
 from events.envelope import from_micros
 from projections.columns import NEVER, Columns
-from projections.laws.tiered import fallen_at
+from projections.laws.tiered import fallen_at, lower_threshold
 from projections.lifecycle.decision import Decision
 from projections.memory import Memory
 from projections.view import OwnerView
@@ -29,7 +29,7 @@ def reviews(view: OwnerView, now: int) -> list[Decision]:
     asked = (columns.state == Columns.LIVE) & (columns.tier >= Columns.FACT)
     risen = np.flatnonzero(asked & (columns.promotion_at > NEVER) & (columns.promotion_at <= now))
     decisions = [_promotion(columns.memories[row], int(columns.promotion_at[row])) for row in risen]
-    least = np.where(columns.kept != 0, parameters.kept_review_importance, parameters.decay_review_importance)
+    least = np.where(columns.kept != 0, lower_threshold(parameters), parameters.decay_review_importance)
     due = fallen_at(columns, least, parameters)
     fallen = np.flatnonzero(
         asked & (due <= now) & (due > columns.restored_at) & ~np.isin(np.arange(len(columns)), risen)

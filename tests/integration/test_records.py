@@ -1,10 +1,9 @@
-"""Older records in, memories out, and many deleted: the service on a real store, and its HTTP face."""
+"""Older records in and memories out: the service on a real store, and its HTTP face."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,14 +11,10 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from api.deleting import Deleter
-from api.http.shapes import DeletedMany, RecordsImported
-from api.writing import Writer
-from events.errors import StoreUnavailable
-from events.log import Receipt
+from api.http.shapes import RecordsImported
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
-from tests.given_http import HttpStore, created, event, http_store
+from tests.given_http import HttpStore, created, http_store
 from tests.given_records import ENTRY, OURS, ROW
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -52,10 +47,6 @@ def deleted(http: HttpStore, owner: str, ids: Sequence[str], status: int = 200, 
 
 def entries(count: int) -> list[dict[str, Any]]:
     return [ENTRY | {"id": f"e{number}"} for number in range(count)]
-
-
-def status_of(http: HttpStore, owner: str, memory_id: str) -> str:
-    return str(http.application.reader.get(owner, memory_id, trace=False)["status"])
 
 
 def head(http: HttpStore, owner: str) -> int:
@@ -213,140 +204,10 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
     assert [one["memory_id"] for one in (first, *records)] == ["a", "b"]
 
 
-# --- delete many ----------------------------------------------------------------------------------------------------
-
-
-def test_several_memories_are_deleted_in_one_request(http: HttpStore) -> None:
-    made(http, "many", "a", "b", "c")
-    before = head(http, "many")
-    answer = deleted(http, "many", ["b", "a", "b"])
-    assert not DeletedMany.model_validate(answer).model_extra
-    assert (answer["owner"], answer["deleted"], answer["skipped"]) == ("many", ["b", "a"], [])
-    assert (head(http, "many"), answer["position"].endswith(f":{before + 2}")) == (before + 2, True)
-    assert [status_of(http, "many", one) for one in "abc"] == ["deleted", "deleted", "live"]
-
-
-def test_what_stays_is_named_with_the_reason_and_207(http: HttpStore) -> None:
-    made(http, "some", "a")
-    made(http, "some", "name", tier="core")
-    answer = deleted(http, "some", ["name", "nothing", "a"], 207)
-    assert (answer["deleted"], [one["id"] for one in answer["skipped"]]) == (["a"], ["name", "nothing"])
-    assert deleted(http, "some", ["a"], 207)["deleted"] == []
-    assert deleted(http, "some", ["name"], 207)["skipped"][0]["reason"].endswith("are left alone")
-    assert status_of(http, "some", "name") == "live"
-
-
-def test_where_no_id_could_be_deleted_the_answer_is_a_problem_that_names_each(http: HttpStore) -> None:
-    made(http, "none", "a", "b")
-    http.client.post("/v1/owners/none/merge", json={"sources": ["a", "b"], "into": "both"})
-    assert deleted(http, "none", ["x"], 404)["error"] == "NotFound"
-    several = deleted(http, "none", ["x", "y"], 404)
-    assert ([one["id"] for one in several["skipped"]], "and 1 more" in several["detail"]) == (["x", "y"], True)
-    assert deleted(http, "none", ["a"], 422)["merged_into"] == "both"
-    assert deleted(http, "none", ["a", "x"], 422)["error"] == "InputError"
-
-
-def test_at_most_a_thousand_ids_are_taken_at_a_time(http: HttpStore) -> None:
-    ids = [f"m{number}" for number in range(1_001)]
-    assert deleted(http, "thousands", ids, 413)["detail"].startswith("a request of 1001 ids")
-
-
-@pytest.mark.parametrize(
-    ("told", "field"),
-    [
-        ({"ids": []}, "ids"),
-        ({"ids": ["a", "b c"]}, "memory_id"),
-        ({"ids": "a,b"}, "ids"),
-        ({}, "ids"),
-        ({"ids": ["a"], "actor": "ghost"}, "actor"),
-        ({"ids": ["a"], "occurred_at": "soon"}, "occurred_at"),
-        ({"ids": ["a"], "why": "x"}, "why"),
-    ],
-)
-def test_a_request_to_delete_that_cannot_be_right_writes_nothing(
-    http: HttpStore, told: dict[str, Any], field: str
-) -> None:
-    made(http, "strict", "a")
-    before = head(http, "strict")
-    answer = http.client.post("/v1/owners/strict/memories/delete", json=told)
-    assert (answer.status_code, answer.json()["field"], head(http, "strict")) == (422, field, before)
-
-
-def test_a_memory_may_be_called_delete_and_be_deleted_by_itself(http: HttpStore) -> None:
-    made(http, "odd", "delete")
-    assert http.client.post("/v1/owners/odd/memories/delete/delete").status_code == 200
-    assert status_of(http, "odd", "delete") == "deleted"
-
-
-def test_more_than_a_thousand_ids_go_in_several_requests_and_are_told_as_they_go(http: HttpStore) -> None:
-    for start in (0, 1_000):
-        posted(http, "crowd", [ENTRY | {"id": f"e{start + number}"} for number in range(700)])
-    ids = [f"e{start + number}" for start in (0, 1_000) for number in range(700)]
-    told: list[tuple[int, int]] = []
-    answer = http.application.deleter.delete_many("crowd", ids, on_progress=lambda *one: told.append(one))
-    assert (answer.deleted, answer.exit_code) == (ids, 0)
-    assert told == [(1_000, 1_400), (1_400, 1_400)]
-
-
-class Failing(Writer):
-    """A writer that reaches the store so many times."""
-
-    times = 1
-
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
-        if self.times == 0:
-            raise StoreUnavailable("no connection")
-        self.times -= 1
-        return super().append_all(prepared)
-
-
-class Beaten(Writer):
-    """A writer before whom somebody else always comes to delete the memory `a`."""
-
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
-        Writer.append_all(self, [prepared[0], *self.others(prepared[0].owner)][1:])
-        return super().append_all(prepared)
-
-    def others(self, owner: str) -> list[Any]:
-        from events.door import read_event
-
-        raw = orjson.dumps(event("MemoryDeleted", owner=owner, key="somebody else", memory_id="a"))
-        return [read_event(raw, now=self._log.now())]
-
-
-@contextmanager
-def deleter_with(http: HttpStore, kind: type[Writer]) -> Iterator[Deleter]:
-    plain = http.application
-    yield Deleter(plain.reader, kind(plain.log, plain.views, plain.reader, plain.writer._catch_up))
-
-
-def test_where_the_store_fails_half_way_what_was_deleted_is_said_and_the_rest_named(http: HttpStore) -> None:
-    posted(http, "half", entries(700))
-    posted(http, "half", [ENTRY | {"id": f"f{number}"} for number in range(400)])
-    ids = [f"e{number}" for number in range(700)] + [f"f{number}" for number in range(400)]
-    with deleter_with(http, Failing) as deleter:
-        answer = deleter.delete_many("half", ids)
-        assert (answer.deleted, answer.exit_code, len(answer.skipped)) == (ids[:1_000], 3, 100)
-        assert answer.skipped[ids[-1]] == "not written: no connection"
-        assert answer.as_dict()["error"]["error"] == "StoreUnavailable"
-        with pytest.raises(StoreUnavailable):
-            deleter.delete_many("half", ids[1_000:])
-
-
-def test_what_somebody_else_deleted_meanwhile_is_named(http: HttpStore) -> None:
-    made(http, "race", "a", "b")
-    with deleter_with(http, Beaten) as deleter:
-        answer = deleter.delete_many("race", ["a", "b"])
-    assert (answer.deleted, answer.skipped, answer.exit_code) == (["b"], {"a": "deleted already"}, 3)
-
-
-def test_of_a_quarantined_owner_deletions_wait_and_an_export_says_how_far_it_goes(tmp_path: Path) -> None:
+def test_of_a_quarantined_owner_an_export_says_how_far_it_goes_and_an_import_waits(tmp_path: Path) -> None:
     with http_store(tmp_path, worker=False) as http:
-        store = Store(http.application)
         http.application.writer.settle(http.application.writer.append([orjson.dumps(created("a"))]))
-        stuck = store.poison("alice")
-        answer = deleted(http, "alice", ["a"], 207)
-        assert (answer["deleted"], answer["waiting"], answer["quarantined"]["position"]) == ([], ["a"], stuck)
+        stuck = Store(http.application).poison("alice")
         told = http.client.get("/v1/owners/alice/export")
         assert (told.headers["engramlog-quarantined"], len(told.text.splitlines())) == (stuck, 1)
         assert posted(http, "alice", [ENTRY], 207)["quarantined"]["position"] == stuck

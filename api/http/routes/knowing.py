@@ -11,16 +11,26 @@ from api.http.answer import Json, documented
 from api.http.asking import Asked, AssessAsked, AssociationsAsked, MapAsked, MemoryId, Owner
 from api.http.shapes import Assessment, AssociationTree, KnowledgeMap
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["knowing"])
+router = APIRouter(prefix="/v1/owners/{owner}")
 
 
-@router.get("/assess", summary="Assess", responses=documented(Assessment, "How sure we are.", 404, 409, 504))
+@router.get(
+    "/assess",
+    summary="Assess",
+    tags=["owners"],
+    responses=documented(Assessment, "How sure we are.", 404, 409, 504),
+)
 def assess(application: Asked, owner: Owner, asked: Annotated[AssessAsked, Query()]) -> Response:
     """How sure are we about a topic? Score, level, advice, evidence and the numbers. Leaves no trace."""
     return Json(application.knower.assess(owner, **asked.model_dump()))
 
 
-@router.get("/map", summary="Map", responses=documented(KnowledgeMap, "Nodes, edges, clusters.", 404, 409, 504))
+@router.get(
+    "/map",
+    summary="Map",
+    tags=["owners"],
+    responses=documented(KnowledgeMap, "Nodes, edges, clusters.", 404, 409, 504),
+)
 def map_(application: Asked, owner: Owner, asked: Annotated[MapAsked, Query()]) -> Response:
     """What is known about a topic, as a graph with clusters. Leaves no trace."""
     return Json(application.knower.map(owner, **asked.model_dump()))
@@ -29,6 +39,7 @@ def map_(application: Asked, owner: Owner, asked: Annotated[MapAsked, Query()]) 
 @router.get(
     "/memories/{memory_id}/associations",
     summary="Associations",
+    tags=["memories"],
     responses=documented(AssociationTree, "A tree.", 404, 409, 504),
 )
 def associations(

@@ -109,7 +109,7 @@ def test_a_merge_unites_and_sums_and_takes_the_newest_and_the_highest() -> None:
         source_turns=("t1", "t2", "t3"),
         sensitivity=2,
         confidence=0.9,
-        importance=2.3,
+        importance=1.955,
         verified=False,
         mention_count=6,
         mentions=(at(3), at(4), at(4.1), at(4.2)),

@@ -122,15 +122,22 @@ def test_a_merge_has_the_newest_clocks_and_all_counts_of_its_sources() -> None:
         last_reinforced_at=at(5),
         stability=168 * 1.2,
         importance=1.3,
-        upkeep=Upkeep((Boost(at(5), 0.3),), at(5), None, False),
+        upkeep=Upkeep((Boost(at(5), 0.3),), at(9), None, False),
     )
+
+
+def test_a_merge_takes_what_is_left_of_the_importance_and_lifts_nothing() -> None:
+    story = memory.given(created(importance=2.6), created(of="n", day=19), accessed("n", day=20))
+    left = 2.6 * 0.85**4
+    outcome = story.when(merged("m", "n", day=20))
+    outcome.then(of="all", importance=round(left, 6), tier="fact")
 
 
 def test_a_merge_is_kept_by_a_reviewer_only_where_all_that_were_reviewed_are() -> None:
     decayed = [created(), created(of="n"), kept("m", day=25), reinforced("n", day=25)]
     both = [created(), created(of="n"), kept("m", day=25), kept("n", day=26)]
     found = [folded(*events, merged("m", "n", day=30)).memories["all"].upkeep for events in (decayed, both)]
-    assert [upkeep and (upkeep.kept, upkeep.set_at) for upkeep in found] == [(False, at(25)), (True, at(26))]
+    assert [upkeep and (upkeep.kept, upkeep.set_at) for upkeep in found] == [(False, at(30)), (True, at(30))]
 
 
 def test_an_unmerge_gives_the_sources_their_boosts_back_as_they_were() -> None:

@@ -254,7 +254,8 @@ SPARED = [
     ({"sensitivity": 1}, False),
     ({"sensitivity": 2}, True),
     ({"sensitivity": 3}, True),
-    ({"importance": 10.0}, False),
+    ({"importance": 2.99}, False),
+    ({"importance": 3.0}, True),
 ]
 
 

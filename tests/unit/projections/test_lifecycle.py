@@ -154,7 +154,8 @@ def test_a_sweep_decides_nothing_twice() -> None:
 
 def test_the_same_decision_has_the_same_id_whenever_it_is_made_and_another_has_another() -> None:
     (early,), (late,) = planned(TEMPORARY, 31, "sweep"), planned(TEMPORARY, 80, "sweep")
-    assert early.event_id("ada") == late.event_id("ada") and early.due_at == late.due_at
+    assert early.event_id("ada") == late.event_id("ada")
+    assert early.due_at == late.due_at
     (after,) = planned(carried_out(TEMPORARY, 31, "sweep"), 200, "sweep")
     assert after.event_id("ada") != early.event_id("ada") != early.event_id("bob")
 

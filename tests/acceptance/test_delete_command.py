@@ -1,0 +1,153 @@
+"""Deleting many memories at once, as people do it on the command line (seed 003, "批量删除")."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.servers import Servers
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def events_of(cli: Cli) -> int:
+    return int(cli.json("status")["events"])
+
+
+def many(cli: Cli) -> None:
+    """m1 to m5 stand, name is core, rules is of the system, gone is deleted, a and b were merged into both."""
+    ids = ["m1", "m2", "m3", "m4", "m5", "gone", "a", "b"]
+    told = [event(number, memory_id=one) for number, one in enumerate(ids)]
+    told += [event(20, memory_id="name", tier="core"), event(21, memory_id="rules", tier="system")]
+    told += [event(22, type_="MemoryDeleted", memory_id="gone")]
+    cli("append", "-", stdin=lines(told))
+    cli("merge", "ada", "a", "b", "--into", "both")
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin"),
+    [
+        (["m1", "m2", "m3"], ""),
+        (["m1,m2,m3"], ""),
+        (["m1, m2\nm3"], ""),
+        (["m1，m2、m3"], ""),
+        (["m1\u3000m2；m3,"], ""),
+        (["m1", "m2,m1", "m3 m3"], ""),
+        (["-"], "m1\nm2, m3\n\n"),
+        (["m1", "-"], "\ufeffm2\r\nm3"),
+    ],
+)
+def test_ids_may_be_separated_in_any_way_and_a_repeated_one_is_deleted_once(
+    cli: Cli, words: list[str], stdin: str
+) -> None:
+    many(cli)
+    before = events_of(cli)
+    answer = cli.json("delete", "ada", *words, stdin=stdin.encode())
+    assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": [], "position": answer["position"]}
+    assert events_of(cli) == before + 3
+    assert [cli.json("get", "ada", one)["status"] for one in ("m3", "m4")] == ["deleted", "live"]
+
+
+def test_what_cannot_be_deleted_is_named_with_the_reason_and_the_others_are_deleted(cli: Cli) -> None:
+    many(cli)
+    before = events_of(cli)
+    answer = cli.json("delete", "ada", "m1 name rules nothing gone a m2", code=3)
+    assert (answer["deleted"], events_of(cli)) == (["m1", "m2"], before + 2)
+    reasons = {one["id"]: one["reason"] for one in answer["skipped"]}
+    assert list(reasons) == ["name", "rules", "nothing", "gone", "a"]
+    for memory_id, words in [
+        ("name", "is of tier core: core and system memories are left alone"),
+        ("rules", "is of tier system"),
+        ("nothing", "owner ada has no memory nothing"),
+        ("gone", "was deleted already, 2026-01-05T08:00:00Z"),
+        ("a", "was merged into both, which stands for it"),
+    ]:
+        assert words in reasons[memory_id]
+
+
+def test_what_was_purged_is_named_too(cli: Cli) -> None:
+    told = [event(1), event(2, type_="MemoryDeleted", memory_id="m1"), event(3)]
+    due = {"memory_id": "m1", "due_at": "2026-02-20T08:00:00Z"}
+    purge = event(4, type_="MemoryPurged", **due) | {"occurred_at": "2026-02-20T08:00:00Z", "actor": "system"}
+    cli("append", "-", stdin=lines([*told, purge]))
+    answer = cli.json("delete", "ada", "m1", "m3", code=3)
+    assert (answer["deleted"], "was purged" in answer["skipped"][0]["reason"]) == (["m3"], True)
+
+
+EXIT_CODES = [
+    ("m1", 0),
+    ("m1 m2", 0),
+    ("m1 name", 3),
+    ("m1 nothing", 3),
+    ("m1 gone", 3),
+    ("name", 3),
+    ("name rules", 3),
+    ("name nothing", 3),
+    ("gone", 1),
+    ("gone nothing", 1),
+    ("gone a", 1),
+    ("nothing", 2),
+    ("nothing nobody", 2),
+    ("a", 2),
+    ("a b nothing", 2),
+]
+
+
+@pytest.mark.parametrize(("ids", "code"), EXIT_CODES)
+def test_the_exit_code_says_whether_all_some_or_none_was_deleted(cli: Cli, ids: str, code: int) -> None:
+    many(cli)
+    before = events_of(cli)
+    cli("delete", "ada", ids, code=code)
+    assert events_of(cli) == before + sum(one.startswith("m") for one in ids.split())
+
+
+def test_of_a_single_id_the_answer_keeps_its_fields(cli: Cli) -> None:
+    many(cli)
+    answer = cli.json("delete", "ada", "m1")
+    assert (answer["id"], answer["owner"], answer["deleted"], answer["skipped"]) == ("m1", "ada", ["m1"], [])
+    assert [(one["memory"], one["decision"], one["position"]) for one in answer["changes"]] == [
+        ("m1", "delete", answer["position"])
+    ]
+    core = cli.json("delete", "ada", "name", code=3)
+    assert (core["id"], core["changes"], core["deleted"], len(core["skipped"])) == ("name", [], [], 1)
+    assert cli.json("delete", "ada", "nothing", code=2)["error"] == "NotFound"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["ada", "m1 {x}"], "memory_id: got '{x}'"),
+        (["ada", " , "], "ids: got 'none'"),
+        (["a b", "m1"], "owner: got 'a b'"),
+        (["ada", "m1,m2", "--actor", "ghost"], 'actor: got "ghost"'),
+        (["ada", "m1,m2", "--occurred-at", "soon"], "occurred_at: got 'soon'"),
+        (["ada", "-"], "ids: got '-'; allowed: ids in UTF-8"),
+    ],
+)
+def test_a_word_that_cannot_be_right_deletes_nothing_at_all(cli: Cli, words: list[str], named: str) -> None:
+    many(cli)
+    before = events_of(cli)
+    assert named in cli("delete", *words, code=2, stdin=b"m1 \xff").err
+    assert events_of(cli) == before
+
+
+def test_deleting_many_says_to_people_what_was_deleted_and_what_stays(cli: Cli) -> None:
+    many(cli)
+    told = cli("delete", "ada", "m1,m2,name,nothing", code=3).out
+    assert told.startswith("2 deleted: m1, m2  at ")
+    assert "2 skipped\n" in told
+    assert "name     memory name is of tier core" in told
+    assert "Restorable for 30 days" in told
+    assert "Nothing changed: memory name is of tier core" in cli("delete", "ada", "name", code=3).out
+    assert "Restorable" not in cli("delete", "ada", "name,nothing", code=3).out
+
+
+def test_all_that_were_deleted_come_back_one_by_one(cli: Cli) -> None:
+    many(cli)
+    cli("delete", "ada", "m1 m2")
+    cli("restore", "ada", "m1")
+    assert [cli.json("get", "ada", one)["status"] for one in ("m1", "m2")] == ["live", "deleted"]
