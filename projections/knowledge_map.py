@@ -19,8 +19,8 @@ LEAST_WEIGHT = 0.3
 MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
-_WORD = re.compile(r"[^\W_]+")
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
+_WORD = re.compile(r"(?<!\w)[a-z0-9]+(?!\w)")
+"""Words that search reads by their stems."""
 
 
 def knowledge_map(
@@ -147,9 +147,6 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
 
 def _words(content: str) -> dict[str, str]:
     """What search reads of a text, with its spelling there; single characters say nothing about a cluster."""
-    found: dict[str, str] = {}
-    for word in _WORD.findall(content.casefold()):
-        for token in set(tokens(word)) - STOP_WORDS:
-            if len(token) > 1:
-                found.setdefault(token, word if word.isascii() else token)
-    return found
+    found = {token: word for word in _WORD.findall(content.lower()) for token in tokens(word)}
+    found |= {token: token for token in tokens(content) if token not in found}
+    return {token: word for token, word in found.items() if len(token) > 1 and token not in STOP_WORDS}

@@ -90,33 +90,37 @@ def similarity(a: str, b: str) -> float:
     return _alike(_bag(a), _bag(b))
 
 
-def similar_pairs(memories: Sequence[Memory], least: float, most: float = 1.0) -> list[Pair]:
+def similar_pairs(
+    memories: Sequence[Memory], least: float, most: float = 1.0, *, enough: int | None = None
+) -> list[Pair]:
     """All pairs whose contents share a token and are alike by `least` to `most`, ascending by place.
 
-    Equal contents are compared once, but all their pairs are told: with many copies ask for a `most` below 1.
+    Equal contents are compared once, but all their pairs are told: with many copies ask for a `most` below 1. Ten thousand
+    texts from one template are fifty million pairs: with `enough`, candidates beyond so many (those that share the rarest
+    tokens first) are not looked at.
     """
     places: dict[_Bag, list[int]] = defaultdict(list)
     for place, memory in enumerate(memories):
         places[_bag(memory.content)].append(place)
     held = list(places.values())
     found = [Pair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
-    for one, other, alike in _joined(list(places), least):
+    for one, other, alike in _joined(list(places), least, enough):
         if alike <= most:
             found += [Pair(min(pair), max(pair), alike) for pair in product(held[one], held[other])]
     return sorted(found)
 
 
-def _joined(bags: Sequence[_Bag], least: float) -> Iterator[tuple[int, int, float]]:
+def _joined(bags: Sequence[_Bag], least: float, enough: int | None) -> Iterator[tuple[int, int, float]]:
     """All pairs of different bags that are alike by at least `least`, each once."""
     ranked = sorted(range(len(bags)), key=lambda place: bags[place].weight)
     bags = [bags[place] for place in ranked]
-    for one, other in _candidates(bags, least):
+    for one, other in _candidates(bags, least, enough):
         alike = _alike(bags[one], bags[other])
         if alike >= least and alike > 0:
             yield ranked[one], ranked[other], alike
 
 
-def _candidates(bags: Sequence[_Bag], least: float) -> Iterable[tuple[int, int]]:
+def _candidates(bags: Sequence[_Bag], least: float, enough: int | None) -> Iterable[tuple[int, int]]:
     """Pairs (each once) that may be alike by `least`, and all that are. The bags ascend by weight.
 
     Of two sets alike by `least`, each shares at least `_need(least)` of its own weight. So the rarest token they share
@@ -131,10 +135,10 @@ def _candidates(bags: Sequence[_Bag], least: float) -> Iterable[tuple[int, int]]
     heaviest = np.minimum(weights[bag] / max(_need(least), 1 / step) + _ROUNDING, step - 1)
     reach = np.searchsorted(token * step + weights[bag], token * step + heaviest.astype(np.int64), side="right")
     ends = np.cumsum(reach - np.arange(len(bag)) - 1)
-    found = []
-    start, done = 0, 0
-    while start < len(bag):
-        stop = max(start + 1, int(np.searchsorted(ends, done + _CHUNK, side="right")))
+    found: list[Integers] = []
+    start, done, chunk = 0, 0, _CHUNK if enough is None else min(_CHUNK, enough)
+    while start < len(bag) and (enough is None or sum(part.size for part in found) < enough):
+        stop = max(start + 1, int(np.searchsorted(ends, done + chunk, side="right")))
         entries = np.arange(start, stop, dtype=np.int32)
         counts = np.diff(ends[start:stop], prepend=done)
         first = np.repeat(entries, counts)

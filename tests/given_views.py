@@ -44,6 +44,17 @@ def way(one: Found) -> list[tuple[str, str, str]]:
     return [(step["from"], step["link"], step["to"]) for step in steps]
 
 
+def potter(on: float = 0) -> list[Told]:
+    """A kiln and, by association, clay and then a fair: three memories that share no word."""
+    return [
+        created("The kiln broke", "kiln", on),
+        created("Mud was late", "clay", on),
+        created("A missed fair", "fair", on),
+        linked("kiln", "clay", on, 0.9),
+        linked("clay", "fair", on, 0.9),
+    ]
+
+
 def noted(content: str, of: str, day: float = 0, **data: Any) -> Told:
     """What an assistant noted: stability 24 h, so that strength falls as in seed 004's table."""
     return created(content, of, day, "assistant", **data)

@@ -137,22 +137,24 @@ class WeightedLaw:
     def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
         """See `Law.weights`."""
         importance = np.array([importance_of(category, parameters) for category in CATEGORIES])[columns.category]
-        idle = np.maximum(now - columns.last_activated_at, 0) / DAY
+        moments = np.broadcast_to(np.asarray(now), len(columns))
+        idle = np.maximum(moments - columns.last_activated_at, 0) / DAY
         weights: Floats = importance / (1.0 + parameters.alpha_base * parameters.user_factor * idle / importance)
         mentioned = np.flatnonzero(columns.mention_boost)
         if mentioned.size:
-            since = np.maximum(now - columns.last_mentioned_at[mentioned], 0) / DAY
+            since = np.maximum(moments[mentioned] - columns.last_mentioned_at[mentioned], 0) / DAY
             weights[mentioned] *= 1.0 + columns.mention_boost[mentioned] * np.exp(-parameters.lambda_s * since)
         negated = np.flatnonzero(columns.conflict)
         if negated.size:
             fall = (1.0 - parameters.c_min) * np.exp(
-                -parameters.lambda_c * np.maximum(now - columns.negated_at[negated], 0) / DAY
+                -parameters.lambda_c * np.maximum(moments[negated] - columns.negated_at[negated], 0) / DAY
             )
             weights[negated] *= np.where(columns.conflict[negated] == Columns.FADE, parameters.c_min + fall, 1.0 - fall)
-        start = now - int(parameters.momentum_window_days * DAY)
-        for row in np.flatnonzero(columns.last_mentioned_at > start):
+        starts = moments - int(parameters.momentum_window_days * DAY)
+        for row in np.flatnonzero(columns.last_mentioned_at > starts):
             mentions = columns.mentions(int(row))
-            weights[row] *= momentum(bisect_right(mentions, now) - bisect_right(mentions, start), parameters)
+            lately = bisect_right(mentions, moments[row]) - bisect_right(mentions, starts[row])
+            weights[row] *= momentum(lately, parameters)
         if parameters.user_factor_scope == "both":
             weights *= parameters.user_factor
         return weights

@@ -13,6 +13,8 @@ from projections.similar import Pair, may_merge, merge_groups, similar_pairs
 from projections.view import OwnerView
 
 RELATED = "related"
+ENOUGH = 500_000
+"""Candidate pairs that one run looks at; only texts made from one template have more."""
 
 
 def merges(view: OwnerView, now: int) -> list[Decision]:
@@ -36,7 +38,8 @@ def links(view: OwnerView, now: int) -> list[Decision]:
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
     found: dict[int, list[Pair]] = defaultdict(list)
-    for pair in similar_pairs(memories, parameters.related_similarity, parameters.related_similarity_most):
+    most = parameters.related_similarity_most
+    for pair in similar_pairs(memories, parameters.related_similarity, most, enough=ENOUGH):
         a, b = memories[pair.a], memories[pair.b]
         if pair.similarity < parameters.merge_similarity or may_merge(a, b, parameters) is not None:
             found[pair.a].append(pair)

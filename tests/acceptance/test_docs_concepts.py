@@ -129,7 +129,9 @@ FIGURES = [
 ]
 
 
-@pytest.mark.parametrize(("part", "row"), FIGURES, ids=[f"{part}: {row.split('|')[1].strip()}" for part, row in FIGURES])
+@pytest.mark.parametrize(
+    ("part", "row"), FIGURES, ids=[f"{part}: {row.split('|')[1].strip()}" for part, row in FIGURES]
+)
 def test_every_row_of_figures_is_what_the_code_gives(part: str, row: str) -> None:
     assert row in PAGE, f"{part}: the page lacks\n{row}"
 

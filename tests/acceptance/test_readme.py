@@ -91,3 +91,4 @@ def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tm
 def test_the_readme_shows_a_tour_to_run() -> None:
     commands = [step.command.split()[1] for step in steps_of((ROOT / "README.md").read_text("utf-8"))]
     assert {"import", "search", "negate", "why", "merge", "provenance", "append", "replay", "verify"} <= set(commands)
+    assert {"compare", "health", "assess", "cleanup"} <= set(commands)

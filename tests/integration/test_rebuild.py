@@ -12,7 +12,7 @@ from consumers.redis_verify import verify_partition
 from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
+from projections.builds import FIRST_BUILD, BuildKeys
 from projections.redis_retire import KEPT_MS, drop_retired_builds
 from projections.redis_store import read_checkpoint, take_lease
 from projections.redis_view import RedisViews
@@ -53,7 +53,7 @@ def test_a_rebuild_while_producers_append_ends_in_the_same_state_under_a_new_nam
         finally:
             stop.set()
             producer.join()
-        assert [(one.old, one.new) for one in done] == [("v1", "v1.1")] * 2
+        assert [(one.old, one.new) for one in done] == [(FIRST_BUILD, f"{FIRST_BUILD}.1")] * 2
         wait_until(store.folded)
         assert differences(store) == []
         assert all(fact["reason"] for fact in store.told("fold stopped"))
@@ -86,7 +86,7 @@ def test_the_old_build_goes_ten_minutes_after_the_switch_and_leaves_no_key(redis
         wire = Wire(store.client)
         retired = int(wire.call("HGET", f"{{{tag}}}:meta", "old:v1"))
         assert drop_retired_builds(wire, tag, retired + KEPT_MS - 1) == []
-        assert drop_retired_builds(wire, tag, retired + KEPT_MS) == ["v1"]
+        assert drop_retired_builds(wire, tag, retired + KEPT_MS) == [FIRST_BUILD]
         left = {key.decode() for key in store.client.scan_iter(f"{{{tag}}}:v1:*")}
         assert left == set()
         wire.close()
@@ -101,7 +101,7 @@ def test_one_rebuild_of_a_partition_at_a_time(redis_server: RedisServer) -> None
         tag = store.identity.tags[0]
         wire = Wire(store.client)
         seconds, _ = wire.call("TIME")
-        keys = BuildKeys(tag, "v1.1")
+        keys = BuildKeys(tag, f"{FIRST_BUILD}.1")
         assert take_lease(wire, keys, "other", now_ms=int(seconds) * 1000, ttl_ms=60_000, must_be_live=False)
         wire.close()
         with pytest.raises(LostLease, match="another rebuild"):
@@ -127,7 +127,7 @@ def test_verify_names_the_memory_that_differs(redis_server: RedisServer) -> None
         store.start_worker("w1")
         fill(store)
         wait_until(store.folded)
-        keys = BuildKeys(store.identity.tags[0], "v1")
+        keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
         other = store.client.hget(keys.records("owner-3"), "m2")
         store.client.hset(keys.records("owner-3"), "m1", other)
         found = verify_partition(store.client, 0, keys.tag).differences
@@ -141,7 +141,7 @@ def test_verify_finds_a_lost_change_log_a_lost_owner_and_a_changed_event(redis_s
         fill(store)
         wait_until(store.folded)
         store.stop_worker("w1")
-        keys = BuildKeys(store.identity.tags[0], "v1")
+        keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
         pack = store.client.hkeys(keys.changelog("owner-4"))[0]
         store.client.hdel(keys.changelog("owner-4"), pack)
         store.client.hdel(keys.owners, "owner-5")
@@ -175,7 +175,7 @@ def test_a_damaged_record_stops_its_partition_with_a_cure_and_a_rebuild_mends_it
         wait_until(store.folded)
         store.stop_worker("w1")
         damaged = partition_of("owner-3", 2)
-        keys = BuildKeys(store.identity.tags[damaged], "v1")
+        keys = BuildKeys(store.identity.tags[damaged], FIRST_BUILD)
         store.client.hset(keys.records("owner-3"), "m1", b"\xff not a record")
         views = RedisViews(store.client, store.identity.tags)
         with pytest.raises(DamagedState, match="engramlog rebuild"), views.view("owner-3"):
@@ -193,7 +193,7 @@ def test_a_damaged_record_stops_its_partition_with_a_cure_and_a_rebuild_mends_it
 
 def checkpoint(store: Live, partition: int) -> int:
     wire = Wire(store.client)
-    seq = read_checkpoint(wire, BuildKeys(store.identity.tags[partition], "v1")).seq
+    seq = read_checkpoint(wire, BuildKeys(store.identity.tags[partition], FIRST_BUILD)).seq
     wire.close()
     return seq
 
@@ -205,6 +205,6 @@ def test_a_live_build_that_no_worker_of_this_version_may_fold_is_left_by_a_rebui
         fill(store, rounds=0)
         store.start_worker("w1")
         assert wait_until(lambda: store.told("build of another version"))[0]["cure"] == "engramlog rebuild"
-        assert rebuild_partition(store.client, tag, holder="rebuild").new == "v1"
+        assert rebuild_partition(store.client, tag, holder="rebuild").new == FIRST_BUILD
         wait_until(store.folded)
         assert differences(store) == []

@@ -18,7 +18,7 @@ _EVIDENCE = {
     "id": "coffee",
     "snippet": "I drink coffee every morning",
     "confidence": 0.6,
-    "relevance": 0.42,
+    "relevance": 1.0,
     "access_count": 0,
     "updated_at": "2026-11-22T09:30:00Z",
 }
@@ -56,10 +56,13 @@ class Assessment(Place):
         {
             "owner": "alice",
             "topic": "coffee",
-            "confidence": "medium",
-            "score": 0.5,
-            "message": "I know something about “coffee”, but am not sure (1 memories)",
-            "suggestions": ["Check these memories against each other."],
+            "confidence": "low",
+            "score": 0.495,
+            "message": "My memory of “coffee” is vague (1 memory)",
+            "suggestions": [
+                "It may be out of date or incomplete.",
+                "Look it up, or ask again, before relying on it.",
+            ],
             "evidence": [_EVIDENCE],
             "stats": _STATS,
             **EXAMPLE_PLACE,

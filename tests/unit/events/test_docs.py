@@ -51,7 +51,7 @@ EFFECTS = [
     (
         "MemoryCreated",
         f"begins at {P.initial_stability:g} h, at {P.manual_stability:g} h",
-        f"from {P.promotion_importance:g} on a reviewer",
+        f"from {P.promotion_importance:g} on a reviewer is asked (tiered), from {P.core_importance} on the tier is core",
     ),
     (
         "MemoriesAccessed",

@@ -201,7 +201,7 @@ def test_a_piece_of_evidence_tells_its_beginning_and_its_figures() -> None:
 
 def test_the_message_names_the_topic_and_how_many_memories_there_are() -> None:
     assert told(*several(10, 1.0))["message"] == "I am sure about “coffee”: 10 memories speak of it"
-    assert told(said(1))["message"] == "I know something about “coffee”, but am not sure (1 memory)"
+    assert told(said(1))["message"] == "My memory of “coffee” is vague (1 memory)"
     assert told(topic="{count} [bold]")["message"] == "I remember nothing about “{count} [bold]”"
 
 

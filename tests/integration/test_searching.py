@@ -1,0 +1,117 @@
+"""Search by association and context, over a real store: what is recorded as shown, time zones, both time lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from api.knowing import Knower
+from events.envelope import decode
+from events.partitions import partition_of
+from projections.recall import RANKINGS
+from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.given import Told, created, deleted, linked, mentioned, parameters
+from tests.given_views import potter
+
+LATER = "2100-01-01T00:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with embedded_store(tmp_path_factory.mktemp("knowing") / "data") as opened:
+        yield opened
+
+
+@pytest.fixture
+def knower(store: Store) -> Knower:
+    return store.app.knower
+
+
+def known(store: Store, *more: Told, on: float | None = None) -> str:
+    """An owner who knows what `potter` tells, since yesterday unless told, and more."""
+    owner = store.owner()
+    store.tell(owner, *potter(store.yesterday if on is None else on), *more)
+    return owner
+
+
+def accesses(store: Store, owner: str) -> dict[str, list[str]]:
+    """What was recorded as shown of an owner, by the way it was shown."""
+    store.flushed()
+    stream = store.app.log.read(partition_of(owner, store.app.log.partitions), 0, 5_000)
+    data = [
+        decode(one.kind, one.body).data
+        for one in stream
+        if one.owner == owner and one.kind.startswith("MemoriesAccessed.")
+    ]
+    return {one.via: [hit.memory_id for hit in one.hits] for one in data}
+
+
+# --- search, and the traces it leaves
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_results_are_recorded_as_recalled_and_what_they_bring_to_mind_as_associated(store: Store, ranking: str) -> None:
+    owner = known(store)
+    answer = store.reader.search(owner, "kiln", ranking=ranking, associations=True)
+    shown = {
+        "recall": [one["id"] for one in answer["results"]],
+        "association": [one["id"] for one in answer["associated"]],
+    }
+    assert shown["recall"][0] == "kiln"
+    assert sorted(shown["recall"] + shown["association"]) == ["clay", "fair", "kiln"]
+    assert accesses(store, owner) == {via: ids for via, ids in shown.items() if ids}
+    counts = [store.reader.get(owner, one, trace=False)["access_count"] for one in ("kiln", "clay", "fair")]
+    assert counts == [1, 1, 1]
+
+
+def test_where_no_associations_are_asked_for_only_results_are_recorded(store: Store) -> None:
+    owner = known(store)
+    store.reader.search(owner, "kiln")
+    assert accesses(store, owner) == {"recall": ["kiln"]}
+
+
+def test_what_a_filter_leaves_out_was_not_shown(store: Store) -> None:
+    owner = known(store, created("The kiln is urgent", "call", store.yesterday))
+    store.reader.search(owner, "kiln", feeling="urgent")
+    assert accesses(store, owner) == {"recall": ["call"]}
+
+
+def test_no_other_question_leaves_a_trace(store: Store, knower: Knower) -> None:
+    owner = known(store)
+    position = store.tell(owner, mentioned("kiln", store.yesterday))
+    for ranking in RANKINGS:
+        for asked in ({"mode": "review"}, {"mode": "debug"}, {"as_of": position}, {"at": LATER}, {"trace": False}):
+            store.reader.search(owner, "kiln", ranking=ranking, associations=True, **asked)  # type: ignore[arg-type]
+    knower.assess(owner, "kiln")
+    knower.map(owner, "kiln")
+    knower.associations(owner, "kiln", mode="normal", depth=4)
+    assert accesses(store, owner) == {}
+
+
+def test_the_owners_time_zone_changes_the_tags_from_there_on_and_not_before(store: Store) -> None:
+    owner = store.owner()
+    known = store.tell(owner, created("coffee", "a"))  # a Monday, 08:00 UTC
+    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == []
+    store.tell(owner, parameters(1, time_zone="Asia/Shanghai"))
+    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == ["a"]
+    assert store.found(owner, "coffee", as_of=known, tags=["work_hours"]) == []
+    store.tell(owner, parameters(2, time_zone="America/New_York"))
+    assert store.found(owner, "coffee", at=day(2), tags=["late_night", "weekend"]) == ["a"]
+
+
+def test_associations_are_as_they_were_at_a_position(store: Store) -> None:
+    owner = store.owner()
+    events = [created("The kiln broke", "kiln"), created("Mud was late", "clay")]
+    alone = store.tell(owner, *events)
+    joined = store.tell(owner, linked("kiln", "clay", 0, 0.9))
+    store.tell(owner, deleted("clay", 1))
+    for as_of, expected in ((alone, ["kiln"]), (joined, ["kiln", "clay"]), (None, ["kiln"])):
+        assert store.found(owner, "kiln", ranking="associative", as_of=as_of, at=day(1)) == expected
+
+
+def test_no_association_reaches_across_owners(store: Store) -> None:
+    owner, other = known(store), store.owner()
+    store.tell(other, created("The kiln broke", "kiln", store.yesterday), linked("kiln", "clay", store.yesterday, 0.9))
+    assert store.found(other, "kiln", ranking="associative") == ["kiln"]
+    assert store.found(owner, "kiln", ranking="associative") == ["kiln", "clay", "fair"]
