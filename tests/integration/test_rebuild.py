@@ -84,10 +84,10 @@ def test_the_old_build_goes_ten_minutes_after_the_switch_and_leaves_no_key(redis
         tag = store.identity.tags[0]
         rebuild_partition(store.client, tag, holder="rebuild")
         wire = Wire(store.client)
-        retired = int(wire.call("HGET", f"{{{tag}}}:meta", "old:v1"))
+        retired = int(wire.call("HGET", f"{{{tag}}}:meta", f"old:{FIRST_BUILD}"))
         assert drop_retired_builds(wire, tag, retired + KEPT_MS - 1) == []
         assert drop_retired_builds(wire, tag, retired + KEPT_MS) == [FIRST_BUILD]
-        left = {key.decode() for key in store.client.scan_iter(f"{{{tag}}}:v1:*")}
+        left = {key.decode() for key in store.client.scan_iter(f"{{{tag}}}:{FIRST_BUILD}:*")}
         assert left == set()
         wire.close()
         assert differences(store) == []
