@@ -14,14 +14,15 @@ from typing import Any
 
 from events.door import make_event
 from events.envelope import Prepared, from_micros, prepare
-from events.errors import ConcurrencyError, OwnerQuarantined, StoreUnavailable
+from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
 from events.log import EventLog, Receipt
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis_wire import Wire
-from projections.builds import FIRST_BUILD, BuildKeys
+from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.changelog import id_text
+from projections.fold import PROJECTION_VERSION
 from projections.lifecycle import JOBS, Decision, plan
-from projections.redis_view import RedisViews
+from projections.redis_view import RedisViews, Standing
 
 REQUEST = 500
 """Decisions appended at once."""
@@ -74,6 +75,7 @@ class Lifecycle:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         head = self._level(owner)
         with self._views.view(owner, after=head, wait_seconds=WAIT_SECONDS) as (view, standing):
+            _refuse_another_version(owner, standing)
             decisions = plan(view, self._log.now() if now is None else now, jobs)
         return Done(owner, decisions, 0, standing.position)
 
@@ -94,6 +96,7 @@ class Lifecycle:
                     raise OwnerQuarantined(
                         f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
                     )
+                _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
                 decisions = plan(view, moment, jobs)
             if not decisions:
@@ -178,6 +181,17 @@ def owners_of(wire: Wire, tag: str) -> list[str]:
         found.update(name.decode() for name in page[::2])
         if cursor == b"0":
             return sorted(found)
+
+
+def _refuse_another_version(owner: str, standing: Standing) -> None:
+    """Records of another version lack what the laws read: nothing may be decided on them."""
+    if version_of(standing.build) != PROJECTION_VERSION:
+        raise NotYetFolded(
+            f"the live build {standing.build} was folded by another version, mine is {PROJECTION_VERSION}: nothing is decided on"
+            " it; run `engramlog rebuild` first",
+            owner=owner,
+            build=standing.build,
+        )
 
 
 def _newest(request: Sequence[Decision], receipts: Sequence[Receipt]) -> int:

@@ -44,6 +44,7 @@ class Standing(NamedTuple):
     checkpoint: int
     head: int
     quarantine: Quarantine | None
+    build: str = FIRST_BUILD
 
     @property
     def position(self) -> str:
@@ -171,7 +172,8 @@ class RedisViews:
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
-            standing = Standing(partition, int(checkpoint), int(head), decode_quarantine(stuck) if stuck else None)
+            stands_still = decode_quarantine(stuck) if stuck else None
+            standing = Standing(partition, int(checkpoint), int(head), stands_still, held.build)
             if kind == b"delta" and held.view is not None:
                 keys = BuildKeys(self._tags[partition], held.build)
                 changed = [

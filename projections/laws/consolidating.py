@@ -13,7 +13,7 @@ import numpy as np
 
 from events.parameters import Parameters, half_lives
 from projections.columns import Columns
-from projections.laws.law import Ends, Floats, Reading, never
+from projections.laws.law import Ends, Floats, Instants, Reading, never
 from projections.memory import DAY, Memory
 
 
@@ -75,7 +75,7 @@ class ConsolidatingLaw:
         weight = 0.5 ** (days / half_life)
         return Reading(weight, weight, found)
 
-    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
+    def weights(self, columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
         """See `Law.weights`."""
         days = np.maximum(now - columns.updated_at, 0) / DAY
         base = _base_half_lives(columns, parameters)
@@ -96,14 +96,14 @@ class ConsolidatingLaw:
         return parameters.consolidating_review_threshold
 
 
-def recencies(columns: Columns, now: int, parameters: Parameters) -> Floats:
+def recencies(columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
     """Recency of every row at `now`: halves with each base half-life since the last update, shape (rows,)."""
     days = np.maximum(now - columns.updated_at, 0) / DAY
     found: Floats = np.exp2(-days / _base_half_lives(columns, parameters))
     return found
 
 
-def consolidations(columns: Columns, now: int, parameters: Parameters) -> Floats:
+def consolidations(columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
     """`consolidation` of every row at `now`, shape (rows,)."""
     age = np.maximum(now - columns.created_at, 0) / DAY
     frequency = np.minimum(np.log1p(columns.access_count) / log(parameters.frequent_accesses), 1.0)

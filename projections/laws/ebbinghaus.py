@@ -12,7 +12,7 @@ import numpy as np
 
 from events.parameters import Parameters
 from projections.columns import Columns
-from projections.laws.law import FOREVER, Ends, Floats, Reading
+from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
 from projections.memory import HOUR, Memory
 
 PITFALL = "pitfall"
@@ -75,7 +75,7 @@ class EbbinghausLaw:
         weight = strength(retained) / 100
         return Reading(weight, weight, found)
 
-    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
+    def weights(self, columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
         """See `Law.weights`."""
         hours = np.maximum(now - columns.last_reinforced_at, 0) / HOUR
         weights: Floats = np.rint(100.0 * np.exp(-hours * _rates(columns, parameters) / columns.stability)) / 100

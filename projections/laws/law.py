@@ -49,8 +49,8 @@ class Law(Protocol):
         """The weight of one memory with every factor by name."""
         ...
 
-    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
-        """Unclipped weights of all rows, shape (rows,); equal to `read` within 1e-12 relative."""
+    def weights(self, columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
+        """Unclipped weights of all rows, shape (rows,), at one instant or at one each; equal to `read` within 1e-12 relative."""
         ...
 
     def ends(self, columns: Columns, parameters: Parameters) -> Ends:

@@ -92,7 +92,7 @@ class TieredLaw:
         }
         return Reading(weight, weight, found)
 
-    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
+    def weights(self, columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
         """See `Law.weights`."""
         weights = columns.importance.copy()
         since = np.maximum(now - anchors(columns), 0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from events.parameters import Parameters
 from projections.columns import Columns
-from projections.laws.law import Ends, Floats, Reading, never
+from projections.laws.law import Ends, Floats, Instants, Reading, never
 from projections.memory import CATEGORIES, DAY, Memory
 
 
@@ -134,7 +134,7 @@ class WeightedLaw:
         found = factors(memory, now, parameters)
         return Reading(clip(found.product, parameters), found.product, found._asdict())
 
-    def weights(self, columns: Columns, now: int, parameters: Parameters) -> Floats:
+    def weights(self, columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
         """See `Law.weights`."""
         importance = np.array([importance_of(category, parameters) for category in CATEGORIES])[columns.category]
         moments = np.broadcast_to(np.asarray(now), len(columns))

@@ -27,9 +27,6 @@ def knower(store: Store) -> Knower:
     return store.app.knower
 
 
-# --- bad input
-
-
 @pytest.mark.parametrize(
     ("asked", "field", "allowed"),
     [

@@ -271,6 +271,16 @@ def test_a_quarantined_owner_is_not_decided_about(jobs: Jobs, live: Live) -> Non
             ask("ada", SWEEP)
 
 
+def test_nothing_is_decided_on_records_of_another_version(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records of 0.1.0 have no stability: under ebbinghaus each would seem long forgotten."""
+    jobs.tell("ada", *due(3))
+    monkeypatch.setattr("consumers.redis_lifecycle.PROJECTION_VERSION", 99)
+    for ask in (jobs.lifecycle.plan, jobs.lifecycle.carry_out):
+        with pytest.raises(NotYetFolded, match="run `engramlog rebuild` first"):
+            ask("ada", SWEEP)
+    assert jobs.decided("ada") == []
+
+
 class Served:
     """A process that serves a store's jobs, as `ops.job_worker` is, in the test's thread."""
 

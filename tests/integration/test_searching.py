@@ -28,10 +28,10 @@ def knower(store: Store) -> Knower:
     return store.app.knower
 
 
-def known(store: Store, *more: Told, on: float | None = None) -> str:
-    """An owner who knows what `potter` tells, since yesterday unless told, and more."""
+def known(store: Store, *more: Told) -> str:
+    """An owner who knows what `potter` tells since yesterday, and more."""
     owner = store.owner()
-    store.tell(owner, *potter(store.yesterday if on is None else on), *more)
+    store.tell(owner, *potter(store.yesterday), *more)
     return owner
 
 
@@ -45,9 +45,6 @@ def accesses(store: Store, owner: str) -> dict[str, list[str]]:
         if one.owner == owner and one.kind.startswith("MemoriesAccessed.")
     ]
     return {one.via: [hit.memory_id for hit in one.hits] for one in data}
-
-
-# --- search, and the traces it leaves
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
