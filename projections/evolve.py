@@ -1,7 +1,7 @@
 """`evolve`: what each event does to the memories it is about (memory.md, sections 2 to 6). Pure and total.
 
 Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as
-ignored. Handlers stand in evolve_life (create, mention, revise, delete ...), evolve_use (access, reinforce, grade, keep),
+ignored. Handlers stand in evolve_create, evolve_life (mention, revise, delete ...), evolve_use (access, reinforce, grade, keep),
 evolve_conflict (negate, reaffirm, flag), evolve_link (links, triples) and evolve_merge (merge, un-merge).
 """
 
@@ -40,7 +40,7 @@ from events.catalogue import (
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
-from projections import evolve_conflict, evolve_life, evolve_link, evolve_merge, evolve_use
+from projections import evolve_conflict, evolve_create, evolve_life, evolve_link, evolve_merge, evolve_use
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
 
@@ -75,7 +75,7 @@ def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
 
 
 HANDLERS: Mapping[type, Handler] = {
-    MemoryCreated: evolve_life.create,
+    MemoryCreated: evolve_create.create,
     MemoryMentioned: evolve_life.mention,
     MemoriesAccessed: evolve_use.access,
     MemoryReinforced: evolve_use.reinforce,

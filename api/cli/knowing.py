@@ -48,7 +48,7 @@ def _assessed(answer: dict[str, Any], console: Console = out) -> None:
     if not answer["evidence"]:
         return
     console.print(
-        f"[dim]{stats['memories']} memories: confidence {stats['mean_confidence']:.2f} x 0.35"
+        f"[dim]{_several(stats['memories'], 'memory', 'memories')}: confidence {stats['mean_confidence']:.2f} x 0.35"
         f" + coverage {stats['coverage']:.2f} x 0.25 + recency {stats['mean_recency']:.2f} x 0.20"
         f" + consolidation {stats['mean_consolidation']:.2f} x 0.20[/]"
     )
@@ -68,6 +68,10 @@ def _assessed(answer: dict[str, Any], console: Console = out) -> None:
         for one in answer["evidence"]
     ]
     tabulate(columns, rows, console)
+
+
+def _several(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 @app.command("map", epilog="Example: `engramlog map alice coffee --out coffee.svg`")
@@ -115,7 +119,12 @@ def _mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> No
 def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
     edges = answer["edges"]
     more = ", and there is more (--limit)" if answer["truncated"] else ""
-    out.print(f"[dim]{len(nodes)} memories, {len(edges)} associations, {len(answer['clusters'])} clusters{more}[/]")
+    counts = (
+        _several(len(nodes), "memory", "memories"),
+        _several(len(edges), "association", "associations"),
+        _several(len(answer["clusters"]), "cluster", "clusters"),
+    )
+    out.print(f"[dim]{', '.join(counts)}{more}[/]")
     for cluster in answer["clusters"]:
         tree = Tree(Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or str(cluster["id"]), "bold")))
         for member in cluster["members"]:

@@ -39,9 +39,10 @@ ALL = dict(commands(get_command(app)))
 def test_there_are_all_the_commands_that_were_promised() -> None:
     promised = (
         "demo up worker append search get list history why provenance negate delete restore merge unmerge stats status"
-        " replay rebuild verify schema bench"
+        " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
+        " associations facts export"
     )
-    assert set(promised.split()) | {"import turns", "dead list"} <= set(ALL)
+    assert set(promised.split()) | {"import turns", "import records", "dead list"} <= set(ALL)
 
 
 @pytest.mark.parametrize("name", sorted(ALL))

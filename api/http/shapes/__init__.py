@@ -8,9 +8,10 @@ from api.http.shapes.facts import FactsKnown
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
-from api.http.shapes.memories import Detail, Found, Listing, Provenance, Replayed, Why
+from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Why
 from api.http.shapes.profiles import Laws, OwnerProfile
 from api.http.shapes.records import DeletedMany, RecordsImported
+from api.http.shapes.search import Found
 from api.http.shapes.store import (
     DeadOwner,
     DeadOwners,

@@ -1,0 +1,247 @@
+"""The commands on what is known, as people run them: assess, map with its files, associations, and search by context."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.servers import Servers
+
+AT = ["--at", "2026-01-06T08:00:00Z"]
+"""A day after everything was said."""
+MARKUP = "[bold]oat[/bold] [/] [red]milk"
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    ready = Cli(monkeypatch, capsys)
+    told = [
+        event(1, content="The kiln broke, urgent", keywords=["kiln", "clay"], confidence=0.9, project="pots"),
+        event(2, content="Mud was late", keywords=["clay", "mud"]),
+        event(3, content=MARKUP, keywords=["[red]"]),
+        event(4, content="周六烧窑，太好了", keywords=["烧窑"], tier="core"),
+        event(5, content="陶泥到了", tier="core"),
+        about(6, "MemoriesLinked", a="m4", b="m5", weight=0.8, link="semantic"),
+        about(7, "MemoriesLinked", a="m1", b="m3", weight=0.7, link="red"),
+        about(8, "FactAsserted", subject="kiln", predicate="fires", object=MARKUP, evidence=["m1"]),
+    ]
+    told[2]["occurred_at"] = "2026-01-04T23:30:00Z"
+    ready("append", "-", stdin=lines(told))
+    return ready
+
+
+def about(number: int, type_: str, **data: Any) -> dict[str, Any]:
+    """An event that is not about one memory."""
+    return event(number, type_=type_) | {"data": data}
+
+
+def ids(found: list[dict[str, Any]]) -> list[str]:
+    return [one["id"] for one in found]
+
+
+# --- search
+
+
+def test_search_takes_a_ranking_tags_a_feeling_and_a_project(cli: Cli) -> None:
+    def found(*words: str) -> list[str]:
+        return ids(cli.json("search", "ada", *words, *AT)["results"])
+
+    assert found("kiln", "--ranking", "associative") == ["m1", "m3", "m2"]
+    assert found("kiln mud", "--ranking", "overlap", "--project", "pots") == ["m1", "m2"]
+    assert found("oat kiln", "--tag", "late_night", "--tag", "weekend") == ["m3"]
+    assert found("kiln", "--tag", "urgent") == found("kiln", "--feeling", "urgent") == ["m1"]
+    assert found("烧窑", "--feeling", "positive") == ["m4"]
+    assert found("烧窑", "--feeling", "negative") == []
+
+
+def test_search_tells_what_comes_to_mind_and_by_way_of_what(cli: Cli) -> None:
+    told = cli("search", "ada", "kiln", "--associations", *AT).out
+    assert "and what they bring to mind" in told
+    assert re.search(r"m3 .*0\.350 +m1 -> m3 \(red\)", told)
+    assert MARKUP in told
+    answer = cli.json("search", "ada", "烧窑", "--associations", *AT)
+    assert [(one["id"], one["activation"]) for one in answer["associated"]] == [("m5", 0.4)]
+    assert "associated" not in cli.json("search", "ada", "kiln", *AT)
+
+
+def test_a_search_records_results_and_what_came_to_mind_unless_told_not_to(cli: Cli) -> None:
+    cli("profile", "ada", "tiered")  # under which core memories never fade
+    cli("search", "ada", "烧窑", "--associations", "--no-trace")
+    cli("search", "ada", "烧窑", "--associations", "--mode", "review")
+    assert cli.json("get", "ada", "m4", "--no-trace")["access_count"] == 0
+    cli("search", "ada", "烧窑", "--associations")
+    assert [cli.json("get", "ada", one, "--no-trace")["access_count"] for one in ("m4", "m5", "m1")] == [1, 1, 0]
+
+
+# --- assess
+
+
+def test_assess_says_how_sure_with_advice_evidence_and_the_sum(cli: Cli) -> None:
+    told = cli("assess", "ada", "kiln", *AT).out
+    assert told.startswith("medium 0.")
+    assert "I know something about “kiln”, but am not sure (1 memory)" in told
+    assert "  - Check these memories against each other." in told
+    assert re.search(r"1 memory: confidence 0\.90 x 0\.35 \+ coverage 0\.10 x 0\.25 \+ recency 0\.98 x 0\.20", told)
+    assert re.search(r"m1 +The kiln broke, urgent +0\.90 +1\.000", told)
+
+
+def test_assess_in_chinese_of_nothing_and_of_what_looks_like_markup(cli: Cli) -> None:
+    told = cli("assess", "ada", "烧窑", *AT).out
+    assert "关于“烧窑”" in told
+    assert "周六烧窑，太好了" in told
+    nothing = cli("assess", "ada", "[i]never heard of[/]", *AT).out
+    assert nothing.startswith("none 0.000  I remember nothing about “[i]never heard of[/]”")
+    assert "evidence" not in nothing
+    assert MARKUP in cli("assess", "ada", "oat milk", *AT).out
+
+
+def test_the_json_of_an_assessment_has_every_number(cli: Cli) -> None:
+    answer = cli.json("assess", "ada", "kiln", *AT)
+    stats = answer["stats"]
+    parts = zip((0.35, 0.25, 0.2, 0.2), [value for name, value in stats.items() if name != "memories"], strict=True)
+    assert sum(share * value for share, value in parts) == pytest.approx(answer["score"], abs=2e-6)
+    assert (answer["confidence"], ids(answer["evidence"]), answer["at"]) == ("medium", ["m1"], AT[1])
+    assert cli.json("assess", "ada", "kiln", "--as-of", "2026-01-05T07:59:59Z")["confidence"] == "none"
+
+
+# --- map
+
+
+def test_map_shows_clusters_with_centres_marked(cli: Cli) -> None:
+    told = cli("map", "ada", "kiln", *AT).out
+    assert told.startswith("3 memories, 2 associations, 1 cluster\n")
+    assert "● m1 The kiln broke, urgent" in told
+    assert "○ m2 Mud was late" in told
+    assert f"○ m3 {MARKUP}" in told
+    assert "cluster clay" in told
+    assert cli("map", "ada", "unheard of", *AT).out.strip() == "Nothing is known about that"
+
+
+def test_map_goes_as_far_as_it_is_told(cli: Cli) -> None:
+    def nodes(*words: str) -> list[str]:
+        return ids(cli.json("map", "ada", "kiln", *words, *AT)["nodes"])
+
+    assert nodes("--least", "0.5") == ["m1", "m3"]
+    assert nodes("--limit", "1") == ["m1"]
+    assert nodes("--depth", "1", "--mode", "review") == ["m1", "m3", "m2"]
+    assert "and there is more (--limit)" in cli("map", "ada", "kiln", "--limit", "2", *AT).out
+
+
+def test_map_writes_a_graph_that_other_programs_read(cli: Cli, tmp_path: Path) -> None:
+    answer = cli.json("map", "ada", "kiln", "--out", str(tmp_path / "map.json"), *AT)
+    assert json.loads((tmp_path / "map.json").read_text()) == answer
+    told = cli("map", "ada", "kiln", "--out", str(tmp_path / "map.graphml"), *AT).out
+    assert f"written to {tmp_path / 'map.graphml'}" in told.replace("\n", "")
+    graph = nx.read_graphml(tmp_path / "map.graphml")
+    assert set(graph.nodes) == set(ids(answer["nodes"]))
+    assert graph.nodes["m3"]["label"] == MARKUP
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset(("m1", "m2")), frozenset(("m1", "m3"))}
+    for suffix in ("dot", "gv"):
+        cli("map", "ada", "烧窑", "--out", str(tmp_path / f"map.{suffix}"), *AT)
+        text = (tmp_path / f"map.{suffix}").read_text()
+        assert text.startswith("digraph knowledge_map {")
+        assert '"m4" -> "m5"' in text
+        assert "周六烧窑" in text
+
+
+@pytest.mark.parametrize(("name", "begins"), [("map.svg", b"<?xml"), ("map.PNG", b"\x89PNG\r\n")])
+def test_map_draws_a_picture(cli: Cli, tmp_path: Path, name: str, begins: bytes) -> None:
+    told = cli("map", "ada", "kiln", "--out", str(tmp_path / name), *AT).out
+    assert "written to" in told
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(begins)
+    assert begins == b"\x89PNG\r\n" or b"The kiln broke" in content
+
+
+@pytest.mark.parametrize("name", ["map.pdf", "map", "map.svg.txt", ".svg"])
+def test_map_refuses_a_file_of_another_kind_and_writes_nothing(cli: Cli, tmp_path: Path, name: str) -> None:
+    told = cli("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)
+    assert (told.out, list(tmp_path.iterdir())) == ("", [])
+    for word in ("InputError: file: got ", ".json", ".graphml", ".dot", ".png", ".svg"):
+        assert word in told.err
+    assert cli.json("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)["field"] == "file"
+
+
+def test_map_refuses_a_folder_that_is_not_there_and_a_picture_of_nothing(cli: Cli, tmp_path: Path) -> None:
+    assert "InputError" in cli("map", "ada", "kiln", "--out", str(tmp_path / "no" / "map.svg"), *AT, code=2).err
+    told = cli("map", "ada", "unheard of", "--out", str(tmp_path / "map.svg"), *AT, code=2)
+    assert "at least one memory" in told.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_map_is_written_as_a_graph_and_says_so(cli: Cli, tmp_path: Path) -> None:
+    told = cli("map", "ada", "unheard of", "--out", str(tmp_path / "map.json"), *AT).out
+    assert "Nothing is known about that" in told
+    assert "written to" in told
+    assert json.loads((tmp_path / "map.json").read_text())["nodes"] == []
+
+
+# --- associations
+
+
+def test_associations_prints_a_tree_with_links_and_weights(cli: Cli) -> None:
+    told = cli("associations", "ada", "m2", "--depth", "2", *AT).out.splitlines()
+    assert told[0] == "m2 Mud was late"
+    assert told[1].endswith("m1 keyword 0.33 (0.33)  The kiln broke, urgent")
+    assert told[2].endswith(f"m3 red 0.70 (0.70)  {MARKUP}")
+    assert told[2].index("m3") > told[1].index("m1")
+    assert len(told) == 3
+
+
+def test_associations_tells_the_triples_that_a_memory_backs(cli: Cli) -> None:
+    assert f"backs: kiln fires {MARKUP}" in cli("associations", "ada", "m1", *AT).out
+    cli("delete", "ada", "m1")
+    told = cli("associations", "ada", "m1").out
+    assert "no associations in this mode" in told
+    assert "backs" not in told
+
+
+def test_the_json_of_associations_is_the_tree(cli: Cli) -> None:
+    answer = cli.json("associations", "ada", "m2", "--depth", "4", *AT)
+    (branch,) = answer["associations"]
+    assert (answer["id"], answer["owner"], answer["mode"]) == ("m2", "ada", "review")
+    assert (branch["id"], branch["link"], ids(branch["associations"])) == ("m1", "keyword", ["m3"])
+    assert branch["weight"] == branch["base"] + branch["boost"]
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", "ada", "kiln", "--ranking", "best"], "ranking: got 'best'; allowed: text, overlap, associative"),
+        (["search", "ada", "kiln", "--feeling", "sad"], "feeling: got 'sad'; allowed: positive, negative, urgent"),
+        (["search", "ada", "kiln", "--tag", ""], "tags: got ''; allowed: tags of 1 to 100 characters"),
+        (["search", "ada", "kiln", "-k", "0"], "limit: got 0; allowed: a whole number from 1 to 100"),
+        (["assess", "ada", " "], "topic: got ' '; allowed: some text"),
+        (["map", "ada", ""], "topic: got ''; allowed: some text"),
+        (["map", "ada", "kiln", "--depth", "5"], "depth: got 5; allowed: a whole number from 1 to 4"),
+        (["map", "ada", "kiln", "--least", "2"], "least: got 2.0; allowed: a number from 0 to 1"),
+        (["map", "ada", "kiln", "--least", "nan"], "least: got nan; allowed: a number from 0 to 1"),
+        (["map", "ada", "kiln", "--limit", "0"], "limit: got 0; allowed: a whole number from 1 to 1000"),
+        (["map", "ada", "kiln", "--mode", "all"], "mode: got 'all'; allowed: normal, review, debug"),
+        (["associations", "ada", "m1", "--depth", "0"], "depth: got 0; allowed: a whole number from 1 to 4"),
+        (["associations", "ada", "m1", "--mode", "all"], "mode: got 'all'; allowed: normal, review, debug"),
+        (["associations", "ada", "a b"], "memory_id: got 'a b'; allowed: 1 to 128 letters or digits"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_field_got_and_allowed(cli: Cli, words: list[str], said: str) -> None:
+    told = cli(*words, code=2)
+    assert told.out == ""
+    assert told.err.startswith(f"InputError: {said}")
+    error = cli.json(*words, code=2)
+    assert (error["error"], error["field"]) == ("InputError", said.partition(": got ")[0])
+    assert (error["message"].startswith(said), error["got"] in said) == (True, True)
+    assert error["allowed"] in error["message"]
+
+
+def test_an_unknown_memory_is_not_found(cli: Cli) -> None:
+    assert "has no memory unheard" in cli("associations", "ada", "unheard", code=2).err
