@@ -55,7 +55,8 @@ class AccessRecorder:
             for rank, memory_id in enumerate(memory_ids, 1):
                 hit = pool.hits.setdefault(memory_id, [0, rank, now])
                 hit[:] = [hit[0] + 1, min(hit[1], rank), now]
-            if len(memory_ids) > 1 and len(pool.groups) < MAX_GROUPS:
+            # What is only brought to mind was not hit: it makes no co-hit.
+            if via != "association" and len(memory_ids) > 1 and len(pool.groups) < MAX_GROUPS:
                 pool.groups.append(tuple(memory_ids[:3]))
             pool.queries.add(query)
             full = len(pool.hits) >= FLUSH_HITS

@@ -16,6 +16,7 @@ from projections.modes import Visibility, visibility
 from projections.query import Asked, card
 
 MOST_DEPTH = 4
+MOST_IN_TREE = 500
 
 
 class Knower:
@@ -98,7 +99,7 @@ def _check_depth(depth: int) -> None:
 
 
 def _tree(scene: Scene, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
-    """Breadth first from a row, each memory once: at the fewest steps, under the first branch that has it there."""
+    """Breadth first from a row, at most 500 memories, each once: at the fewest steps, under the first branch that has it."""
     view, shown = scene.view, {row}
     tree: list[dict[str, Any]] = []
     frontier = [(row, tree)]
@@ -106,7 +107,7 @@ def _tree(scene: Scene, seen: Visibility, row: int, depth: int) -> list[dict[str
         following = []
         for at, branches in frontier:
             for link in view.associations.neighbours(at, view.parameters):
-                if link.to_row in shown or not seen.shown[link.to_row]:
+                if link.to_row in shown or not seen.shown[link.to_row] or len(shown) > MOST_IN_TREE:
                     continue
                 shown.add(link.to_row)
                 branch = _branch(view.columns.memories[link.to_row], LEVELS[int(seen.levels[link.to_row])], link)

@@ -89,7 +89,7 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     # Rounded first, so that the level is that of the score that is told.
     score = round(0.35 * confidence + 0.25 * coverage + 0.20 * recency + 0.20 * settled, 6)
     level = next(name for least, name in LEVELS if score >= least)
-    best = np.lexsort((np.arange(rows.size), -relevance, -columns.confidence))[:EVIDENCE]
+    best = np.argsort(-columns.confidence, kind="stable")[:EVIDENCE]
     evidence = [
         {
             "id": columns.memories[at].id,

@@ -86,9 +86,9 @@ def context_of(memory: Memory, parameters: Parameters) -> Context:
 
 
 def contextual_match(asked: Sequence[str], tags: Sequence[str]) -> float:
-    """The share, 0 to 1, of the asked tags that are there; 1 where none is asked."""
-    wanted = set(asked)
-    return len(wanted.intersection(tags)) / len(wanted) if wanted else 1.0
+    """The share, 0 to 1, of the asked tags that are there, whatever their case; 1 where none is asked."""
+    wanted = {tag.casefold() for tag in asked}
+    return len(wanted.intersection(tag.casefold() for tag in tags)) / len(wanted) if wanted else 1.0
 
 
 _CLOSED = frozenset(TAGS)

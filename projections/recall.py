@@ -7,7 +7,6 @@ score of seed 004, section 6. `associative`: its later one, which ranks what act
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,9 +260,14 @@ def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: 
 
 def _graph(view: OwnerView, seen: Visibility) -> Graph:
     """The triples that a shown memory backs, itself or as a source of it: what only hidden ones say is not walked."""
-    heirs = [[_heir(view.columns, memory_id) for memory_id in triple.backing] for triple in view.graph.triples]
-    backed = [any(row is not None and seen.shown[row] for row in backing) for backing in heirs]
-    return view.graph if all(backed) else Graph(compress(view.graph.triples, backed))
+    hidden = set()
+    for row in np.flatnonzero(~seen.shown):
+        memory = view.columns.memories[row]
+        heir = _heir(view.columns, memory.id) if memory.facts else None
+        if heir is not None and not seen.shown[heir]:
+            hidden.add(memory.id)
+    kept = [triple for triple in view.graph.triples if not hidden.issuperset(triple.backing)]
+    return view.graph if len(kept) == len(view.graph.triples) else Graph(kept)
 
 
 def _heir(columns: Columns, memory_id: str) -> int | None:

@@ -181,6 +181,7 @@ class RedisViews:
                     for i, raw in zip(answer[5], answer[6], strict=True)
                     if raw
                 ]
+                changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
                 held.view.follow(read_owner(keys, owner, token), changed)
                 held.token = token
                 return standing
@@ -223,7 +224,7 @@ class RedisViews:
                 memories[memory.id] = memory
             if cursor == b"0":
                 break
-        ordered = sorted(memories.values(), key=lambda memory: (memory.created_seq, memory.id))
+        ordered = sorted(memories.values(), key=in_order)
         held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base)
         held.token, held.bytes = token, 0
 
@@ -291,6 +292,11 @@ class RedisViews:
 
     def _live(self, wire: Wire, partition: int) -> str:
         return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()
+
+
+def in_order(memory: Memory) -> tuple[int, str]:
+    """The order of rows: as memories were created."""
+    return memory.created_seq, memory.id
 
 
 def _unpacked(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:

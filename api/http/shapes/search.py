@@ -8,25 +8,6 @@ from api.http.shapes.log import EXAMPLE_FACTORS, exampled
 from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, EXAMPLE_WITHHELD, Card, Place, Withheld
 
 
-class Explanation(BaseModel):
-    """Why a result stands where it stands."""
-
-    model_config = exampled({})
-
-    score: dict[str, float] = Field(description="The parts of the score: text and weight.")
-    terms: dict[str, float] = Field(description="Each matching term's share of the text score.")
-    law: str
-    factors: dict[str, float]
-
-
-class Result(Card):
-    """One search result."""
-
-    score: float
-    weight: float
-    explain: Explanation
-
-
 class Step(BaseModel):
     """One step on the way to what is brought to mind: an edge between memories, or a triple between entities."""
 
@@ -37,6 +18,27 @@ class Step(BaseModel):
     link: str
     weight: float | None = None
     negation: bool | None = None
+
+
+class Explanation(BaseModel):
+    """Why a result stands where it stands."""
+
+    model_config = exampled({})
+
+    score: dict[str, float] = Field(description="The parts of the score by name; they add up to it.")
+    terms: dict[str, float] = Field(description="Each matching term's share of the text score.")
+    law: str
+    factors: dict[str, float]
+    path: list[Step] | None = Field(default=None, description="The way of the activation, under `associative`.")
+    tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
+
+
+class Result(Card):
+    """One search result."""
+
+    score: float
+    weight: float
+    explain: Explanation
 
 
 class Associated(Card):

@@ -106,7 +106,7 @@ def test_the_more_is_known_of_a_topic_the_more_counts_however_much_else_is_known
 
 
 def test_the_fifty_best_hits_count() -> None:
-    events = [*several(60, 0.2), *(said(number, 1.0, content="coffee") for number in range(100, 110))]
+    events = [*(said(number, 1.0, content="coffee") for number in range(100, 110)), *several(60, 0.2)]
     stats = told(*events)["stats"]
     assert (MOST_HITS, stats["memories"]) == (50, 50)
     assert stats["mean_confidence"] == pytest.approx((10 * 1.0 + 40 * 0.2) / 50)  # short texts are the better hits
