@@ -18,7 +18,7 @@ from events.envelope import prepare
 from events.errors import EngramlogError, InputError, NotFound
 from events.log import Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.memory import Memory
+from projections.memory import DAY, Memory
 from projections.query import moment
 from projections.scene import trouble_with
 
@@ -49,6 +49,8 @@ class Deletion:
     """Written, and parked behind an event of the owner that cannot be folded."""
     changes: list[dict[str, Any]] = field(default_factory=list)
     """Change-log entries of the deletions."""
+    restorable_until: int | None = None
+    """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
     error: EngramlogError | None = None
     """What stopped it between two requests."""
     warning: dict[str, Any] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class Deletion:
             "deleted": self.deleted,
             "skipped": [{"id": one, "reason": self.skipped[one]} for one in self.ids if one in self.skipped],
             "position": self.position,
+            "restorable_until": moment(self.restorable_until),
         }
         if self.waiting:
             answer["waiting"] = self.waiting
@@ -120,10 +123,10 @@ class Deleter:
         wanted = [check_memory_id(one) for one in dict.fromkeys(ids)]
         if not wanted:
             raise refused("ids", "none", "the ids of memories to delete")
-        answer, standing = self._judged(owner, wanted)
+        when = self._writer.when(occurred_at)
+        answer, standing = self._judged(owner, wanted, when)
         if answer.refusal is not None:
             return answer
-        when = self._writer.when(occurred_at)
         receipts: list[Receipt] = []
         for start in range(0, len(standing), MAX_REQUEST_EVENTS):
             request = standing[start : start + MAX_REQUEST_EVENTS]
@@ -142,16 +145,18 @@ class Deleter:
             self._tell(answer, standing[: len(receipts)], receipts)
         return answer
 
-    def _judged(self, owner: str, wanted: list[str]) -> tuple[Deletion, list[str]]:
+    def _judged(self, owner: str, wanted: list[str], when: int) -> tuple[Deletion, list[str]]:
         """What stays and why, and the ids that a deletion would change."""
         with self._reader.scene(owner) as scene:
             answer = Deletion(owner, wanted, scene.position, warning=scene.warning)
+            kept = int(scene.view.parameters.deleted_kept_days * DAY)
             found: dict[str, Memory] = {}
             for one in wanted:
                 try:
                     found[one] = self._reader.memory(scene, owner, one)
                 except NotFound as problem:
                     answer.beyond_change[one] = problem
+        answer.restorable_until = when + kept
         standing = []
         for one, memory in found.items():
             if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, one)) is not None:

@@ -144,7 +144,14 @@ class Living:
         `after` is None where the event is parked.
         """
         when = self._writer.when(occurred_at)
-        at = max(when, self._writer.standing(owner, memory_id).stamp)
+        memory = self._writer.standing(owner, memory_id)
+        if memory.deleted_at is not None:
+            raise InputError(
+                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        at = max(when, memory.stamp)
         before = self._held(owner, memory_id, at)
         answer = self._writer.done(
             owner, [self._writer.event(data, owner, when, actor)], {"id": memory_id, "at": moment(at)}

@@ -143,7 +143,7 @@ class Reader:
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
-        if trace and scene.past is None and at is None and memory.purged_at is None and self._accesses is not None:
+        if trace and scene.past is None and at is None and memory.deleted_at is None and self._accesses is not None:
             self._accesses.record(owner, [memory_id], via="detail", query=None)
         return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
 

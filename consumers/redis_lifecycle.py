@@ -73,8 +73,8 @@ class Lifecycle:
 
     def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Done:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
-        head = self._level(owner)
-        with self._views.view(owner, after=head, wait_seconds=WAIT_SECONDS) as (view, standing):
+        _, newest = self._level(owner)
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
             _refuse_another_version(owner, standing)
             decisions = plan(view, self._log.now() if now is None else now, jobs)
         return Done(owner, decisions, 0, standing.position)
@@ -90,8 +90,8 @@ class Lifecycle:
         """Plan and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
         done = Done(owner)
         for _ in range(TRIES):
-            head = self._level(owner)
-            with self._views.view(owner, after=head, wait_seconds=WAIT_SECONDS) as (view, standing):
+            head, newest = self._level(owner)
+            with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
                 if standing.quarantine is not None:
                     raise OwnerQuarantined(
                         f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
@@ -110,12 +110,14 @@ class Lifecycle:
             appended=done.appended,
         )
 
-    def _level(self, owner: str) -> int:
-        """Have everything of the owner folded; gives its head."""
+    def _level(self, owner: str) -> tuple[int, int]:
+        """Have everything of the owner folded, accesses too, which its head does not count; gives its head, and its partition's."""
+        partition = partition_of(owner, self._log.partitions)
         head = self._log.owner_head(owner)
-        if head:
-            self._settle({partition_of(owner, self._log.partitions): head})
-        return head
+        newest = self._log.head(partition)
+        if newest:
+            self._settle({partition: newest})
+        return head, newest
 
     def _append(
         self,

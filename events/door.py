@@ -197,6 +197,12 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
             **where,
         )
     data = event.data
+    if event.type == "MemoryCreated" and data.imported is not None:
+        for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):
+            moment = getattr(data.imported, name)
+            if moment is not None and moment > latest:
+                told = f"no later than {utc_text(latest)} (five minutes ahead of the store's clock)"
+                raise InvalidEvent(f"data.imported.{name}", utc_text(moment), told, **where)
     if event.type == "MemoryMerged" and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
     if event.type == "ParametersChanged":

@@ -26,7 +26,7 @@ _Factor = Annotated[float, Field(gt=0, le=10)]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Days = Annotated[float, Field(gt=0, le=36_500)]
 _Step = Annotated[float, Field(ge=0.001, le=36_500)]
-_Hours = Annotated[float, Field(gt=0, le=876_000)]
+_Stability = Annotated[float, Field(gt=0, le=8_760)]
 _Percent = Annotated[float, Field(ge=0, le=100)]
 
 
@@ -96,12 +96,12 @@ class Parameters:
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
 
     # ebbinghaus (seed 004): hours, and factors on the stability
-    initial_stability: _Hours = 24.0
+    initial_stability: _Stability = 24.0
     """S of a new memory, hours."""
-    manual_stability: _Hours = 168.0
+    manual_stability: _Stability = 168.0
     """S of one made by hand: by a user or operator, from no turn, not imported."""
-    min_stability: _Hours = 1.0
-    max_stability: _Hours = 8_760.0
+    min_stability: _Stability = 1.0
+    max_stability: _Stability = 8_760.0
     reinforce_recall: _Factor = 1.2
     """What S is multiplied by when recalled, looked at or injected, once an event."""
     reinforce_association: _Factor = 1.1

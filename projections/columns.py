@@ -53,6 +53,7 @@ _FIELDS = (
     _Field("category", np.int8, lambda m: _CATEGORY[m.category]),
     _Field("tier", np.int8, lambda m: _TIER[m.tier]),
     _Field("level", np.int8, lambda m: m.level),
+    _Field("told_level", np.int8, lambda m: m.level if m.level_due_at is None else 0),
     _Field("sensitivity", np.int8, lambda m: m.sensitivity),
     _Field("state", np.int8, state_of),
     _Field("conflict", np.int8, conflict_of),
@@ -91,6 +92,7 @@ class Columns:
     category: np.ndarray
     tier: np.ndarray
     level: np.ndarray
+    told_level: np.ndarray
     sensitivity: np.ndarray
     state: np.ndarray
     conflict: np.ndarray

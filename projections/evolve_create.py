@@ -38,7 +38,11 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         created_seq=scene.seq,
         confidence=float(data.confidence),
         importance=1.0 if data.importance is None else float(data.importance),
-        sensitivity=sensitivity_of(data.content, data.summary) if data.sensitivity is None else data.sensitivity,
+        sensitivity=sensitivity_of(
+            data.content, data.summary, *data.keywords, *data.tags, data.speaker, data.project, data.task
+        )
+        if data.sensitivity is None
+        else data.sensitivity,
         source_turns=data.source_turns,
     )
     memory = with_changes(
@@ -102,6 +106,10 @@ def words(keywords: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.casefold() for word in keywords))
 
 
-def sensitivity_of(content: str, summary: str | None) -> int:
+def sensitivity_of(content: str, *others: str | None) -> int:
+    """0 to 3, by rules over everything a producer wrote: a key in a keyword is as secret as one in the content."""
     found = detect_sensitivity(content)
-    return found if summary is None else max(found, detect_sensitivity(summary))
+    for other in others:
+        if other:
+            found = max(found, detect_sensitivity(other))
+    return found

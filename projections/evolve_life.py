@@ -20,6 +20,8 @@ from events.catalogue import (
 from events.envelope import Event, micros
 from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
 from projections.evolve_create import sensitivity_of, words
+from projections.laws.ebbinghaus import strength_at
+from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import (
     DAY,
     FULL,
@@ -59,6 +61,7 @@ def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
         "last_activated_at": max(memory.last_activated_at, at),
         "level": FULL,
         "compressed": None,
+        "level_due_at": None,
     }
     if newest is None or at >= newest:
         fields["mention_boost"] = scene.parameters.frequent_boost if frequent else scene.parameters.semantic_boost
@@ -108,7 +111,10 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "versions": (*memory.versions, old)[-MAX_VERSIONS:],
         "updated_at": until,
         "compressed": None,
-        "sensitivity": max(memory.sensitivity, sensitivity_of(data.content, data.summary)),
+        "sensitivity": max(
+            memory.sensitivity,
+            sensitivity_of(data.content, data.summary, *(data.keywords or ()), *(data.tags or ())),
+        ),
         "conflicts": settled(scene, memory),
     }
     if data.keywords is not None:
@@ -126,7 +132,11 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
     if data.level != "full" and never_compressed(memory):
         scene.ignore(memory.id, "never compressed: identity, core or sensitive")
         return
-    fields: dict[str, Any] = {"level": LEVELS.index(data.level), "compressed": data.content}
+    fields: dict[str, Any] = {
+        "level": LEVELS.index(data.level),
+        "compressed": data.content,
+        "level_due_at": None if data.due_at is None else micros(data.due_at),
+    }
     if data.content is not None:
         fields["sensitivity"] = max(memory.sensitivity, detect_sensitivity(data.content))
     scene.change(memory, "compress", f"level {data.level}", **fields)
@@ -145,8 +155,21 @@ def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
     if memory.deleted_at is not None:
         scene.ignore(memory.id, "deleted already")
         return
+    if data.policy == "auto_cleanup" and data.due_at is not None and not _still_due(scene, memory):
+        scene.ignore(memory.id, "no longer due: it was used since that was decided")
+        return
     conflicts = settled(scene, memory)
     scene.change(memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy, conflicts=conflicts)
+
+
+def _still_due(scene: Scene, memory: Memory) -> bool:
+    """Whether the law that let it go still does: an access may have come between the decision and its event."""
+    if scene.settings.profile == "ebbinghaus":
+        return strength_at(memory, scene.at, scene.parameters) < scene.parameters.delete_strength
+    if scene.settings.profile == "tiered":
+        left = effective_importance(memory, scene.at, scene.parameters)
+        return left < review_threshold_of(memory, scene.parameters)
+    return True
 
 
 def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
@@ -165,6 +188,7 @@ def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
         deletion=None,
         level=FULL,
         compressed=None,
+        level_due_at=None,
         restored_at=scene.at if memory.restored_at is None else max(memory.restored_at, scene.at),
     )
 
@@ -176,6 +200,9 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
         return
     if memory.deleted_at is None:
         scene.ignore(memory.id, "not deleted")
+        return
+    if micros(data.due_at) > scene.at:
+        scene.ignore(memory.id, "not due yet")
         return
     if micros(data.due_at) < memory.deleted_at + int(scene.parameters.deleted_kept_days * DAY):
         scene.ignore(memory.id, "not due: it was deleted later than this purge supposes")
@@ -191,6 +218,10 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
             source = scene.get(source_id)
             if source is not None and source.merged_into == one.id and source.purged_at is None:
                 waiting.append(source.id)
+        for merge_id in one.unmerged_from:  # a retired merge still says what its sources said
+            retired = scene.get(merge_id)
+            if retired is not None and retired.retired_at is not None and retired.purged_at is None:
+                waiting.append(retired.id)
 
 
 def _nothing_left(memory: Memory) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from events.envelope import Event
 from projections.evolve_conflict import flagged
 from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
 from projections.scene import Scene, trouble_with
+from projections.sensitivity import detect_sensitivity
 
 CO_HIT = "co-hit"
 
@@ -43,7 +44,7 @@ def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[
     edge = Edge(to, weight, old.boost if old else 0.0, kind)
     if old is not None and old.base >= weight:
         edge = old
-    return _strongest([*(e for e in edges if e.to != to), edge])
+    return strongest([*(e for e in edges if e.to != to), edge])
 
 
 def boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
@@ -59,11 +60,17 @@ def strengthened(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge,
     """The edges with a boost to one; base and boost stand apart, and the boost ends at 1. The strongest 32."""
     old = next((edge for edge in edges if edge.to == to), Edge(to, 0.0, 0.0, CO_HIT))
     edge = Edge(to, old.base, min(round(old.boost + amount, 6), 1.0), old.link)
-    return _strongest([*(e for e in edges if e.to != to), edge])
+    return strongest([*(e for e in edges if e.to != to), edge])
 
 
-def _strongest(edges: list[Edge]) -> tuple[Edge, ...]:
-    return tuple(sorted(edges, key=lambda e: (-min(1.0, e.base + e.boost), e.to))[:MAX_EDGES])
+def strongest(edges: list[Edge]) -> tuple[Edge, ...]:
+    """The strongest 32, one for each neighbour."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        known = best.get(edge.to)
+        if known is None or (edge.base + edge.boost, edge.base) > (known.base + known.boost, known.base):
+            best[edge.to] = edge
+    return tuple(sorted(best.values(), key=lambda e: (-min(1.0, e.base + e.boost), e.to))[:MAX_EDGES])
 
 
 def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
@@ -83,7 +90,9 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
         if fact not in facts:
             scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
             continue
-        scene.change(memory, "link", "backs a triple", facts=tuple(facts))
+        said = detect_sensitivity(f"{data.subject} {data.predicate} {data.object} {data.condition or ''}")
+        sensitivity = max(memory.sensitivity, said)
+        scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 
 def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:

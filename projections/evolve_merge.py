@@ -8,12 +8,14 @@ from typing import Any
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
 from projections.evolve_conflict import flagged, newest_said, settled
-from projections.evolve_use import limited
+from projections.evolve_link import strongest
+from projections.evolve_use import limited, tier_of
 from projections.laws.tiered import effective_importance
 from projections.memory import (
     MAX_CONFLICTS,
     MAX_MENTIONS,
     MAX_TURNS,
+    MAX_UNMERGED,
     MAX_WORDS,
     SUMMARY,
     Memory,
@@ -55,13 +57,15 @@ def _merge_problem(scene: Scene, data: MemoryMerged) -> str | None:
 
 def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     base = max(sources, key=lambda m: (m.last_activated_at, m.created_seq))
+    importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
+    tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
         id=data.into,
         content=data.summary,
         category=base.category,
         kind=base.kind,
-        tier=base.tier,
+        tier=tier,
         source=base.source,
         speaker=base.speaker if all(m.speaker == base.speaker for m in sources) else None,
         project=base.project,
@@ -75,7 +79,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         created_seq=scene.seq,
         level=SUMMARY,
         confidence=max(m.confidence for m in sources),
-        importance=round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6),
+        importance=importance,
         sensitivity=max(detect_sensitivity(data.summary), *(m.sensitivity for m in sources)),
         verified=all(m.verified for m in sources),
         keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
@@ -90,6 +94,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         reinforce_count=sum(m.reinforce_count for m in sources),
         conflicts=tuple(c for c in _united(sources, lambda m: m.conflicts) if c not in data.sources)[-MAX_CONFLICTS:],
         merged_from=data.sources,
+        edges=strongest([edge for m in sources for edge in m.edges if edge.to not in data.sources]),
         session=base.session if all(m.session == base.session for m in sources) else None,
         stability=max(m.stability for m in sources),
         last_reinforced_at=max(m.last_reinforced_at for m in sources),
@@ -131,4 +136,7 @@ def unmerge(scene: Scene, data: MemoryUnmerged, _event: Event[Any]) -> None:
     for source_id in into.merged_from:
         source = scene.get(source_id)
         if source is not None and source.merged_into == into.id:
-            scene.change(source, "unmerge", f"back from {into.id}", merged_into=None, merged_at=None)
+            left = (*source.unmerged_from, into.id)[-MAX_UNMERGED:]
+            scene.change(
+                source, "unmerge", f"back from {into.id}", merged_into=None, merged_at=None, unmerged_from=left
+            )

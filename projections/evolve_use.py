@@ -15,7 +15,7 @@ from events.parameters import Parameters
 from projections.evolve_link import boosted
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
-from projections.scene import Scene
+from projections.scene import Scene, trouble_with
 from projections.spaced import OUTCOME_GRADES, graded
 
 FIRST_HITS = 3
@@ -31,7 +31,7 @@ def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
     reinforced: set[str] = set()
     for hit in data.hits:
         memory = scene.get(hit.memory_id)
-        if memory is None or memory.purged_at is not None or memory.merged_into is not None:
+        if memory is None or memory.deleted_at is not None or trouble_with(memory):
             continue
         last = min(micros(hit.last_at), scene.at)
         first = memory.id not in reinforced
@@ -166,7 +166,7 @@ def _answered(memory: Memory) -> Upkeep | None:
 
 def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
     """A reviewer's decision: it stays. Asked whether to promote, nothing else changes; asked because it had decayed, it
-    starts again from the review threshold, at the instant at which the question fell due."""
+    starts again from the review threshold, when the reviewer says so: a late answer leaves it as long as a prompt one."""
     memory = scene.live(data.memory_id)
     if memory is None:
         return
@@ -183,5 +183,5 @@ def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
         "keep",
         "a reviewer kept it: importance back to the review threshold",
         importance=scene.parameters.decay_review_importance,
-        upkeep=Upkeep(upkeep.boosts, max(due, upkeep.set_at or due), upkeep.promotion_at, True),
+        upkeep=Upkeep(upkeep.boosts, max(scene.at, upkeep.set_at or scene.at), upkeep.promotion_at, True),
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from projections.laws.consolidating import consolidations
-from projections.modes import visibility
+from projections.modes import reasons_told, visibility
 from projections.query import Asked
 from projections.text import STOP_WORDS, tokens
 
@@ -20,6 +20,7 @@ MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
 _WORD = re.compile(r"(?<!\w)[a-z0-9]+(?!\w)")
+_HAN = re.compile("[\u3400-\u9fff]")
 """Words that search reads by their stems."""
 
 
@@ -29,7 +30,7 @@ def knowledge_map(
     """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
 
     `depth` steps, over associations of weight `least` and more, `most` nodes at the most, centres included: `truncated`
-    says when there were more. Only what the mode shows.
+    says when there were more, `weaker` how many associations were not followed. Only what the mode shows.
     """
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
@@ -38,12 +39,15 @@ def knowledge_map(
     rows, scores = found.rows[kept], found.scores[kept]
     best = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
     frontier, truncated = best[:most], len(best) > most
-    depths = dict.fromkeys(frontier, 0)
+    depths, weaker = dict.fromkeys(frontier, 0), 0
     for step in range(1, depth + 1):
         following: list[int] = []
         for row in frontier:
             for link in view.associations.neighbours(row, view.parameters):
-                if link.weight < least or link.to_row in depths or not seen.shown[link.to_row]:
+                if link.to_row in depths or not seen.shown[link.to_row]:
+                    continue
+                if link.weight < least:
+                    weaker += 1
                     continue
                 if len(depths) >= most:
                     truncated = True
@@ -51,6 +55,8 @@ def knowledge_map(
                 depths[link.to_row] = step
                 following.append(link.to_row)
         frontier = following
+    withheld = np.full(len(view.columns), -1, dtype=np.int8)
+    withheld[found.rows] = seen.reasons[found.rows]
     edges = _edges(asked, depths, least)
     clusters = _clusters(list(depths), edges)
     return {
@@ -68,6 +74,8 @@ def knowledge_map(
         "clusters": _told(asked, clusters),
         "depth": depth,
         "truncated": truncated,
+        "weaker": weaker,
+        "withheld": reasons_told(withheld, mode),
     }
 
 
@@ -133,15 +141,12 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
             words.update(said.keys())
             for word, spelling in said.items():
                 spelled[word] = min(spelled.get(word, spelling), spelling, key=lambda one: (len(one), one))
-        common = [spelled[word] for word, _ in sorted(words.items(), key=lambda one: (-one[1], one[0]))[:3]]
-        answer.append(
-            {
-                "id": number,
-                "members": [memories[row].id for row in community],
-                "words": common,
-                "label": " ".join(common),
-            }
-        )
+        # A pair of Chinese characters is a word only if texts share it; else the cluster is named by its first text.
+        telling = {word: count for word, count in words.items() if count > 1 or not _HAN.match(word)}
+        common = [spelled[word] for word, _ in sorted(telling.items(), key=lambda one: (-one[1], one[0]))[:3]]
+        label = " ".join(common) or _label(memories[community[0]].content)
+        members = [memories[row].id for row in community]
+        answer.append({"id": number, "members": members, "words": common, "label": label})
     return answer
 
 

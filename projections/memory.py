@@ -28,6 +28,7 @@ MAX_TURNS = 100
 MAX_WORDS = 50
 MAX_BOOSTS = 16
 MAX_FACTS = 64
+MAX_UNMERGED = 16
 DAY = 86_400_000_000
 """Microseconds in a day."""
 HOUR = 3_600_000_000
@@ -207,6 +208,10 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     schedule: Schedule | None = None
     facts: tuple[Fact, ...] = ()
     """Triples it backs, the newest 64."""
+    level_due_at: int | None = None
+    """When the recorded level fell due, where a sweep recorded it: levels that follow from time are read from time."""
+    unmerged_from: tuple[str, ...] = ()
+    """Merges that it came back from, the newest 16: no job merges it with the same memories again."""
 
     @property
     def last_mentioned_at(self) -> int | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from events.parameters import Parameters
 from projections.columns import Columns
-from projections.laws.law import Floats, Law
+from projections.laws.law import Floats, Instants, Law
 from projections.memory import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
 
 Mode = Literal["normal", "review", "debug"]
@@ -49,9 +49,15 @@ class Visibility(NamedTuple):
 
 def idle_days(columns: Columns, now: int) -> Floats:
     """Days since the last activation, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
-    idle = np.maximum(now - columns.last_activated_at, 0) / DAY
+    idle = np.maximum(now - active_from(columns), 0) / DAY
     halved: Floats = np.where(columns.sensitivity == 1, idle / 2, idle)
     return halved
+
+
+def active_from(columns: Columns) -> Instants:
+    """What idle time is counted from: the last activation, or a restoration if later, shape (rows,)."""
+    found: Instants = np.maximum(columns.last_activated_at, columns.restored_at)
+    return found
 
 
 def level_steps(parameters: Parameters) -> list[float]:
@@ -81,14 +87,18 @@ def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters
     levels = np.searchsorted(np.array(level_steps(parameters)), idle, side="right")
     levels = np.where(weights < law.normal_threshold(parameters), levels, np.minimum(levels, SUMMARY))
     levels[(weights < parameters.archive_weight) & (idle >= parameters.archive_idle_days)] = ARCHIVE
-    levels[law.ends(columns, parameters).archived <= now] = ARCHIVE
+    archived = law.ends(columns, parameters).archived
+    levels[(archived <= now) & (archived > columns.restored_at)] = ARCHIVE
     levels[lasting(columns)] = FULL
     return np.asarray(levels, dtype=np.int8)
 
 
 def effective_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters) -> Bytes:
-    """The deeper of the recorded level and the one due; at least `tag` while a kept version is negated."""
-    levels = np.maximum(columns.level, due_levels(columns, law, weights, now, parameters))
+    """The deeper of the level somebody told and the one due; at least `tag` while a kept version is negated.
+
+    What a sweep recorded follows from time, and is read from time: so it matters nowhere when a sweep ran.
+    """
+    levels = np.maximum(columns.told_level, due_levels(columns, law, weights, now, parameters))
     levels[columns.conflict == Columns.KEEP] = np.maximum(levels[columns.conflict == Columns.KEEP], TAG)
     return np.asarray(levels, dtype=np.int8)
 

@@ -20,7 +20,7 @@ from projections.modes import REASONS, Visibility, reasons_told, secrets, visibi
 from projections.query import Asked, card
 from projections.search_index import Rows, Scores
 from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
-from projections.triples import Graph, Reached
+from projections.triples import Reached, Triple
 from projections.view import OwnerView
 
 TEXT_HALF = 8.0
@@ -241,7 +241,14 @@ def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: 
     """What the best hits bring to mind and the results do not show: over associations, then over triples."""
     view, now, _ = asked
     over_edges = spread(_seeds(found), view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
-    over_triples = _graph(view, seen).walk(query, view.columns, view.parameters.spread_depth, MOST_ACTIVATED)
+    over_triples = view.graph.walk(
+        query,
+        view.columns,
+        view.parameters.spread_depth,
+        MOST_ACTIVATED,
+        hop=view.parameters.spread_decay,
+        admits=_backed(view, seen),
+    )
     told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
     for way in over_edges:
         told[way.row] = (way.activation, path_told(view.columns, way))
@@ -258,16 +265,14 @@ def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: 
     return answer
 
 
-def _graph(view: OwnerView, seen: Visibility) -> Graph:
-    """The triples that a shown memory backs, itself or as a source of it: what only hidden ones say is not walked."""
-    hidden = set()
-    for row in np.flatnonzero(~seen.shown):
-        memory = view.columns.memories[row]
-        heir = _heir(view.columns, memory.id) if memory.facts else None
-        if heir is not None and not seen.shown[heir]:
-            hidden.add(memory.id)
-    kept = [triple for triple in view.graph.triples if not hidden.issuperset(triple.backing)]
-    return view.graph if len(kept) == len(view.graph.triples) else Graph(kept)
+def _backed(view: OwnerView, seen: Visibility) -> Callable[[Triple], bool]:
+    """Whether a shown memory backs a triple, itself or as a source of it: what only hidden ones say is not walked."""
+
+    def admits(triple: Triple) -> bool:
+        heirs = (_heir(view.columns, memory_id) for memory_id in triple.backing)
+        return any(row is not None and bool(seen.shown[row]) for row in heirs)
+
+    return admits
 
 
 def _heir(columns: Columns, memory_id: str) -> int | None:

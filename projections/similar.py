@@ -97,7 +97,7 @@ def similar_pairs(
 
     Equal contents are compared once, but all their pairs are told: with many copies ask for a `most` below 1. Ten thousand
     texts from one template are fifty million pairs: with `enough`, candidates beyond so many (those that share the rarest
-    tokens first) are not looked at.
+    tokens first) are not looked at, and the last of equal contents stands for all of them.
     """
     places: dict[_Bag, list[int]] = defaultdict(list)
     for place, memory in enumerate(memories):
@@ -105,7 +105,9 @@ def similar_pairs(
     held = list(places.values())
     found = [Pair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
     for one, other, alike in _joined(list(places), least, enough):
-        if alike <= most:
+        if alike <= most and enough is not None:
+            found.append(Pair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), alike))
+        elif alike <= most:
             found += [Pair(min(pair), max(pair), alike) for pair in product(held[one], held[other])]
     return sorted(found)
 
@@ -236,6 +238,8 @@ def _framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
 
 def _tied(a: Memory, b: Memory) -> str | None:
     """What ties two memories so that one cannot stand for the other, or None."""
+    if not set(a.unmerged_from).isdisjoint(b.unmerged_from):
+        return "somebody took their merge apart"
     if a.id == b.id:
         return "the same memory"
     for one, other in ((a, b), (b, a)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,6 @@ from projections.text import tokens
 
 MOST_SEEDS = 8
 """Entities of a question from which a walk starts."""
-HOP = 0.5
-"""What each triple on the way leaves of the activation."""
 
 
 class Triple(NamedTuple):
@@ -72,9 +70,15 @@ class Graph:
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.triples = tuple(triples)
         self._by_entity: dict[str, list[Triple]] = defaultdict(list)
+        self._words: dict[str, frozenset[str]] = {}
+        self._by_word: dict[str, list[str]] = defaultdict(list)
         for triple in self.triples:
             for entity in dict.fromkeys((_folded(triple.subject), _folded(triple.object))):
                 self._by_entity[entity].append(triple)
+        for entity in self._by_entity:
+            words = self._words[entity] = frozenset(tokens(entity))
+            for word in words:
+                self._by_word[word].append(entity)
 
     def about(self, entity: str) -> list[Triple]:
         """The triples of which it is subject or object."""
@@ -82,14 +86,25 @@ class Graph:
 
     def named_in(self, query: str) -> list[str]:
         """Entities whose words all stand in the query, the longest first; at most 8."""
-        words = set(tokens(query))
-        found = [
-            (len(parts), entity) for entity in self._by_entity if (parts := set(tokens(entity))) and parts <= words
-        ]
+        words = frozenset(tokens(query))
+        near = {entity for word in words for entity in self._by_word.get(word, ())}
+        found = [(len(self._words[entity]), entity) for entity in near if self._words[entity] <= words]
         return [entity for _, entity in sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_SEEDS]]
 
-    def walk(self, query: str, columns: Columns, depth: int = 2, limit: int = 5) -> list[Reached]:
-        """Memories that back triples within `depth` steps of what the query names, the nearest first; ties by id."""
+    def walk(
+        self,
+        query: str,
+        columns: Columns,
+        depth: int = 2,
+        limit: int = 5,
+        *,
+        hop: float = 0.5,
+        admits: Callable[[Triple], bool] = lambda _triple: True,
+    ) -> list[Reached]:
+        """Memories that back triples within `depth` steps of what the query names, the nearest first; ties by id.
+
+        Each step leaves `hop` of the activation. `admits` tells which triples may be followed.
+        """
         seen: set[Triple] = set()
         best: dict[int, Reached] = {}
         frontier: list[tuple[str, tuple[Triple, ...]]] = [(entity, ()) for entity in self.named_in(query)]
@@ -100,8 +115,10 @@ class Graph:
                     if triple in seen:
                         continue
                     seen.add(triple)
+                    if not admits(triple):
+                        continue
                     way = (*path, triple)
-                    _reach(best, triple, columns, HOP**step, way)
+                    _reach(best, triple, columns, hop**step, way)
                     ends = (_folded(triple.subject), _folded(triple.object))
                     following += [(end, way) for end in ends if end != entity]
             frontier = following

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
-from projections.columns import Columns
+from projections.columns import Columns, conflict_of, state_of
 from projections.context import Context, context_of
 from projections.evolve import parameters_of
 from projections.fold import History, OwnerState
@@ -57,11 +57,12 @@ class OwnerView:
         for memory in changed:
             row = self.columns.row(memory.id)
             text = indexed_text(memory)
-            if row is None or indexed_text(self.columns.memories[row]) != text:
+            old = None if row is None else self.columns.memories[row]
+            if old is None or indexed_text(old) != text:
                 self._index.put(memory.id, text)
+            if _told_by(old) != _told_by(memory):
+                self._graph = None
         self.columns.put_all(changed)
-        if changed:
-            self._graph = None
         for memory in changed:
             row = self.columns.row(memory.id)
             assert row is not None
@@ -125,6 +126,13 @@ class OwnerView:
 
     def __len__(self) -> int:
         return len(self.columns)
+
+
+def _told_by(memory: Memory | None) -> tuple[object, ...]:
+    """What triples depend on; nothing of it changes when a memory is only shown."""
+    if memory is None or not (memory.facts or memory.merged_from or memory.merged_into):
+        return ()
+    return memory.facts, state_of(memory), memory.merged_into, conflict_of(memory), memory.sensitivity
 
 
 def indexed_text(memory: Memory) -> str:

@@ -109,11 +109,13 @@ def told(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 
 def differences(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
-    """Field -> (old, new) where two records differ; `stamp` and `changed_seq` aside, which every event about a memory may move."""
+    """Field -> (old, new) where two records differ, but for `stamp` and `changed_seq`, which every event may move.
+
+    What only remembers an un-merge is left out too."""
     return {
         name: (getattr(before, name), getattr(after, name))
         for name in Memory.__struct_fields__
-        if name not in ("stamp", "changed_seq") and getattr(before, name) != getattr(after, name)
+        if name not in ("stamp", "changed_seq", "unmerged_from") and getattr(before, name) != getattr(after, name)
     }
 
 

@@ -72,6 +72,10 @@ def cleanup(
     raise typer.Exit(PARTLY if answer["failed"] else 0)
 
 
+SHOWN = 200
+"""Decisions shown in a table."""
+
+
 @contextmanager
 def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
     """A bar over owners on standard error, where somebody looks on."""
@@ -115,18 +119,20 @@ def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
     ]
     if several:
         columns.insert(0, Column("owner", is_id=True))
+    decisions = [(answer["owner"], one) for answer in answers for one in answer["decisions"]]
     rows: list[dict[str, Cell]] = [
         {
-            "owner": Text(answer["owner"]),
+            "owner": Text(owner),
             "action": Text(one["action"], COLOURS.get(one["action"], "")),
             "memory": Text(", ".join(one["ids"])),
             "due since": when(one["due_at"]),
             "why": Text(one["reason"]),
         }
-        for answer in answers
-        for one in answer["decisions"]
+        for owner, one in decisions[:SHOWN]
     ]
     tabulate(columns, rows)
+    if len(decisions) > SHOWN:
+        out.print(f"[dim]and {len(decisions) - SHOWN:,} more; --json shows all[/]")
 
 
 def _counted(counts: dict[str, int], dry_run: bool) -> None:

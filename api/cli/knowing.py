@@ -12,7 +12,7 @@ from rich.tree import Tree
 
 from api.cli.app import AsOfOption, AtOption, Json, MemoryId, Owner, app, opened, out, show
 from api.cli.reading import ModeOption
-from api.cli.render import number, shortened
+from api.cli.render import number, shortened, withheld
 from api.cli.tables import Cell, Column, tabulate
 from projections.knowledge_map import LEAST_WEIGHT, MOST_NODES
 
@@ -109,7 +109,10 @@ def _mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> No
     if nodes:
         _clustered(answer, nodes)
     else:
-        out.print("[yellow]Nothing is known about that[/]")
+        out.print(
+            "[yellow]Nothing is shown about that[/]" if answer["withheld"] else "[yellow]Nothing is known about that[/]"
+        )
+    withheld(answer)
     for remark in remarks:
         out.print(Text(remark, "yellow"))
     if path is not None:
@@ -124,9 +127,10 @@ def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None
         _several(len(edges), "association", "associations"),
         _several(len(answer["clusters"]), "cluster", "clusters"),
     )
-    out.print(f"[dim]{', '.join(counts)}{more}[/]")
+    weaker = f"; {answer['weaker']:,} weaker ones were not followed (--least 0.2)" if answer["weaker"] else ""
+    out.print(f"[dim]{', '.join(counts)}{more}{weaker}[/]")
     for cluster in answer["clusters"]:
-        tree = Tree(Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or str(cluster["id"]), "bold")))
+        tree = Tree(Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or cluster["label"], "bold")))
         for member in cluster["members"]:
             node = nodes[member]
             mark = "●" if node["is_center"] else "○"

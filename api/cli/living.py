@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from api.asked import refused
 from api.cli import render_living
@@ -19,6 +20,7 @@ from api.cli.app import (
     Owner,
     app,
     opened,
+    out,
     progress,
     show,
 )
@@ -212,6 +214,9 @@ def profile(
                 owner, profile=name, parameters=settings, actor=actor, occurred_at=occurred_at
             )
     show(answer, json, render_living.profile)
+    if name is not None and not json:
+        look = f"`engramlog cleanup {owner} --dry-run` shows what it would do"
+        out.print(Text(f"The next sweep decides by the {name} law: {look}", "dim"))
     if "changes" in answer and "quarantined" in answer:
         raise typer.Exit(3)
 

@@ -31,6 +31,7 @@ from api.deleting import split_ids
 from api.importing import ImportOptions, import_turns
 from events.errors import EngramlogError
 from events.log import positions_by_partition
+from projections.query import moment
 
 File = Annotated[
     str, typer.Argument(metavar="FILE|-", help="A file of JSON Lines, or - for standard input.", show_default=False)
@@ -233,7 +234,8 @@ def delete(
         complain(answer.error)
     if answer.deleted and not json:
         out.print(
-            "[dim]Restorable for 30 days. The text itself stays in the log until contents are sealed (a later release).[/]"
+            f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
+            " The text itself stays in the log until contents are sealed.[/]"
         )
     raise typer.Exit(answer.exit_code)
 

@@ -52,6 +52,12 @@ _TOLD: Mapping[str, str] = {
 }
 
 
+def strength_at(memory: Memory, now: int, parameters: Parameters) -> int:
+    """Strength of a memory at `now`, microseconds since 1970; percent."""
+    hours = max(now - memory.last_reinforced_at, 0) / HOUR
+    return strength(retention(hours, memory.stability, decay_rate(memory, parameters)))
+
+
 class EbbinghausLaw:
     """Forgetting by hours, as people forget syllables."""
 

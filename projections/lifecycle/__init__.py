@@ -20,10 +20,12 @@ JOBS: Mapping[str, Plan] = {
     "replay": rehearsals,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
+FINAL = frozenset({"delete", "purge", "merge"})
+"""Actions after which nothing else is to be decided about a memory."""
 
 
 def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[Decision]:
-    """What the jobs would do at `now`, microseconds. A memory is decided about by the first job that names it."""
+    """What the jobs would do at `now`, microseconds. What one job deletes, purges or merges no other decides about."""
     decisions: list[Decision] = []
     decided: set[str] = set()
     for name, job in JOBS.items():
@@ -31,8 +33,7 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[D
             continue
         found = [one for one in job(view, now) if decided.isdisjoint(one.ids)]
         decisions += found
-        if name not in ("link", "replay"):
-            decided.update(memory_id for one in found for memory_id in one.ids)
+        decided.update(memory_id for one in found if one.action in FINAL for memory_id in one.ids)
     return decisions
 
 

@@ -31,9 +31,9 @@ def reviews(view: OwnerView, now: int) -> list[Decision]:
     decisions = [_promotion(columns.memories[row], int(columns.promotion_at[row])) for row in risen]
     least = np.where(columns.kept != 0, lower_threshold(parameters), parameters.decay_review_importance)
     due = fallen_at(columns, least, parameters)
-    fallen = np.flatnonzero(
-        asked & (due <= now) & (due > columns.restored_at) & ~np.isin(np.arange(len(columns)), risen)
-    )
+    asked[risen] = False  # one question at a time
+    crossed = columns.importance >= least  # what never stood above has crossed nothing
+    fallen = np.flatnonzero(asked & crossed & (due <= now) & (due > columns.restored_at))
     return decisions + [_decay(columns.memories[row], int(due[row])) for row in fallen]
 
 

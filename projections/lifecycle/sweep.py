@@ -19,7 +19,7 @@ from projections.laws import Law
 from projections.laws.law import FOREVER, Instants
 from projections.lifecycle.decision import Decision
 from projections.memory import ARCHIVE, DAY, LEVELS, SUMMARY
-from projections.modes import due_levels, lasting, level_steps
+from projections.modes import active_from, due_levels, lasting, level_steps
 from projections.view import OwnerView
 
 SECOND = 1_000_000
@@ -111,6 +111,7 @@ def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: P
     by_idle = _first_under(columns, law, rows, idle, threshold, now, parameters)
     by_weight = _first_under(columns, law, rows, low, parameters.archive_weight, now, parameters)
     by_law = law.ends(columns, parameters).archived[rows]
+    by_law = np.where(by_law > columns.restored_at[rows], by_law, FOREVER)
     found[rows] = np.minimum(np.minimum(by_idle, by_weight), by_law)
     return found
 
@@ -118,7 +119,7 @@ def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: P
 def _idle_for(columns: Columns, rows: Rows, days: float) -> Instants:
     """When each row had been idle for so many days; twice as many at sensitivity 1. Whole seconds, rounded up."""
     stretch = np.where(columns.sensitivity[rows] == 1, 2.0, 1.0)
-    at = columns.last_activated_at[rows] + np.ceil(stretch * days * DAY).astype(np.int64)
+    at = active_from(columns)[rows] + np.ceil(stretch * days * DAY).astype(np.int64)
     found: Instants = -(-at // SECOND) * SECOND
     return found
 

@@ -220,7 +220,7 @@ def _tiered() -> Rows:
     for hours in ((0,), (0, 1), (0, 2), (0, 2, 4, 6), (0, 2, 4, 6, 8, 10), (0, 2, 4, 6, 24)):
         found = noted(*(reinforced(day=hour * H) for hour in hours))
         yield line(", ".join(map(str, hours)), f"{found.importance:g}")
-    again = [kept(day=26, due_at=moment(25))]
+    again = [kept(day=25, due_at=moment(25))]
     for told, found in (
         ("a fact that nobody touches", noted()),
         ("looked at on day 8", noted(accessed(day=8))),

@@ -66,8 +66,8 @@ def test_promotion_is_asked_once_each_time_the_importance_rises_to_two_and_a_hal
 
 def test_a_fact_falls_under_a_half_on_day_25_and_kept_under_a_fifth_thirty_days_later() -> None:
     """0.85 ** 5 = 0.4437; then 0.5 * 0.85 ** 6 = 0.1886."""
-    there = [fact(), fact(kept(day=26, due_at=moment(25)))]
-    again = fact(kept(day=26, due_at=moment(25)), kept(day=55, due_at=moment(55)))
+    there = [fact(), fact(kept(day=25, due_at=moment(25)))]
+    again = fact(kept(day=25, due_at=moment(25)), kept(day=55, due_at=moment(55)))
     assert [(asked_on(memory), memory.importance) for memory in (*there, again)] == [(25, 1.0), (55, 0.5), (85, 0.5)]
 
 

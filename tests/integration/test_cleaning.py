@@ -213,7 +213,11 @@ def test_over_http_it_tells_what_would_be_done_and_then_does_it(tmp_path: Path) 
         done = store.client.post(path).json()
         assert (done["decisions"], done["appended"], done["dry_run"]) == (foreseen["decisions"], 1, False)
         (change,) = store.client.get("/v1/owners/alice/memories/tea/history").json()["changes"][1:]
-        assert (change["decision"], change["event"], change["fields"]) == ("compress", "MemoryCompressed", ["level"])
+        assert (change["decision"], change["event"], change["fields"]) == (
+            "compress",
+            "MemoryCompressed",
+            ["level", "level_due_at"],
+        )
         refused = store.client.post(path, json={"jobs": ["dance"]})
         assert (refused.status_code, refused.json()["allowed"]) == (422, "sweep, review, merge, link, replay")
         assert store.client.post(path, json={"dryrun": True}).status_code == 422

@@ -50,7 +50,7 @@ class Reinforcing(Told):
 class Grading(Told):
     """It was reviewed."""
 
-    grade: int = Field(description="How well it was known, 0 (forgotten) to 5 (at once).", examples=[4])
+    grade: int = Field(strict=True, description="How well it was known, 0 (forgotten) to 5 (at once).", examples=[4])
 
 
 class Choosing(BaseModel):

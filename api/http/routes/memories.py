@@ -63,8 +63,14 @@ def negate(
 
 @router.post("/{memory_id}/delete", summary="Delete", responses=documented(Effects, "What it did.", 404, 409, 504, 507))
 def delete(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
-    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed."""
-    return Json(application.writer.delete(owner, memory_id, **(told or Told()).model_dump()))
+    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
+
+    A core or system memory is left alone, and one that is deleted already: 207, with the reason under `skipped`.
+    """
+    answer = application.deleter.delete_many(owner, [memory_id], **(told or Told()).model_dump())
+    if answer.refusal is not None:
+        raise answer.refusal
+    return Json(answer.as_effects(), 207 if answer.exit_code else 200)
 
 
 @router.post(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from api.http.shapes.log import exampled
-from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
+from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
     "memories": 1,
@@ -142,6 +142,8 @@ class KnowledgeMap(Place):
             "clusters": [{"id": 0, "members": ["coffee"], "words": ["coffee"], "label": "coffee"}],
             "depth": 2,
             "truncated": False,
+            "weaker": 0,
+            "withheld": [],
             "mode": "normal",
             **EXAMPLE_PLACE,
         }
@@ -153,6 +155,8 @@ class KnowledgeMap(Place):
     edges: list[MapEdge]
     clusters: list[Cluster]
     depth: int
+    weaker: int = Field(description="Associations weaker than `least`, which were not followed.")
+    withheld: list[Withheld] = Field(description="Matches that the mode does not show, by reason.")
     truncated: bool = Field(description="Whether there was more than `limit` nodes.")
     mode: str
 

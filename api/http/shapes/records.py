@@ -60,6 +60,7 @@ class DeletedMany(BaseModel):
                 {"id": "milk", "reason": "owner alice has no memory milk (position 3:128); see `engramlog list alice`"},
             ],
             "position": "3:131",
+            "restorable_until": "2026-12-22T09:30:00Z",
         }
     )
 
@@ -67,6 +68,9 @@ class DeletedMany(BaseModel):
     deleted: list[str] = Field(description="In the order asked for.")
     skipped: list[Skipped]
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
+    restorable_until: str | None = Field(
+        default=None, description="When the next sweep may purge what was deleted now."
+    )
     waiting: list[str] | None = Field(
         default=None, description="Written, but parked behind an event of the owner that cannot be folded."
     )

@@ -163,7 +163,7 @@ def test_of_several_modalities_text_is_told_or_else_the_first(told: tuple[str, s
 
 def test_numbers_beyond_what_the_door_lets_in_are_held_at_its_bounds() -> None:
     story = memory.given(
-        parameters(manual_stability=20_000.0, use_boost=9.5, boost_daily_limit=10.0),
+        parameters(manual_stability=8_760.0, use_boost=9.5, boost_daily_limit=10.0),
         created(of="stable", day=1),
         created(of="boosted", day=1),
         reinforced("boosted", day=2),

@@ -106,7 +106,7 @@ def test_one_entry_is_written_for_every_event_and_memory_that_it_names() -> None
         21: [("m", "delete")],
         22: [("m", "restore")],
         23: [("m", "delete")],
-        24: [("m", "purge")],
+        24: [("m", "purge"), ("all", "purge")],
     }
 
 

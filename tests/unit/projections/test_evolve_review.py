@@ -45,10 +45,10 @@ def test_promoting_answers_and_moves_the_tier() -> None:
     RISEN.when(promoted("core", day=1, from_="fact", due_at=moment(0))).then(tier="core", upkeep=Upkeep())
 
 
-def test_keeping_a_decayed_memory_sets_it_to_a_half_from_when_it_fell_due() -> None:
-    """Whenever the sweep came: both answers leave the same record."""
+def test_keeping_a_decayed_memory_sets_it_to_a_half_from_when_the_reviewer_says_so() -> None:
+    """A late answer leaves the memory as long as a prompt one; else what was just kept would be asked about at once."""
     records = [only(kept(day=day, due_at=moment(25))) for day in (25, 31)]
-    assert [(m.importance, m.upkeep) for m in records] == [(0.5, Upkeep((), at(25), None, True))] * 2
+    assert [(m.importance, m.upkeep) for m in records] == [(0.5, Upkeep((), at(day), None, True)) for day in (25, 31)]
 
 
 def test_keeping_without_a_due_date_counts_from_the_event() -> None:

@@ -136,7 +136,7 @@ def test_a_purge_falls_due_thirty_days_after_the_deletion() -> None:
 def test_what_was_restored_is_not_deleted_again_for_what_fell_due_before() -> None:
     story = carried_out(memory.given(profile("ebbinghaus"), created(source_turns=("t",))), 10, "sweep")
     story = story.given(restored(day=11))
-    assert [one.action for one in planned(story, 12, "sweep")] == ["compress"]
+    assert planned(story, 12, "sweep") == []
     story = story.given(accessed("m", day=13))
     assert [one.action for one in planned(story, 40, "sweep")] == ["delete"]
 
@@ -244,14 +244,21 @@ def test_a_decay_review_falls_due_when_the_importance_is_first_under_a_half() ->
     assert (one.action, one.due_at) == ("keep", at(25))
 
 
-def test_what_was_kept_starts_from_a_half_and_is_asked_about_again_under_a_fifth() -> None:
-    story = carried_out(TIERED.given(created(category="fact"), accessed("m")), 200, "review")
+def test_what_was_kept_starts_from_a_half_when_it_is_kept_and_is_asked_about_again_under_a_fifth() -> None:
+    story = carried_out(TIERED.given(created(category="fact"), accessed("m")), 40, "review")
     one = folded(*story.events).memories["m"]
-    assert (one.importance, one.upkeep is not None and one.upkeep.set_at) == (0.5, at(25))
+    assert (one.importance, one.upkeep is not None and one.upkeep.set_at) == (0.5, at(40))
+    assert planned(story, 69.9, "review") == []  # a late answer leaves it as long as a prompt one
     (second,) = planned(story, 200, "review")
-    assert second.due_at == at(25 + 6 * 5)  # 0.5 * 0.85 ** 6 = 0.189
-    boosted = story.given(reinforced(day=26))  # 0.8: asked under 0.5 again, after three steps: 0.491
-    assert [o.due_at for o in planned(boosted, 200, "review")] == [at(26 + 15)]
+    assert second.due_at == at(40 + 6 * 5)  # 0.5 * 0.85 ** 6 = 0.189
+    boosted = story.given(reinforced(day=41))  # 0.8: asked under 0.5 again, after three steps: 0.491
+    assert [o.due_at for o in planned(boosted, 200, "review")] == [at(41 + 15)]
+
+
+def test_one_run_decides_all_that_is_due_of_a_memory() -> None:
+    story = TIERED.given(created(category="fact"))
+    assert [one.action for one in planned(story, 400)] == ["compress", "keep"]
+    assert planned(carried_out(story, 400), 400) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from projections.modes import MODES
 from projections.recall import MOST_ASSOCIATED, RANKINGS
-from tests.given import Told, created, deleted, in_conflict, linked, merged, negated, profile, purged
+from tests.given import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given_views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 
 # --- what every ranking owes
@@ -193,7 +193,6 @@ HIDING = {
     "a kept version": (negated("clay", 0, resolution="version_keep"),),
     "deleted": (deleted("clay"),),
     "purged": (deleted("clay"), purged("clay")),
-    "merged away": (noted("Other clay", "other"), merged("clay", "other", into="both", summary="Clay, twice")),
 }
 
 
