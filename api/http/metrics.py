@@ -91,8 +91,20 @@ class StoreCollector(Collector):
         for partition in status["partitions"]:
             lag.add_metric([str(partition["partition"])], partition["lag"])
         yield lag
+        yield from _lifecycle(status["lifecycle"])
         memory = status["memory"]
         if memory.get("used_bytes") is not None:
             yield GaugeMetricFamily("engramlog_redis_used_bytes", "Memory that Redis uses.", value=memory["used_bytes"])
         if memory.get("max_bytes") is not None:
             yield GaugeMetricFamily("engramlog_redis_max_bytes", "Redis's maxmemory.", value=memory["max_bytes"])
+
+
+def _lifecycle(told: dict[str, Any]) -> Iterator[Metric]:
+    """Whether the lifecycle jobs are scheduled, and how many wait, run or have failed; nothing where their queue is silent."""
+    led = float(told.get("leader") is not None)
+    yield GaugeMetricFamily("engramlog_lifecycle_leader", "Whether somebody schedules the lifecycle jobs.", value=led)
+    jobs = GaugeMetricFamily("engramlog_lifecycle_jobs", "Lifecycle jobs, by where they stand.", labels=["state"])
+    for state in ("queued", "running", "failed"):
+        if told.get(state) is not None:
+            jobs.add_metric([state], told[state])
+    yield jobs

@@ -328,6 +328,8 @@ def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
         "engramlog_memories": status["memories"],
         'engramlog_lag_events{partition="3"}': 0,
         "engramlog_quarantined_owners": 0,
+        "engramlog_lifecycle_leader": 0,
+        'engramlog_lifecycle_jobs{state="failed"}': 0,
         "engramlog_search_seconds_count": 1,
         'engramlog_append_events_total{status="already_appended"}': 1,
         "engramlog_feed_clients": 0,
