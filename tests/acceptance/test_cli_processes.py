@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path,
     assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
 
 
+def written_whole(folder: Path) -> bool:
+    """Whether the log holds the first request, and is not being written any more: a kill in the middle would tear it."""
+    size = logged_bytes(folder)
+    time.sleep(0.3)
+    return size > 250_000 and size == logged_bytes(folder)
+
+
 def test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_reads(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -50,7 +58,7 @@ def test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_r
     assert killed.stdin is not None
     killed.stdin.write(lines([turn | {"conversation": "ada"} for turn in TURNS[:600]]))
     killed.stdin.flush()
-    wait_until(lambda: logged_bytes(tmp_path) > 250_000, seconds=60)  # its first request, which is of one partition
+    wait_until(lambda: written_whole(tmp_path), seconds=60)  # its first request, which is of one partition
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     answer = json.loads(run(["search", "ada", "turn 3", "--mode", "review", "--json"], environment).out)
