@@ -71,6 +71,7 @@ REFUSED = {
     ),
     "NaN": (document(data={"memory_id": "m", "similarity": float("nan")}), "data.similarity", "nan", "a finite number"),
     "infinity": (document(data={"memory_id": "m", "similarity": -1e999}), "data.similarity", "-inf", "a finite number"),
+    "infinity under an empty name": (b'{"": Infinity}', "event", "inf", "a finite number"),
     "a lone surrogate": (created(content="\ud800"), "data.content", "lone surrogate", "Unicode text without"),
     "a lone surrogate in a name": (
         document(data={"memory_id": "m", "\udc00": 1}),
