@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from events.catalogue import Imported, MemoryCreated
@@ -111,5 +112,9 @@ def sensitivity_of(content: str, *others: str | None) -> int:
     found = detect_sensitivity(content)
     for other in others:
         if other:
-            found = max(found, detect_sensitivity(other))
+            found = max(found, _of_name(other))
     return found
+
+
+_of_name = lru_cache(maxsize=4096)(detect_sensitivity)
+"""The same speakers, projects and keywords come again and again."""
