@@ -147,7 +147,9 @@ def _explain_json(raw: bytes | str, error: Exception, where: dict[str, Any]) -> 
         document = None
     for path, value in _leaves(document):
         if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
-            return InvalidEvent(path or "event", "a text with a lone surrogate", "Unicode text without lone surrogates", **where)
+            return InvalidEvent(
+                path or "event", "a text with a lone surrogate", "Unicode text without lone surrogates", **where
+            )
         if isinstance(value, float) and not isfinite(value):
             return InvalidEvent(path or "event", str(value), "a finite number", **where)
     return InvalidEvent("event", _show(raw), f"one JSON object in UTF-8 ({error})", **where)
