@@ -33,7 +33,7 @@ from projections.fold import AnyEvent, fold_owner
 from projections.memory import Memory
 from projections.partition import Quarantine
 from projections.query import Asked, detail, listing, why
-from projections.recall import Wish, search
+from projections.recall import RANKINGS, Wish, search
 from projections.redis_view import RedisViews
 from projections.view import OwnerView
 
@@ -86,7 +86,7 @@ class Reader:
         *,
         mode: str = "normal",
         limit: int = 5,
-        ranking: str = "text",
+        ranking: str = RANKINGS[0],
         tags: Sequence[str] = (),
         feeling: str | None = None,
         project: str | None = None,

@@ -1,23 +1,28 @@
 """Search: which memories answer a question, in what order and why, and what else they bring to mind. Pure.
 
-Three rankings can be chosen. `text`, the default: BM25 with the weight under the owner's law as a tie-breaker. `overlap`: the
-score of seed 004, section 6. `associative`: its later one, which ranks what activation reaches among the direct hits.
+Four rankings can be chosen. `conversation`, the default: text, and what its place in a conversation says. `text`: BM25 with the
+weight under the owner's law as a tie-breaker. `overlap`: the score of seed 004, section 6. `associative`: its later one, which
+ranks what activation reaches among the direct hits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from projections import conversation
 from projections.columns import Columns
 from projections.context import contextual_match
+from projections.conversation_question import Heard, hear
 from projections.laws import LAWS
 from projections.laws.law import Floats
 from projections.memory import LEVELS
 from projections.modes import REASONS, Visibility, reasons_told, secrets, visibility
 from projections.query import Asked, card
+from projections.ranked import Ranked, added, best
 from projections.search_index import Rows, Scores
 from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
 from projections.triples import Reached, Triple
@@ -30,13 +35,13 @@ WEIGHT_SHARE = 0.05
 MOST_ACTIVATED = 50
 """How many memories beside the direct hits the associative ranking considers."""
 MOST_ASSOCIATED = 5
-RANKINGS = ("text", "overlap", "associative")
+RANKINGS = ("conversation", "text", "overlap", "associative")
 
 
 class Wish(NamedTuple):
     """What a search asks beside its words."""
 
-    ranking: str = "text"
+    ranking: str = RANKINGS[0]
     tags: tuple[str, ...] = ()
     """Context tags, any of which must be there; more of them count more."""
     feeling: str | None = None
@@ -55,14 +60,6 @@ class _Found(NamedTuple):
     """BM25 as b / (b + 8)."""
 
 
-class _Ranked(NamedTuple):
-    rows: Rows
-    scores: Floats
-    parts: Mapping[str, Floats]
-    """What adds up to the scores, by name."""
-    ways: Mapping[int, Activated]
-
-
 PLAIN = Wish()
 
 
@@ -70,12 +67,13 @@ def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str
     """The best `limit` matches that the mode shows, each with why it stands where it stands, and what was withheld."""
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
-    matches = view.matches(query)
+    heard = hear(view, query, now, seen.shown) if wish.ranking == "conversation" else None
+    matches = view.matches(query) if heard is None else heard.matches
     found = _let_through(view, matches, seen, wish)
-    ranked = _rank(asked, query, found, seen, wish)
-    order = _best(ranked.scores, ranked.rows, limit)
+    ranked = _rank(asked, query, found, seen, wish, heard)
+    order = best(ranked.scores, ranked.rows, limit)
     answer: dict[str, Any] = {
-        "results": _results(asked, query, ranked, order, seen, wish),
+        "results": _results(asked, query, ranked, order, seen, wish, heard),
         "withheld": _withheld(view, matches, seen, mode),
     }
     if wish.associations:
@@ -103,18 +101,21 @@ def _wished(view: OwnerView, row: int, wish: Wish) -> bool:
     return named and (wish.feeling is None or wish.feeling in tags)
 
 
-def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> _Ranked:
-    if wish.ranking == "overlap":
+def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish, heard: Heard | None) -> Ranked:
+    if heard is not None:
+        wished = partial(_wished, asked.view, wish=wish) if _filters(wish) else None
+        ranked = conversation.rank(asked.view, heard, seen.shown, seen.weights, wished)
+    elif wish.ranking == "overlap":
         ranked = _by_overlap(asked, query, found, wish)
     elif wish.ranking == "associative":
         ranked = _by_activation(asked, query, found, seen, wish)
     else:
         standing = np.maximum(seen.weights[found.rows], 0.0)
         bonus = WEIGHT_SHARE * standing / (1.0 + standing)
-        ranked = _Ranked(found.rows, found.text + bonus, {"text": found.text, "weight": bonus}, {})
+        ranked = Ranked(found.rows, found.text + bonus, {"text": found.text, "weight": bonus}, {})
     if wish.tags and ranked.rows.size:
         tags = [asked.view.context(int(row)).tags for row in ranked.rows]
-        share = WEIGHT_SHARE * np.array([contextual_match(wish.tags, one) for one in tags])
+        share = np.round(WEIGHT_SHARE * np.array([contextual_match(wish.tags, one) for one in tags]), 6)
         ranked = ranked._replace(scores=ranked.scores + share, parts={**ranked.parts, "context": share})
     return ranked
 
@@ -124,7 +125,7 @@ def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:
     return LAWS["ebbinghaus"].weights(view.columns.only(rows), now, view.parameters)
 
 
-def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> _Ranked:
+def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> Ranked:
     """2 overlap + 0.5 strength + 0.3 of the project asked for + 0.3 confidence (seed 004, section 6).
 
     Overlap is the share of the query's terms that the memory's text and keywords hold.
@@ -139,10 +140,10 @@ def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> _Ranked:
         "project": 0.3 * projects.astype(np.float64),
         "confidence": 0.3 * view.columns.confidence[rows],
     }
-    return _Ranked(rows, _sum(parts, rows.size), parts, {})
+    return Ranked(rows, added(parts, rows.size), parts, {})
 
 
-def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> _Ranked:
+def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> Ranked:
     """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.2).
 
     Activation may pass through what lacks the tags asked for, but only what has them is a result.
@@ -163,19 +164,12 @@ def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wi
         "keyword": KEYWORD_SHARE * view.coverage(query, rows) * strength,
         "activation": ACTIVATION_SHARE * active * strength,
     }
-    return _Ranked(rows, _sum(parts, rows.size), parts, ways)
-
-
-def _sum(parts: Mapping[str, Floats], size: int) -> Floats:
-    total = np.zeros(size)
-    for part in parts.values():
-        total += part
-    return total
+    return Ranked(rows, added(parts, rows.size), parts, ways)
 
 
 def _seeds(found: _Found) -> list[tuple[int, float]]:
     """The best direct hits with their relevance; of equal ones the newer."""
-    order = _best(found.text, found.rows, MOST_SEEDS)
+    order = best(found.text, found.rows, MOST_SEEDS)
     return [(int(found.rows[at]), float(found.text[at])) for at in order]
 
 
@@ -183,28 +177,23 @@ def _admits(seen: Visibility) -> Callable[[int], bool]:
     return lambda row: bool(seen.shown[row])
 
 
-def _best(scores: Floats, rows: Rows, limit: int) -> Rows:
-    """Places of the `limit` highest scores, best first; of equal ones the newer row first."""
-    if scores.size > limit:
-        least = np.partition(scores, scores.size - limit)[scores.size - limit]
-        places = np.flatnonzero(scores >= least)
-    else:
-        places = np.arange(scores.size)
-    return places[np.lexsort((-rows[places], -scores[places]))][:limit]
-
-
 def _results(
-    asked: Asked, query: str, ranked: _Ranked, order: Rows, seen: Visibility, wish: Wish
+    asked: Asked, query: str, ranked: Ranked, order: Rows, seen: Visibility, wish: Wish, heard: Heard | None
 ) -> list[dict[str, Any]]:
     view, now, _ = asked
     rows = [int(ranked.rows[at]) for at in order]
-    best = [view.columns.memories[row] for row in rows]
+    memories = [view.columns.memories[row] for row in rows]
+    ids = [memory.id for memory in memories]
+    brought = view.explain(query, ids) if heard is None else view.explain_of(heard.terms, ids, heard.weighing)
     results = []
-    for at, row, memory, terms in zip(order, rows, best, view.explain(query, [m.id for m in best]), strict=True):
+    for at, row, memory, bm25 in zip(order, rows, memories, brought, strict=True):
         reading = view.law.read(memory, now, view.parameters)
+        score = {name: round(float(part[at]), 6) for name, part in ranked.parts.items()}
+        if heard is not None:
+            score = {name: value for name, value in score.items() if value}
         explained: dict[str, Any] = {
-            "score": {name: round(float(part[at]), 6) for name, part in ranked.parts.items()},
-            "terms": _terms(terms),
+            "score": score,
+            "terms": _terms(bm25, None if heard is None else score.get("text", 0.0)),
             "law": view.law.name,
             "factors": {name: round(value, 6) for name, value in reading.factors.items()},
         }
@@ -223,10 +212,11 @@ def _results(
     return results
 
 
-def _terms(bm25: Mapping[str, float]) -> dict[str, float]:
-    """What each term of the query brought to the text score."""
+def _terms(bm25: Mapping[str, float], text: float | None) -> dict[str, float]:
+    """What each term of the query brought to the text score, which is b / (b + 8) unless told."""
     whole = sum(bm25.values())
-    return {term: round(value / whole * whole / (whole + TEXT_HALF), 6) for term, value in bm25.items()}
+    told = whole / (whole + TEXT_HALF) if text is None else text
+    return {term: round(value / whole * told, 6) for term, value in bm25.items()}
 
 
 def _withheld(view: OwnerView, matches: Scores, seen: Visibility, mode: Any) -> list[dict[str, object]]:

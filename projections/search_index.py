@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import log
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,21 +47,6 @@ class Scores(NamedTuple):
     scores: Values
     matched_terms: list[str]
     """The query's terms that some text holds, each once, in the order of the query."""
-
-
-class TextIndex(Protocol):
-    """What search needs of an index of texts by key."""
-
-    def put(self, key: str, text: str) -> None:
-        """Add the text under the key, or replace the one there."""
-
-    def drop(self, key: str) -> None:
-        """Take the key out; a key that is not there is left so, as events may be delivered twice."""
-
-    def scores(self, query: str) -> Scores:
-        """The score of every text that shares a term with the query, and of no other."""
-
-    def __len__(self) -> int: ...
 
 
 class Bm25Index:
@@ -133,8 +118,8 @@ class Bm25Index:
 
     def put_many(self, items: Iterable[tuple[str, str]]) -> None:
         """`put` for each (key, text), in order."""
-        for key, text in items:
-            self.put(key, text)
+        for item in items:
+            self.put(*item)
 
     def drop(self, key: str) -> None:
         """Take the key out and free its row; a key that is not there is left so, as events may be delivered twice."""
@@ -148,9 +133,13 @@ class Bm25Index:
 
     def scores(self, query: str) -> Scores:
         """The BM25 score of every text that shares a term with the query, and of no other."""
+        return self.scores_of(Counter(self._analyse(query)))
+
+    def scores_of(self, terms: Mapping[str, int]) -> Scores:
+        """`scores` of a query that has each term so many times."""
         sums = np.zeros(self._documents)
         matched = []
-        for term, times in Counter(self._analyse(query)).items():
+        for term, times in terms.items():
             documents, counts = self._live_postings(term)
             if documents.size:
                 matched.append(term)
@@ -167,9 +156,13 @@ class Bm25Index:
 
     def explain_all(self, query: str, keys: Sequence[str]) -> list[dict[str, float]]:
         """`explain` for each key, each term's postings read once."""
+        return self.explain_of(Counter(self._analyse(query)), keys)
+
+    def explain_of(self, terms: Mapping[str, int], keys: Sequence[str]) -> list[dict[str, float]]:
+        """`explain_all` of a query that has each term so many times."""
         wanted = np.array([self._document_of[self._row_of[key]] for key in keys], dtype=np.int64)
         parts: list[dict[str, float]] = [{} for _ in keys]
-        for term, times in Counter(self._analyse(query)).items():
+        for term, times in terms.items():
             documents, counts = self._live_postings(term)
             if not documents.size:
                 continue
@@ -198,6 +191,15 @@ class Bm25Index:
         columns = self._rows.nbytes + self._lengths.nbytes + self._document_of.itemsize * len(self._document_of)
         # array.array grows by an eighth at a time.
         return columns + self._postings_held * 17 // 2 + _BYTES_A_TERM * len(self._postings) + _BYTES_A_KEY * len(self)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is: above 0, and highest where no text holds it."""
+        holding = self._live_postings(term)[0].size
+        return log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
+
+    def length(self, key: str) -> int:
+        """Tokens of the key's text; KeyError if the key is not in the index."""
+        return int(self._lengths[self._document_of[self._row_of[key]]])
 
     def _contributions(self, times: int, holding: int, documents: Rows, counts: Rows) -> Values:
         """What a term that `holding` texts hold adds to the score of these."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
 from projections.columns import Columns, conflict_of, state_of
 from projections.context import Context, context_of
+from projections.conversation_index import ConversationIndex
 from projections.evolve import parameters_of
 from projections.fold import History, OwnerState
 from projections.laws import LAWS, Law
@@ -19,6 +21,16 @@ from projections.search_index import Bm25Index, Rows, Scores
 from projections.triples import Graph, triples_of
 
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
+
+
+class Weighing(NamedTuple):
+    """The parameters of BM25."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+
+PLAIN_WEIGHING = Weighing()
 
 
 class OwnerView:
@@ -35,6 +47,7 @@ class OwnerView:
         self._contexts: dict[int, Context] = {}
         self._zone = ""
         self._graph: Graph | None = None
+        self._conversation: ConversationIndex | None = None
         self.follow(state, memories)
 
     @classmethod
@@ -69,6 +82,8 @@ class OwnerView:
             self._contexts.pop(row, None)
             if self._associations is not None:
                 self._associations.put(row, memory)
+            if self._conversation is not None:
+                self._converse(self._conversation, row, memory)
 
     @property
     def law(self) -> Law:
@@ -83,6 +98,19 @@ class OwnerView:
             for row, memory in enumerate(self.columns):
                 self._associations.put(row, memory)
         return self._associations
+
+    @property
+    def conversation(self) -> ConversationIndex:
+        """Who said what after what; made at first use, then kept level."""
+        if self._conversation is None:
+            self._conversation = ConversationIndex()
+            for row, memory in enumerate(self.columns):
+                self._converse(self._conversation, row, memory)
+        self._conversation.settle()
+        return self._conversation
+
+    def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
+        conversation.put(row, memory, indexed_text(memory), self._index.length(memory.id))
 
     @property
     def graph(self) -> Graph:
@@ -112,16 +140,40 @@ class OwnerView:
 
     def matches(self, query: str) -> Scores:
         """Rows that share a term with the query, with their BM25 scores."""
+        self._index.weigh(*PLAIN_WEIGHING)
         return self._index.scores(query)
 
     def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
         """What each term of the query brought to each memory's BM25 score; the values add up to it."""
+        self._index.weigh(*PLAIN_WEIGHING)
         return self._index.explain_all(query, memory_ids)
+
+    def matches_of(self, terms: Mapping[str, int], weighing: Weighing) -> Scores:
+        """`matches` of a query that has each term so many times, under parameters of its own."""
+        self._index.weigh(*weighing)
+        return self._index.scores_of(terms)
+
+    def explain_of(
+        self, terms: Mapping[str, int], memory_ids: Sequence[str], weighing: Weighing
+    ) -> list[dict[str, float]]:
+        """`explain` of such a query."""
+        self._index.weigh(*weighing)
+        return self._index.explain_of(terms, memory_ids)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is in what search reads, above 0."""
+        return self._index.idf(term)
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length, in tokens, of what search reads."""
+        return self._index.mean_length
 
     def bytes_used(self) -> int:
         """About how much memory this view takes."""
         texts = sum(len(m.content) + 900 for m in self.columns.memories)
         edges = self._associations.bytes_used() if self._associations is not None else 0
+        edges += self._conversation.bytes_used() if self._conversation is not None else 0
         return self._index.bytes_used() + texts + edges + 240 * len(self.columns)
 
     def __len__(self) -> int:

@@ -79,7 +79,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Compare": ("compare", "laws", "profile", "replay"),
     "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "export"),
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
-    "Operate": ("up", "worker", "status", "stats", "dead", "rebuild", "verify", "bench", "schema", "demo"),
+    "Operate": ("up", "worker", "status", "stats", "dead", "rebuild", "verify", "eval", "bench", "schema", "demo"),
 }
 """How `--help` groups the commands, in this order."""
 
@@ -138,14 +138,14 @@ def _printable(text: str) -> str:
 
 
 @contextmanager
-def progress(task: str, as_json: bool) -> Iterator[Callable[[int, int], None]]:
+def progress(task: str, as_json: bool, long: int = LONG_FOLD) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error for work of (done, total) steps, once that is long; nothing where nobody looks on."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
         number = bar.add_task(task, total=None, visible=False)
 
         def advance(done: int, total: int) -> None:
-            bar.update(number, completed=done, total=total, visible=total > LONG_FOLD)
+            bar.update(number, completed=done, total=total, visible=total > long)
 
         yield advance
 

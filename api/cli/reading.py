@@ -42,8 +42,11 @@ def search(
     mode: ModeOption = "normal",
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 100.")] = 5,
     ranking: Annotated[
-        str, typer.Option(help="text, overlap (seed 004's score) or associative (what activation reaches).")
-    ] = "text",
+        str,
+        typer.Option(
+            help="conversation (text and its place), text, overlap (seed 004's score) or associative (what activation reaches)."
+        ),
+    ] = "conversation",
     tag: Annotated[
         list[str] | None,
         typer.Option(

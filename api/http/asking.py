@@ -107,9 +107,10 @@ class SearchAsked(ModeAsked):
     q: str = Field(description="What to look for, in any language.", examples=["咖啡", "When did she go to Paris?"])
     limit: int = Field(default=5, description="How many results, 1 to 100.", examples=[5])
     ranking: str = Field(
-        default="text",
-        description="`text`, `overlap` (seed 004's score) or `associative` (what activation reaches among the hits).",
-        examples=["text", "overlap", "associative"],
+        default="conversation",
+        description="`conversation` (text, and its place in the conversation), `text`, `overlap` (seed 004's score) or"
+        " `associative` (what activation reaches among the hits).",
+        examples=["conversation", "text", "overlap", "associative"],
     )
     tags: list[str] = Field(
         default=[],

@@ -157,7 +157,7 @@ def test_chinese_topics_are_answered_in_chinese(http: HttpStore) -> None:
 @pytest.mark.parametrize(
     ("path", "field", "allowed"),
     [
-        ("search?q=tea&ranking=best", "ranking", "text, overlap, associative"),
+        ("search?q=tea&ranking=best", "ranking", "conversation, text, overlap, associative"),
         ("search?q=tea&feeling=sad", "feeling", "positive, negative, urgent"),
         ("search?q=tea&tags=", "tags", "tags of 1 to 100 characters"),
         ("search?q=tea&associations=perhaps", "associations", "valid boolean"),

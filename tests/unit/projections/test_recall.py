@@ -1,4 +1,4 @@
-"""Search: the three rankings worked by hand, and what all of them owe."""
+"""Search: the rankings worked by hand, and what all of them owe."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def test_each_ranking_names_its_parts() -> None:
         for ranking in RANKINGS
     }
     assert parts == {
+        "conversation": {"text", "focus", "weight"},
         "text": {"text", "weight"},
         "overlap": {"overlap", "strength", "project", "confidence"},
         "associative": {"keyword", "activation"},
@@ -76,7 +77,7 @@ def test_what_is_brought_to_mind_is_told_only_where_it_is_asked_for() -> None:
 
 def test_the_text_ranking_is_bm25_and_a_little_of_the_weight() -> None:
     view = viewed(created("green tea", "tea"), created("milk", "milk", category="temporary"))
-    (tea,) = found(view, "tea", 11).values()
+    (tea,) = found(view, "tea", 11, ranking="text").values()
     bm25 = (
         0.6931471805599453 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2 / 1.5))
     )  # one of two texts; 2 tokens of 1.5 in the mean
@@ -169,7 +170,7 @@ def test_a_hit_begins_with_its_share_of_the_best_relevance_and_passes_it_on() ->
         noted("Clay", "clay"),
         linked("next", "clay", weight=1.0),
     )
-    text = {name: one["explain"]["score"]["text"] for name, one in found(view, "kiln").items()}
+    text = {name: one["explain"]["score"]["text"] for name, one in found(view, "kiln", ranking="text").items()}
     activation = {
         name: one["explain"]["score"]["activation"] / 0.4
         for name, one in found(view, "kiln", ranking="associative").items()

@@ -1,0 +1,89 @@
+"""`engramlog eval`: how well search answers the questions of a folder of conversations. Opens no store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.asked import check_mode, check_ranking
+from api.cli.app import Json, app, out, progress, show
+from api.cli.tables import Cell, Column, tabulate
+from api.evaluating import differences, evaluate, read_saved, save
+from projections.recall import RANKINGS, Wish
+
+LONG_EVALUATION = 100
+"""Questions from which a progress bar is shown."""
+MEASURES = ("hit@1", "hit@3", "hit@5", "hit@10", "recall@10", "mrr")
+
+
+@app.command(
+    "eval",
+    epilog="Example: `engramlog eval my-conversations --save before.json`, later"
+    " `engramlog eval my-conversations --against before.json`",
+)
+def evaluate_set(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SET",
+            help="A folder with turns.jsonl (as `import turns` reads) and questions.jsonl (conversation, question, evidence:"
+            " the ids of the turns that answer it; optionally category and asked_at).",
+            show_default=False,
+        ),
+    ],
+    ranking: Annotated[str, typer.Option(help=", ".join(RANKINGS) + ".")] = RANKINGS[0],
+    mode: Annotated[str, typer.Option(help="normal, review or debug.")] = "review",
+    saved: Annotated[
+        Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Show the differences to this saved file.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time."""
+    wish, checked = Wish(check_ranking(ranking)), check_mode(mode)
+    before = None if against is None else read_saved(against)
+    with progress("asking", json, long=LONG_EVALUATION) as advance:
+        answer = evaluate(folder, wish, checked, advance)
+    if saved is not None:
+        save(answer, saved)
+    if before is not None:
+        answer["differences"] = differences(answer, before)
+    show(answer, json, figures)
+
+
+def figures(answer: dict[str, Any], console: Console = out) -> None:
+    """Hit rates by category, with what changed since a saved run."""
+    left_out = f", {answer['without_evidence']:,} without evidence left out" if answer["without_evidence"] else ""
+    told = (
+        f"{answer['set']}: {answer['memories']:,} memories in {answer['conversations']:,} conversations,"
+        f" {answer['questions']:,} questions{left_out}; ranking {answer['ranking']}, mode {answer['mode']}"
+    )
+    console.print(Text(told, "dim"))
+    changed = answer.get("differences", {"all": {}, "categories": {}})
+    rows: list[dict[str, Cell]] = []
+    measured = [(name, found, changed["categories"].get(name, {})) for name, found in answer["categories"].items()]
+    for name, found, change in [("all", answer["all"], changed["all"]), *measured]:
+        cells: dict[str, Cell] = {one: _cell(found.get(one), change.get(one)) for one in MEASURES}
+        rows.append({"category": Text(name), "questions": f"{found['questions']:,}", **cells})
+    columns = [Column("category", is_id=True), Column("questions", right=True)]
+    columns += [Column(one, right=True, if_room=one in ("hit@3", "recall@10")) for one in MEASURES]
+    tabulate(columns, rows, console)
+    if latency := answer["latency_ms"]:
+        console.print(
+            Text(f"a search took {latency['p50']:.2f} ms at the median, {latency['p95']:.2f} ms at p95", "dim")
+        )
+
+
+def _cell(value: float | None, change: float | None) -> Text:
+    if value is None:
+        return Text("-")
+    cell = Text(f"{value:.3f}")
+    if change is not None:
+        cell.append(f" {change:+.3f}", "green" if change > 0 else "red" if change < 0 else "dim")
+    return cell

@@ -1,0 +1,247 @@
+"""The structure of an owner's conversations, kept beside the view: who said what after what, and what a turn is like.
+
+**Members** are the rows that hold text: secrets and purged memories have none. Within a session they stand in the order of
+(created_at, created_seq); a memory without a session stands alone. A turn at the end of its session, the ordinary case, is
+linked at once; for one that comes late, only its session is linked anew, at the next question. Traits and sequences of
+terms are read off a text when a question first needs them, and kept.
+
+Not for use by two threads at once, as the view.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from dataclasses import dataclass, field
+from math import fsum, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.conversation_words import traits
+from projections.memory import Memory
+from projections.text import STOP_WORDS, tokens
+
+Rows = npt.NDArray[np.int64]
+Sequence = npt.NDArray[np.int32]
+NONE = -1
+"""No row, no session."""
+OTHER, USER, ASSISTANT = 0, 1, 2
+"""Roles: whose word a memory is, by its source."""
+GENERIC = frozenset({"", "user", "assistant", "system", "tool"})
+"""Speakers that are no names."""
+_UNREAD = -1
+_Key = tuple[int, int, int]
+"""created_at, created_seq, row."""
+
+
+class Shape(NamedTuple):
+    """What the owner's memories look like as a whole."""
+
+    spread: float
+    """Standard deviation of ln(length in tokens)."""
+    turns_taken: float
+    """Share of the members before which another speaker spoke in the same session."""
+
+
+class _Entry(NamedTuple):
+    session: str | None
+    key: _Key
+    speaker: int
+    role: int
+    length: int
+    content: str
+
+
+@dataclass(slots=True)
+class _Session:
+    number: int
+    keys: list[_Key] = field(default_factory=list)
+
+
+class ConversationIndex:
+    """Columns by row of the view; a row that is no member has no neighbours."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, _Entry] = {}
+        self._sessions: dict[str, _Session] = {}
+        self._late: set[str] = set()
+        """Sessions to link anew."""
+        self._numbers: dict[str, int] = {}
+        """Of speakers."""
+        self._speaking: Counter[int] = Counter()
+        """Members by speaker."""
+        self._lengths: Counter[int] = Counter()
+        self._vocabulary: dict[str, int] = {}
+        self._sequences: dict[int, Sequence] = {}
+        self._sequence_bytes = 0
+        self._shape: Shape | None = None
+        self._names: dict[str, int] | None = None
+        self.previous = np.zeros(0, dtype=np.int64)
+        """Row of the turn before in the session, or NONE; `next` likewise."""
+        self.next = self.previous
+        self.place = self.previous
+        """From 0, in the session."""
+        self.session = self.previous
+        """Number of the session, or NONE."""
+        self.member = np.zeros(0, dtype=bool)
+        """Whether the row holds text."""
+        self.speaker = self.previous
+        self.role = self.previous
+        self.length = self.previous
+        """In tokens of what search reads."""
+        self._traits = self.previous
+        self._grow(64)
+
+    def put(self, row: int, memory: Memory, text: str, length: int) -> None:
+        """Take in a memory that is new, or changed; `text` is what search reads of it, empty if nothing, `length` its tokens."""
+        if row >= self.role.size:
+            self._grow(max(row + 1, 2 * self.role.size))
+        before, entry = self._entries.get(row), self._entry(row, memory, length) if text else None
+        if before == entry:
+            return
+        self._shape = None
+        if before is None or entry is None or before.content != entry.content:
+            self._forget(row)
+        moved = before is None or entry is None or (before.session, before.key) != (entry.session, entry.key)
+        if before is not None:
+            self._count(before, -1)
+            del self._entries[row]
+            self.member[row] = False
+            if moved:
+                self._take_out(row, before)
+        if entry is not None:
+            self._count(entry, 1)
+            self._entries[row] = entry
+            self.member[row] = True
+            self.speaker[row], self.role[row], self.length[row] = entry.speaker, entry.role, entry.length
+            if moved:
+                self._put_in(row, entry)
+
+    def settle(self) -> None:
+        """Link the sessions into which something came late: to be called before the columns are read."""
+        for name in self._late:
+            rows = [key[2] for key in self._sessions[name].keys]
+            self.previous[rows] = [NONE, *rows[:-1]] if rows else []
+            self.next[rows] = [*rows[1:], NONE] if rows else []
+            self.place[rows] = range(len(rows))
+        self._late.clear()
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the members; read anew after a change."""
+        self.settle()
+        if self._shape is None:
+            size = len(self._entries) or 1
+            counted = [(log(max(length, 1)), count) for length, count in sorted(self._lengths.items())]
+            mean = fsum(value * count for value, count in counted) / size
+            spread = sqrt(fsum(count * (value - mean) ** 2 for value, count in counted) / size)
+            taken = (self.previous != NONE) & (self.speaker != self.speaker[self.previous])
+            self._shape = Shape(spread, float(np.count_nonzero(taken)) / size)
+        return self._shape
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Words of the names of named speakers, case-folded, with the speaker; none where all is one speaker's."""
+        if self._names is None:
+            self._names = {}
+            for name in sorted(self._numbers) if len(self._speaking) > 1 else ():
+                if name not in GENERIC and self._numbers[name] in self._speaking:
+                    for word in sorted({name, *name.split()}):
+                        if len(word) > 1 and word not in STOP_WORDS:
+                            self._names.setdefault(word, self._numbers[name])
+        return self._names
+
+    def traits(self, rows: Rows) -> Rows:
+        """Traits of the texts of member rows, as bits."""
+        for row in rows[self._traits[rows] == _UNREAD].tolist():
+            self._traits[row] = traits(self._entries[row].content)
+        return self._traits[rows]
+
+    def sequences(self, rows: Rows) -> list[Sequence]:
+        """The terms of the contents of member rows in reading order, as numbers."""
+        return [self._sequence(row) for row in rows.tolist()]
+
+    def numbers_of(self, terms: list[str]) -> list[int]:
+        """The numbers of terms in the sequences read so far; NONE where none has the term."""
+        return [self._vocabulary.get(term, NONE) for term in terms]
+
+    @property
+    def vocabulary_size(self) -> int:
+        """One more than the largest number of a term."""
+        return len(self._vocabulary)
+
+    def bytes_used(self) -> int:
+        """About how much memory this takes."""
+        return 420 * len(self._entries) + 8 * self.role.nbytes + 110 * len(self._vocabulary) + self._sequence_bytes
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._entries
+
+    def _entry(self, row: int, memory: Memory, length: int) -> _Entry:
+        name = (memory.speaker or "").casefold().strip()
+        role = {"user": USER, "assistant": ASSISTANT}.get(memory.source, OTHER)
+        # Who is not named is told apart by the source; the brackets keep it from being taken for a name.
+        speaker = self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
+        key = memory.created_at, memory.created_seq, row
+        return _Entry(memory.session, key, speaker, role, length, memory.content)
+
+    def _sequence(self, row: int) -> Sequence:
+        found = self._sequences.get(row)
+        if found is None:
+            known = self._vocabulary
+            numbers = [known.setdefault(term, len(known)) for term in tokens(self._entries[row].content)]
+            found = self._sequences[row] = np.array(numbers, dtype=np.int32)
+            self._sequence_bytes += found.nbytes + 210
+        return found
+
+    def _forget(self, row: int) -> None:
+        self._traits[row] = _UNREAD
+        if (held := self._sequences.pop(row, None)) is not None:
+            self._sequence_bytes -= held.nbytes + 210
+
+    def _count(self, entry: _Entry, step: int) -> None:
+        for counter, key in ((self._lengths, entry.length), (self._speaking, entry.speaker)):
+            counter[key] += step
+            if not counter[key]:
+                del counter[key]
+        if self._speaking[entry.speaker] <= 1:
+            self._names = None
+
+    def _take_out(self, row: int, entry: _Entry) -> None:
+        self.previous[row] = self.next[row] = self.session[row] = NONE
+        self.place[row] = 0
+        if entry.session is not None:
+            keys = self._sessions[entry.session].keys
+            del keys[bisect_left(keys, entry.key)]
+            self._late.add(entry.session)
+
+    def _put_in(self, row: int, entry: _Entry) -> None:
+        if entry.session is None:
+            return
+        session = self._sessions.get(entry.session)
+        if session is None:
+            session = self._sessions[entry.session] = _Session(len(self._sessions))
+        self.session[row] = session.number
+        keys = session.keys
+        if entry.session in self._late or (keys and keys[-1] > entry.key):
+            insort(keys, entry.key)
+            self._late.add(entry.session)
+            return
+        if keys:
+            last = keys[-1][2]
+            self.previous[row], self.next[last] = last, row
+            self.place[row] = self.place[last] + 1
+        keys.append(entry.key)
+
+    def _grow(self, size: int) -> None:
+        empty = {"place": 0, "role": OTHER, "length": 0, "member": False}
+        for name in ("previous", "next", "place", "session", "speaker", "role", "length", "member", "_traits"):
+            held = getattr(self, name)
+            column = np.full(size, empty.get(name, NONE), dtype=held.dtype)
+            column[: held.size] = held
+            setattr(self, name, column)

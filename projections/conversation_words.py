@@ -1,0 +1,119 @@
+"""What the conversation ranking reads off words: traits of a turn, and what a question asks for. English and Chinese.
+
+Every pattern takes time proportional to the text, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
+"""Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
+
+_QUESTION = re.compile("[?？]")
+_AFTER_QUESTION = re.compile("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|june|july|august|september|october|november|december|\d{4}|\d+(?:st|nd|rd|th)"
+    r"|recently|since|morning|evening)\b|[今昨明前后]天|去年|今年|上周|下周|\d[月日号]|星期|周末"
+)
+_NUMBER = re.compile(
+    r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|dozen|couple|first|second|third)\b)"
+    r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
+)
+_STANDING = re.compile(
+    r"^\s*(?:please )?(?:always|never|whenever|from now on)\b|\bwhen(?:ever)? i ask\b|^请?(?:以后|每次|始终|总是|今后)|以后请"
+)
+_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
+
+_ASIDE = re.compile(
+    r"\b(?:can|could|would|will|do|did|have) you (?:please )?(?:remember|recall|know|tell|help|give|list|walk|explain"
+    r"|summari[sz]e|remind|show|think|suggest|describe|provide|make)\b|你?还?记得吗?|你知道"
+)
+_YOU_SAID = re.compile(
+    r"\b(?:did|had|have) you\b|\byou(?:'d|'ve| have| had)? ?(?:previously |just |also |originally |first |already )?"
+    r"(?:recommend|suggest|told|gave|give|mention|said|say|list|explain|advis|describ|provid|shar|propos|show|point"
+    r"|outline|offer|warn|help)"
+)
+_HAN = re.compile("[\u3400-\u9fff]")
+_PERSON = re.compile("[我你您]")
+_PARTS = re.compile(r"[，。！？,!?；;\s]+")
+_SENTENCE = re.compile(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
+_WHEN = re.compile(r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时候|哪天|哪一天|日期")
+_MANY = re.compile(
+    r"\bhow (?:many|much|long|old|often)\b|\bwhat (?:number|score|percentage|amount)\b|多少|几[个次岁]|多久"
+)
+_WORD = re.compile(r"\w+")
+
+
+def traits(text: str) -> int:
+    """The traits of a turn's text, as bits."""
+    folded = text.casefold()
+    found = ENDS_ASKING * ends_asking(text) | HAS_QUESTION * bool(_QUESTION.search(text))
+    found |= HAS_TIME * bool(_TIME.search(folded)) | HAS_NUMBER * bool(_NUMBER.search(folded))
+    return found | STANDING * bool(_STANDING.search(folded)) | SELF * bool(_SELF.search(folded))
+
+
+def ends_asking(text: str) -> bool:
+    """Whether a text ends in a question, whatever quotes, emoji or remarks in brackets stand after it."""
+    end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        if not end or text[end - 1] != "]":
+            break
+        begin = text.find("[", text.rfind("]", 0, end - 1) + 1, end)
+        if begin < 0:
+            break
+        end = begin
+    while end and _AFTER_QUESTION.match(text[end - 1]):
+        end -= 1
+    return end > 0 and text[end - 1] in "?？"
+
+
+def asks_assistant(question: str) -> bool:
+    """Whether a case-folded question asks what the assistant said: "did you recommend", 你给我推荐."""
+    rest = _ASIDE.sub(" ", question)
+    if not _HAN.search(rest):
+        return _YOU_SAID.search(rest) is not None
+    subject = ""
+    for part in _PARTS.split(rest):
+        if match := _PERSON.search(part):
+            subject = match[0]
+    return subject in {"你", "您"}
+
+
+def asks_when(question: str) -> bool:
+    """Whether a case-folded question asks for a time."""
+    return _WHEN.search(question) is not None
+
+
+def asks_many(question: str) -> bool:
+    """Whether a case-folded question asks for a number."""
+    return _MANY.search(question) is not None
+
+
+def last_sentence(question: str) -> str:
+    """The last of several sentences; empty where there is only one."""
+    sentences = [one for one in _SENTENCE.split(question) if one.strip()]
+    return sentences[-1] if len(sentences) > 1 else ""
+
+
+def named_speakers(question: str, names: Mapping[str, int]) -> tuple[list[int], str]:
+    """The speakers a case-folded question names, in its order, and the question without their names."""
+    found: list[int] = []
+
+    def note(match: re.Match[str]) -> str:
+        speaker = names.get(match[0])
+        if speaker is None:
+            return match[0]
+        found.append(speaker)
+        return " "
+
+    rest = _WORD.sub(note, question)
+    for name, speaker in names.items():  # scripts without spaces
+        if not name.isascii() and name in rest:
+            found.append(speaker)
+            rest = rest.replace(name, " ")
+    return list(dict.fromkeys(found)), rest.replace(" 's", " ")

@@ -1,0 +1,60 @@
+"""`engramlog eval` from the command line: tables, JSON, two runs compared; no store is opened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ops.main import main
+
+TURNS = [("1", "user", "我喜欢喝绿茶"), ("2", "assistant", "Noted: green tea"), ("3", "user", "The kiln is hot")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://127.0.0.1:1/0")  # nothing answers there
+    turns = [
+        {
+            "conversation": "a",
+            "turn_id": n,
+            "session": "s",
+            "speaker": who,
+            "text": text,
+            "occurred_at": f"2024-01-0{n}T08:00:00Z",
+        }
+        for n, who, text in TURNS
+    ]
+    questions = [
+        {"conversation": "a", "question": "我喜欢喝什么茶？", "evidence": ["1"], "category": "茶"},
+        {"conversation": "a", "question": "Is the kiln hot?", "evidence": ["3"], "category": "clay"},
+    ]
+    for name, lines in (("turns", turns), ("questions", questions)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(one) for one in lines), "utf-8")
+    return tmp_path
+
+
+def test_a_set_is_measured_saved_and_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = str(folder / "before.json")
+    assert main(["eval", str(folder), "--save", saved]) == 0
+    told = capsys.readouterr().out
+    assert "3 memories in 1 conversations, 2 questions; ranking conversation, mode review" in told
+    assert [line.split()[0] for line in told.splitlines() if line.startswith(("all", "茶", "clay"))] == [
+        "all",
+        "clay",
+        "茶",
+    ]
+    assert main(["eval", str(folder), "--ranking", "text", "--against", saved]) == 0
+    assert "+0.000" in capsys.readouterr().out
+    assert main(["eval", str(folder), "--against", saved, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differences"]["all"]["mrr"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--ranking", "best"], ["--mode", "any"], ["--against", "nowhere.json"], ["--save", "no/such/folder"]]
+)
+def test_bad_input_is_refused(folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", str(folder), *wrong]) == 2
+    assert "InputError" in capsys.readouterr().err
+    assert main(["eval", str(folder / "nowhere")]) == 2

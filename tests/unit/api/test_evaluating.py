@@ -1,0 +1,109 @@
+"""Evaluating search on a small set of its own: what is measured, and which folders and lines are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from api.evaluating import differences, evaluate, measured, read_saved, save
+from events.errors import InputError
+from projections.recall import Wish
+
+TURNS = [
+    ("en", "1", "s1", "Ann", "Which glaze did you choose?"),
+    ("en", "2", "s1", "Bob", "The blue one"),
+    ("en", "3", "s1", "Ann", "Lunch was late"),
+    ("zh", "1", "s1", "user", "我买了一把紫砂壶"),
+    ("zh", "2", "s1", "assistant", "推荐你试试普洱"),
+]
+QUESTIONS: list[dict[str, Any]] = [
+    {"conversation": "en", "question": "Which glaze?", "evidence": ["2"], "category": "answered"},
+    {"conversation": "zh", "question": "我买了什么壶？", "evidence": ["1", "2"], "asked_at": "2024-02-01T00:00:00Z"},
+    {"conversation": "zh", "question": "我养了什么猫？", "evidence": []},
+]
+
+
+def written(folder: Path, questions: list[Any] | None = None, turns: list[Any] | None = None) -> Path:
+    names = ("conversation", "turn_id", "session", "speaker", "text")
+    said = [
+        dict(zip(names, one, strict=True)) | {"occurred_at": f"2024-01-01T08:0{number}:00Z"}
+        for number, one in enumerate(TURNS)
+    ]
+    for name, lines in (
+        ("turns", said if turns is None else turns),
+        ("questions", QUESTIONS if questions is None else questions),
+    ):
+        text = b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
+        (folder / f"{name}.jsonl").write_bytes(text)
+    return folder
+
+
+def test_the_evidence_s_ranks_are_measured_by_category(tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    told = evaluate(written(tmp_path), Wish(), "review", lambda done, total: steps.append((done, total)))
+    assert (told["conversations"], told["memories"], told["questions"], told["without_evidence"]) == (2, 5, 2, 1)
+    # The question itself matches best, then its asker's next turn, then the answer.
+    hits = {"hit@1": 0.0, "hit@3": 1.0, "hit@5": 1.0, "hit@10": 1.0}
+    assert told["categories"]["answered"] == {"questions": 1, **hits, "recall@10": 1.0, "mrr": 0.3333}
+    assert told["categories"]["without category"]["hit@1"] == 1.0
+    assert (told["set"], told["ranking"], told["mode"]) == (tmp_path.name, "conversation", "review")
+    assert steps == [(1, 2), (2, 2)]
+
+
+def test_under_text_an_answer_without_the_question_s_words_is_not_found(tmp_path: Path) -> None:
+    told = evaluate(written(tmp_path), Wish("text"), "review")
+    assert told["categories"]["answered"]["mrr"] == 0.0
+
+
+def test_nothing_asked_measures_nothing() -> None:
+    assert measured([]) == {"questions": 0}
+
+
+@pytest.mark.parametrize(
+    ("questions", "field"),
+    [
+        ([b"{"], "questions.jsonl line 1"),
+        ([[1]], "questions.jsonl line 1"),
+        ([QUESTIONS[0], {"conversation": "en", "question": " "}], "questions.jsonl line 2, question"),
+        ([{"conversation": 1, "question": "x"}], "questions.jsonl line 1, conversation"),
+        ([QUESTIONS[0] | {"evidence": "2"}], "questions.jsonl line 1, evidence"),
+        ([QUESTIONS[0] | {"asked_at": "today"}], "questions.jsonl line 1, asked_at"),
+        ([QUESTIONS[0] | {"conversation": "nobody"}], "conversation"),
+    ],
+)
+def test_a_line_that_is_no_question_is_refused_by_its_number(tmp_path: Path, questions: list[Any], field: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        evaluate(written(tmp_path, questions), Wish(), "review")
+    assert refusal.value.context["field"] == field
+
+
+def test_a_line_that_is_no_turn_and_a_folder_without_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="turns"):
+        evaluate(tmp_path / "nowhere", Wish(), "review")
+    with pytest.raises(InputError, match="line 1"):
+        evaluate(written(tmp_path, turns=[{"turn_id": "1"}]), Wish(), "review")
+
+
+def test_two_runs_are_compared_as_far_as_both_measured_it(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    before, file = evaluate(folder, Wish("text"), "review"), tmp_path / "before.json"
+    save(before, file)
+    now = evaluate(folder, Wish(), "review")
+    del now["categories"]["without category"]
+    told = differences(now, read_saved(file))
+    assert set(told["categories"]) == {"answered"}
+    assert told["categories"]["answered"]["hit@5"] == 1.0
+    assert told["all"]["mrr"] == round(now["all"]["mrr"] - before["all"]["mrr"], 4)
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"all": 1, "categories": {}}'])
+def test_a_file_that_no_run_saved_is_refused(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "x").write_bytes(text)
+    for file in (tmp_path / "x", tmp_path / "missing"):
+        with pytest.raises(InputError, match="--save"):
+            read_saved(file)
+    with pytest.raises(InputError, match="written"):
+        save({}, tmp_path / "no" / "folder")
