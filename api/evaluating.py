@@ -22,6 +22,7 @@ from events.envelope import micros
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import LATEST
 from projections.fold import fold_owner
+from projections.memory import DAY
 from projections.modes import Mode
 from projections.query import Asked
 from projections.recall import Wish, search
@@ -62,10 +63,16 @@ class Outcome:
 
 
 def evaluate(
-    folder: Path, wish: Wish, mode: Mode, on_progress: Progress = lambda _done, _total: None
+    folder: Path,
+    wish: Wish,
+    mode: Mode,
+    on_progress: Progress = lambda _done, _total: None,
+    *,
+    later_days: float = 0.0,
 ) -> dict[str, Any]:
     """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
 
+    `later_days`: every question is asked so many days later, to see what decay does to the answers.
     Raises InputError for a folder without the two files, and for a line that is no turn or no question.
     """
     questions = list(read_questions(folder))
@@ -77,12 +84,14 @@ def evaluate(
     outcomes = []
     for number, question in enumerate(asked, 1):
         view, last = views[question.owner]
-        outcomes.append(_ask(view, question, last, wish, mode))
+        at = (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
+        outcomes.append(_ask(view, question, at, wish, mode))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
         "mode": mode,
         "ranking": wish.ranking,
+        "later_days": later_days,
         "conversations": len(views),
         "memories": sum(len(view) for view, _ in views.values()),
         "questions": len(asked),
@@ -96,8 +105,8 @@ def evaluate(
     }
 
 
-def _ask(view: OwnerView, question: Question, last: int, wish: Wish, mode: Mode) -> Outcome:
-    asked = Asked(view, last + AFTER if question.at is None else question.at, mode)
+def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode) -> Outcome:
+    asked = Asked(view, at, mode)
     start = perf_counter()
     search(asked, question.text, SHOWN, wish)
     taken = perf_counter() - start

@@ -37,6 +37,9 @@ def evaluate_set(
     ],
     ranking: Annotated[str, typer.Option(help=", ".join(RANKINGS) + ".")] = RANKINGS[0],
     mode: Annotated[str, typer.Option(help="normal, review or debug.")] = "review",
+    later: Annotated[
+        float, typer.Option(help="Ask so many days later: what decay does to the answers.", min=0, max=36_500)
+    ] = 0.0,
     saved: Annotated[
         Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
     ] = None,
@@ -49,7 +52,7 @@ def evaluate_set(
     wish, checked = Wish(check_ranking(ranking)), check_mode(mode)
     before = None if against is None else read_saved(against)
     with progress("asking", json, long=LONG_EVALUATION) as advance:
-        answer = evaluate(folder, wish, checked, advance)
+        answer = evaluate(folder, wish, checked, advance, later_days=later)
     if saved is not None:
         save(answer, saved)
     if before is not None:

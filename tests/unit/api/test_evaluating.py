@@ -58,6 +58,14 @@ def test_under_text_an_answer_without_the_question_s_words_is_not_found(tmp_path
     assert told["categories"]["answered"]["mrr"] == 0.0
 
 
+def test_a_question_asked_later_finds_what_its_mode_still_shows(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    years = 3_650.0
+    shown = {mode: evaluate(folder, Wish(), mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")}
+    assert shown == {"review": 1.0, "normal": 0.0}
+    assert evaluate(folder, Wish(), "normal")["all"]["hit@5"] == 1.0
+
+
 def test_nothing_asked_measures_nothing() -> None:
     assert measured([]) == {"questions": 0}
 
