@@ -17,6 +17,7 @@ from projections import conversation
 from projections.columns import Columns
 from projections.context import contextual_match
 from projections.conversation_question import Heard, hear
+from projections.conversation_weights import WEIGHTS
 from projections.laws import LAWS
 from projections.laws.law import Floats
 from projections.memory import LEVELS
@@ -25,6 +26,7 @@ from projections.query import Asked, card
 from projections.ranked import Ranked, added, best
 from projections.search_index import Rows, Scores
 from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
+from projections.successors import Lifted, with_successors
 from projections.triples import Reached, Triple
 from projections.view import OwnerView
 
@@ -70,10 +72,10 @@ def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str
     heard = hear(view, query, now, seen.shown) if wish.ranking == "conversation" else None
     matches = view.matches(query) if heard is None else heard.matches
     found = _let_through(view, matches, seen, wish)
-    ranked = _rank(asked, query, found, seen, wish, heard)
+    ranked, replaced = _current_first(asked, matches, _rank(asked, query, found, seen, wish, heard), seen, wish, heard)
     order = best(ranked.scores, ranked.rows, limit)
     answer: dict[str, Any] = {
-        "results": _results(asked, query, ranked, order, seen, wish, heard),
+        "results": _results(asked, query, ranked, order, seen, wish, heard, replaced),
         "withheld": _withheld(view, matches, seen, mode),
     }
     if wish.associations:
@@ -118,6 +120,21 @@ def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish,
         share = np.round(WEIGHT_SHARE * np.array([contextual_match(wish.tags, one) for one in tags]), 6)
         ranked = ranked._replace(scores=ranked.scores + share, parts={**ranked.parts, "context": share})
     return ranked
+
+
+def _current_first(
+    asked: Asked, matches: Scores, ranked: Ranked, seen: Visibility, wish: Wish, heard: Heard | None
+) -> Lifted:
+    """What replaced a match stands above it, under the rankings by text; the two of the ebbinghaus source stay as published."""
+    if wish.ranking not in ("conversation", "text"):
+        return Lifted(ranked, {})
+
+    def lend(bm25: Floats) -> Floats:
+        if heard is None:
+            return bm25 / (bm25 + TEXT_HALF)
+        return WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
+
+    return with_successors(asked.view, matches, ranked, seen.shown, lend, partial(_wished, asked.view, wish=wish))
 
 
 def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:
@@ -178,7 +195,14 @@ def _admits(seen: Visibility) -> Callable[[int], bool]:
 
 
 def _results(
-    asked: Asked, query: str, ranked: Ranked, order: Rows, seen: Visibility, wish: Wish, heard: Heard | None
+    asked: Asked,
+    query: str,
+    ranked: Ranked,
+    order: Rows,
+    seen: Visibility,
+    wish: Wish,
+    heard: Heard | None,
+    replaced: Mapping[int, list[str]],
 ) -> list[dict[str, Any]]:
     view, now, _ = asked
     rows = [int(ranked.rows[at]) for at in order]
@@ -197,6 +221,8 @@ def _results(
             "law": view.law.name,
             "factors": {name: round(value, 6) for name, value in reading.factors.items()},
         }
+        if row in replaced:
+            explained["replaces"] = replaced[row]
         if row in ranked.ways:
             explained["path"] = path_told(view.columns, ranked.ways[row])
         if _filters(wish):

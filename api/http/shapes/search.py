@@ -30,6 +30,7 @@ class Explanation(BaseModel):
     law: str
     factors: dict[str, float]
     path: list[Step] | None = Field(default=None, description="The way of the activation, under `associative`.")
+    replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
     tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
 
 
