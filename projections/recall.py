@@ -7,14 +7,14 @@ ranks what activation reaches among the direct hits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from projections import conversation
-from projections.columns import Columns
+from projections.brought import MOST_ACTIVATED, admits_shown, brought_to_mind, path_told
 from projections.context import contextual_match
 from projections.conversation_question import Heard, hear
 from projections.conversation_weights import WEIGHTS
@@ -25,18 +25,14 @@ from projections.modes import REASONS, Visibility, reasons_told, secrets, visibi
 from projections.query import Asked, card
 from projections.ranked import Ranked, added, best
 from projections.search_index import Rows, Scores
-from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, Activated, spread
+from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, spread
 from projections.successors import Lifted, with_successors
-from projections.triples import Reached, Triple
 from projections.view import OwnerView
 
 TEXT_HALF = 8.0
 """BM25 score at which the text term is one half: b / (b + 8), memory.md section 11; never scaled by the best hit."""
 WEIGHT_SHARE = 0.05
 """The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""
-MOST_ACTIVATED = 50
-"""How many memories beside the direct hits the associative ranking considers."""
-MOST_ASSOCIATED = 5
 RANKINGS = ("conversation", "text", "overlap", "associative")
 
 
@@ -79,7 +75,7 @@ def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str
         "withheld": _withheld(view, matches, seen, mode),
     }
     if wish.associations:
-        answer["associated"] = _associated(asked, query, found, set(ranked.rows[order].tolist()), seen)
+        answer["associated"] = brought_to_mind(asked, query, _seeds(found), set(ranked.rows[order].tolist()), seen)
     return answer
 
 
@@ -167,7 +163,7 @@ def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wi
     """
     view = asked.view
     seeds = _seeds(found)
-    reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
+    reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
     ways = {one.row: one for one in reached if not _filters(wish) or _wished(view, one.row, wish)}
     direct = set(found.rows.tolist())
     rows = np.concatenate([found.rows, np.array([r for r in ways if r not in direct], dtype=np.int64)]).astype(np.int64)
@@ -188,10 +184,6 @@ def _seeds(found: _Found) -> list[tuple[int, float]]:
     """The best direct hits with their relevance; of equal ones the newer."""
     order = best(found.text, found.rows, MOST_SEEDS)
     return [(int(found.rows[at]), float(found.text[at])) for at in order]
-
-
-def _admits(seen: Visibility) -> Callable[[int], bool]:
-    return lambda row: bool(seen.shown[row])
 
 
 def _results(
@@ -251,69 +243,3 @@ def _withheld(view: OwnerView, matches: Scores, seen: Visibility, mode: Any) -> 
     # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
     withheld[secrets(view.columns)] = REASONS.index("sensitive")
     return reasons_told(withheld, mode)
-
-
-def _associated(asked: Asked, query: str, found: _Found, shown: set[int], seen: Visibility) -> list[dict[str, Any]]:
-    """What the best hits bring to mind and the results do not show: over associations, then over triples."""
-    view, now, _ = asked
-    over_edges = spread(_seeds(found), view.associations, view.parameters, MOST_ACTIVATED, _admits(seen))
-    over_triples = view.graph.walk(
-        query,
-        view.columns,
-        view.parameters.spread_depth,
-        MOST_ACTIVATED,
-        hop=view.parameters.spread_decay,
-        admits=_backed(view, seen),
-    )
-    told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
-    for way in over_edges:
-        told[way.row] = (way.activation, path_told(view.columns, way))
-    for reached in over_triples:
-        if seen.shown[reached.row] and reached.activation > told.get(reached.row, (0.0, []))[0]:
-            told[reached.row] = (reached.activation, _triples_told(reached))
-    rows = sorted((row for row in told if row not in shown), key=lambda row: (-told[row][0], -row))
-    answer = []
-    for row in rows[:MOST_ASSOCIATED]:
-        memory = view.columns.memories[row]
-        reading = view.law.read(memory, now, view.parameters)
-        fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
-        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **fields})
-    return answer
-
-
-def _backed(view: OwnerView, seen: Visibility) -> Callable[[Triple], bool]:
-    """Whether a shown memory backs a triple, itself or as a source of it: what only hidden ones say is not walked."""
-
-    def admits(triple: Triple) -> bool:
-        heirs = (_heir(view.columns, memory_id) for memory_id in triple.backing)
-        return any(row is not None and bool(seen.shown[row]) for row in heirs)
-
-    return admits
-
-
-def _heir(columns: Columns, memory_id: str) -> int | None:
-    """The row of a memory, or of what it was merged into."""
-    row = columns.row(memory_id)
-    while row is not None and (into := columns.memories[row].merged_into) is not None:
-        row = columns.row(into)
-    return row
-
-
-def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
-    """The way of an activation, edge by edge."""
-    return [
-        {
-            "from": columns.memories[start].id,
-            "to": columns.memories[link.to_row].id,
-            "link": link.link,
-            "weight": round(link.weight, 6),
-        }
-        for start, link in zip(way.path, way.links, strict=False)
-    ]
-
-
-def _triples_told(reached: Reached) -> list[dict[str, Any]]:
-    return [
-        {"from": triple.subject, "to": triple.object, "link": triple.predicate, "negation": triple.negation}
-        for triple in reached.path
-    ]

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from projections.brought import MOST_ASSOCIATED
 from projections.modes import MODES
-from projections.recall import MOST_ASSOCIATED, RANKINGS
+from projections.recall import RANKINGS
 from tests.given import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given_views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from projections.brought import MOST_ASSOCIATED
 from projections.modes import MODES
-from projections.recall import MOST_ASSOCIATED, RANKINGS
+from projections.recall import RANKINGS
 from projections.view import OwnerView
 from tests.given import created, deleted, linked, merged, negated, purged
 from tests.given_views import CHAIN, asked, brought, fact, noted, viewed, way
