@@ -33,6 +33,7 @@ from projections.memory import (
     Memory,
     UserMention,
     Version,
+    without_content,
 )
 from projections.scene import MERGED_AWAY, UNKNOWN, Scene
 from projections.sensitivity import detect_sensitivity
@@ -212,7 +213,7 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
         one = scene.get(waiting.pop(0))
         if one is None:
             continue
-        bare = _nothing_left(one) | {"conflicts": settled(scene, one)}
+        bare = without_content(one) | {"conflicts": settled(scene, one)}
         scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **bare)
         for source_id in one.merged_from:
             source = scene.get(source_id)
@@ -222,27 +223,6 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
             retired = scene.get(merge_id)
             if retired is not None and retired.retired_at is not None and retired.purged_at is None:
                 waiting.append(retired.id)
-
-
-def _nothing_left(memory: Memory) -> dict[str, Any]:
-    bare = tuple(
-        n.__class__(n.at, n.resolution, "", None, n.replaced_by, n.turn_id, n.position) for n in memory.negations
-    )
-    return {
-        "content": "",
-        "summary": None,
-        "compressed": None,
-        "keywords": (),
-        "tags": (),
-        "speaker": None,
-        "project": None,
-        "task": None,
-        "versions": (),
-        "edges": (),
-        "facts": (),
-        "session": None,
-        "negations": bare,
-    }
 
 
 def erase(scene: Scene, data: MemoryErased, _event: Event[Any]) -> None:

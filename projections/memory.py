@@ -7,6 +7,7 @@ same bytes on any machine. Every list is bounded, and its comment says by what. 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -248,3 +249,22 @@ def decode_memory(raw: bytes) -> Memory:
 
 with_changes: Callable[..., Memory] = msgspec.structs.replace
 """The record with some fields replaced, given by name."""
+
+
+def without_content(memory: Memory) -> dict[str, Any]:
+    """The fields of a record of which nothing is left to read: what a purge leaves are its id, dates and lineage."""
+    return {
+        "content": "",
+        "summary": None,
+        "compressed": None,
+        "keywords": (),
+        "tags": (),
+        "speaker": None,
+        "project": None,
+        "task": None,
+        "session": None,
+        "versions": (),
+        "edges": (),
+        "facts": (),
+        "negations": tuple(msgspec.structs.replace(one, reason="", new_preference=None) for one in memory.negations),
+    }

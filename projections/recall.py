@@ -25,7 +25,7 @@ from projections.modes import REASONS, Visibility, reasons_told, secrets, visibi
 from projections.query import Asked, card
 from projections.ranked import Ranked, added, best
 from projections.search_index import Rows, Scores
-from projections.spreading import ACTIVATION_SHARE, KEYWORD_SHARE, MOST_SEEDS, spread
+from projections.spreading import MOST_SEEDS, associative_score, spread
 from projections.successors import Lifted, with_successors
 from projections.view import OwnerView
 
@@ -171,11 +171,11 @@ def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wi
     activation = {row: relevance / best for row, relevance in seeds} | {
         row: one.activation for row, one in ways.items()
     }
-    strength = _strengths(view, rows, asked.now)
+    strength, none = 100.0 * _strengths(view, rows, asked.now), np.zeros(rows.size)
     active = np.array([activation.get(int(row), 0.0) for row in rows])
     parts = {
-        "keyword": KEYWORD_SHARE * view.coverage(query, rows) * strength,
-        "activation": ACTIVATION_SHARE * active * strength,
+        "keyword": associative_score(view.coverage(query, rows), none, strength),
+        "activation": associative_score(none, active, strength),
     }
     return Ranked(rows, added(parts, rows.size), parts, ways)
 

@@ -23,7 +23,7 @@ from projections.laws.consolidating import consolidations
 from projections.laws.law import Floats, Instants
 from projections.memory import DAY, SECRET, Memory, Schedule
 from projections.query import card, level_at, moment
-from projections.spaced import interval_days, review_due_at
+from projections.spaced import interval_days, review_due_at, review_importance
 from projections.view import OwnerView
 
 MOST_READ = sum(emotion for emotion in EMOTIONS.values() if emotion > 0)
@@ -92,12 +92,10 @@ def reviews_due(view: OwnerView, now: int, *, least: float = 0.5, limit: int = 1
     due_at = due_at[rows]
     days = (now - due_at) / DAY
     consolidation = consolidations(columns, now, parameters)[rows]
-    settled = (
-        parameters.review_confidence_share * columns.confidence[rows]
-        + parameters.review_consolidation_share * consolidation
-    )
+    confidence = columns.confidence[rows]
+    settled = review_importance(confidence, consolidation, np.zeros(rows.size), parameters)
     emotion = _emotions(view, rows, settled, 1.0 + days, least, limit)
-    importance = np.round(settled + parameters.review_emotion_share * np.abs(emotion), 6)
+    importance = np.round(review_importance(confidence, consolidation, emotion, parameters), 6)
     enough = np.flatnonzero(importance >= least)
     first = enough[np.lexsort((rows[enough], due_at[enough], -(importance * (1.0 + days))[enough]))][:limit]
     return Due(

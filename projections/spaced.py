@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from events.envelope import EPOCH
 from events.parameters import Parameters
+from projections.laws.law import Floats
 from projections.memory import DAY, Memory, Schedule
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ LEAST_EASE = 1.3
 PASSED = 3
 """Least grade of a review that succeeded."""
 MOST_DAYS = 36_500
+_Number = TypeVar("_Number", float, Floats)
 OUTCOME_GRADES = {"task_success": 5, "task_failure": 2}
 """Grades that the outcomes of `MemoryReinforced` stand for; the others grade nothing."""
 
@@ -61,7 +63,7 @@ def review_due_at(memory: Memory, parameters: Parameters) -> int:
     return since + round(interval_days(memory, parameters) * DAY)
 
 
-def review_importance(confidence: float, consolidation: float, emotion: float, parameters: Parameters) -> float:
+def review_importance(confidence: _Number, consolidation: _Number, emotion: _Number, parameters: Parameters) -> _Number:
     """How much a review matters, in [0, 1] at the default shares; confidence and consolidation in [0, 1], emotion in [-1, 1]."""
     return (
         parameters.review_confidence_share * confidence

@@ -10,13 +10,15 @@ answer depends neither on the order of the hits nor on that of the edges.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from events.parameters import Parameters
 from projections.associations import AssociationIndex, Link
+from projections.laws.law import Floats
 
 MOST_SEEDS = 5
 KEYWORD_SHARE, ACTIVATION_SHARE = 0.6, 0.4
+_Number = TypeVar("_Number", float, Floats)
 
 
 class Activated(NamedTuple):
@@ -55,7 +57,7 @@ def spread(
     return sorted(found, key=lambda one: _order(one, index))[:limit]
 
 
-def associative_score(keyword: float, activation: float, strength: float) -> float:
+def associative_score(keyword: _Number, activation: _Number, strength: _Number) -> _Number:
     """(0.6 keyword + 0.4 activation) * strength / 100: both in [0, 1], strength 0 to 100 (seed 004, section 11.2)."""
     return (KEYWORD_SHARE * keyword + ACTIVATION_SHARE * activation) * strength / 100
 

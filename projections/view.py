@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
 from projections.columns import Columns, conflict_of, state_of
@@ -16,7 +14,7 @@ from projections.evolve import parameters_of
 from projections.fold import History, OwnerState
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
-from projections.memory import SECRET, Memory, with_changes
+from projections.memory import SECRET, Memory, with_changes, without_content
 from projections.search_index import Bm25Index, Rows, Scores
 from projections.triples import Graph, triples_of
 
@@ -199,21 +197,5 @@ def as_hidden_today(memory: Memory, today: Memory) -> Memory:
     """A record of the past, of which today's record hides the content: a secret, or a tombstone where it was purged."""
     if today.purged_at is None:
         return with_changes(memory, sensitivity=SECRET)
-    return with_changes(
-        memory,
-        content="",
-        summary=None,
-        compressed=None,
-        keywords=(),
-        tags=(),
-        speaker=None,
-        project=None,
-        task=None,
-        versions=(),
-        negations=tuple(replace(negation, reason="", new_preference=None) for negation in memory.negations),
-        edges=(),
-        facts=(),
-        session=None,
-        deleted_at=today.deleted_at,
-        purged_at=today.purged_at,
-    )
+    gone = {"deleted_at": today.deleted_at, "purged_at": today.purged_at}
+    return with_changes(memory, **without_content(memory), **gone)
