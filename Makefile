@@ -15,7 +15,7 @@ help: ## Show what there is
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
@@ -46,7 +46,7 @@ chaos: $(READY) ## The long fault run: kills, stops, restarts; SECONDS=120 SEED=
 lock: ## Pin every dependency anew, with hashes and without any registry's address
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet uv
-	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --universal --generate-hashes --python-version 3.11 \
+	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra minilm --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 	rm -rf $(VENV)-lock
 

@@ -45,18 +45,18 @@ class AccessRecorder:
         self._stop = Flag()
         self._thread: Thread | None = None
 
-    def record(self, owner: str, memory_ids: Sequence[str], *, via: Via, query: str | None) -> None:
-        """These memories were shown together, in this order of rank."""
+    def record(self, owner: str, memory_ids: Sequence[str], *, via: Via, query: str | None, first: int = 1) -> None:
+        """These memories were shown together, in this order of rank, of which the first is `first`."""
         if not memory_ids:
             return
         now = self._log.now()
         with self._lock:
             pool = self._pools.setdefault((owner, via), _Pool())
-            for rank, memory_id in enumerate(memory_ids, 1):
+            for rank, memory_id in enumerate(memory_ids, first):
                 hit = pool.hits.setdefault(memory_id, [0, rank, now])
                 hit[:] = [hit[0] + 1, min(hit[1], rank), now]
-            # What is only brought to mind was not hit: it makes no co-hit.
-            if via != "association" and len(memory_ids) > 1 and len(pool.groups) < MAX_GROUPS:
+            # What is only brought to mind was not hit, and a further page holds no first hits: neither makes a co-hit.
+            if via != "association" and first == 1 and len(memory_ids) > 1 and len(pool.groups) < MAX_GROUPS:
                 pool.groups.append(tuple(memory_ids[:3]))
             pool.queries.add(query)
             full = len(pool.hits) >= FLUSH_HITS

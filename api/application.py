@@ -10,6 +10,7 @@ from api.accesses import AccessRecorder
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.deleting import Deleter
+from api.embedding import Embeddings
 from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
@@ -17,6 +18,7 @@ from api.operating import Operator
 from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
+from api.synonyms import Synonyms
 from api.writing import Writer
 from events.log import EventLog
 from projections.redis_view import RedisViews
@@ -40,6 +42,8 @@ class Application:
     accesses: AccessRecorder
     living: Living
     cleaner: Cleaner
+    embeddings: Embeddings
+    synonyms: Synonyms
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
 

@@ -14,9 +14,10 @@ from events.errors import InputError
 from events.partitions import parse_position, partition_of
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.context import FILTERS, TAGS
+from projections.conversation_dates import RANGE_RULE, TimeRange, parse_range
 from projections.modes import MODES, Mode
 from projections.query import MAX_RESULTS
-from projections.recall import RANKINGS
+from projections.wish import RANKINGS, SEARCH_MODES
 
 ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000
@@ -86,6 +87,23 @@ def check_ranking(ranking: str) -> str:
     return ranking
 
 
+def check_search_mode(mode: str) -> str:
+    """The name of a search mode, or InputError."""
+    if mode not in SEARCH_MODES:
+        raise refused("search_mode", mode, ", ".join(SEARCH_MODES))
+    return mode
+
+
+def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, ...]:
+    """Words to filter by, each once, or InputError."""
+    if len(words) > most:
+        raise refused(field, f"{len(words)} of them", f"at most {most}")
+    for word in words:
+        if not 1 <= len(word) <= 200 or not word.strip() or not _is_unicode(word):
+            raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")
+    return tuple(dict.fromkeys(words))
+
+
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
     for tag in tags:
@@ -126,6 +144,16 @@ def parse_instant(text: str, field: str = "at") -> int:
     if moment.tzinfo is None or text[4:5] != "-" or moment < EARLIEST:
         raise refused(field, text, f"{_INSTANT_RULE}, not before 1900")
     return micros(moment)
+
+
+def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange | None:
+    """The range that a filter means, seen from `now` in the zone: an instant, a date, or words; or InputError."""
+    if text is None:
+        return None
+    try:
+        return parse_range(text, now, zone)
+    except ValueError:
+        raise refused(field, text[:80], RANGE_RULE) from None
 
 
 def parse_as_of(text: str | None, owner: str, partitions: int) -> AsOf:

@@ -48,12 +48,15 @@ class Cleaner:
         log: EventLog,
         reader: Reader,
         settle: Callable[[Mapping[int, int]], None],
+        forget: Callable[[str], object] = lambda _owner: None,
     ) -> None:
+        """`forget` takes away what is kept of an owner's purged contents beside the records."""
         self._lifecycle = lifecycle
         self._owners = owners
         self._log = log
         self._reader = reader
         self._settle = settle
+        self._forget = forget
 
     def clean(
         self,
@@ -117,6 +120,8 @@ class Cleaner:
         if answer["appended"]:
             partition = partition_of(owner, self._log.partitions)
             self._settle({partition: self._log.head(partition)})
+            if answer["counts"].get("purge"):
+                self._forget(owner)
         return answer
 
 

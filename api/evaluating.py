@@ -6,8 +6,7 @@ search, as of just after the conversation's last turn, or of the question's own 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median, quantiles
@@ -16,41 +15,25 @@ from typing import Any
 
 import orjson
 
-from api.asked import parse_instant, refused
-from api.importing import ImportOptions, import_turns
-from events.envelope import micros
-from events.memory_log import InMemoryEventLog
-from events.vocabulary import LATEST
-from projections.fold import fold_owner
+from api.asked import refused
+from api.evaluating_meaning import KeptVectors
+from api.evaluation_set import TURNS, Question, read_questions, read_views
+from projections.fold import OwnerState
 from projections.memory import DAY
 from projections.modes import Mode
 from projections.query import Asked
-from projections.recall import Wish, search
+from projections.recall import search
 from projections.view import OwnerView
+from projections.wish import Wish
 
-TURNS, QUESTIONS = "turns.jsonl", "questions.jsonl"
 DEPTH = 100
 """Results looked at: an answer below counts as not found in the mean reciprocal rank."""
 SHOWN = 10
 """Results a timed search asks for."""
-ASKED_AT = ("asked_at", "occurred_at")
-"""Fields of a question that may tell when it is asked."""
 AFTER = 1_000_000
 """Microseconds after the last turn at which a question without a time of its own is asked."""
-UNSORTED = "without category"
 CUTS = (1, 3, 5, 10)
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with the turns that answer it; none where the right answer is that nothing does."""
-
-    owner: str
-    text: str
-    evidence: tuple[str, ...]
-    category: str
-    at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +43,8 @@ class Outcome:
     question: Question
     ranks: tuple[int, ...]
     seconds: float
+    current_first: bool | None = None
+    """Whether what holds now stands above what it replaced; None where the question names no such pair, or neither is found."""
 
 
 def evaluate(
@@ -69,29 +54,41 @@ def evaluate(
     on_progress: Progress = lambda _done, _total: None,
     *,
     later_days: float = 0.0,
+    profile: str | None = None,
+    linked: bool = False,
+    vectors: KeptVectors | None = None,
+    on_embedding: Progress = lambda _done, _total: None,
 ) -> dict[str, Any]:
     """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
 
-    `later_days`: every question is asked so many days later, to see what decay does to the answers.
+    `later_days`: every question is asked so many days later, to see what decay does to the answers. `profile`: the law
+    under which memories decay. `linked`: what a question's `evidence_old` names is negated in favour of its
+    `evidence_new` before anything is asked, as a judge would do. `vectors`: compares meanings too; without, search goes by words.
     Raises InputError for a folder without the two files, and for a line that is no turn or no question.
     """
     questions = list(read_questions(folder))
-    views = read_views(folder)
+    views = read_views(folder, profile, [one for one in questions if linked])
     asked = [question for question in questions if question.evidence]
     for question in asked:
         if question.owner not in views:
             raise refused("conversation", question.owner, f"a conversation of {TURNS}")
+    if vectors is not None:
+        vectors.fill((view for view, _ in views.values()), on_embedding)
     outcomes = []
     for number, question in enumerate(asked, 1):
         view, last = views[question.owner]
         at = (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
-        outcomes.append(_ask(view, question, at, wish, mode))
+        outcomes.append(_ask(view, question, at, wish, mode, vectors))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
         "mode": mode,
         "ranking": wish.ranking,
+        "search_mode": wish.search_mode,
+        "profile": profile or OwnerState().profile,
+        "model": None if vectors is None else vectors.model,
         "later_days": later_days,
+        "linked": linked,
         "conversations": len(views),
         "memories": sum(len(view) for view, _ in views.values()),
         "questions": len(asked),
@@ -105,14 +102,24 @@ def evaluate(
     }
 
 
-def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode) -> Outcome:
+def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode, vectors: KeptVectors | None) -> Outcome:
     asked = Asked(view, at, mode)
     start = perf_counter()
-    search(asked, question.text, SHOWN, wish)
+    sense = None if vectors is None else vectors.sense(view, question.owner, question.text)
+    search(asked, question.text, SHOWN, wish, sense)
     taken = perf_counter() - start
-    found = [result["id"] for result in search(asked, question.text, DEPTH, wish)["results"]]
+    found = [result["id"] for result in search(asked, question.text, DEPTH, wish, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
-    return Outcome(question, tuple(sorted(places[one] for one in question.evidence if one in places)), taken)
+    ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
+    return Outcome(question, ranks, taken, _current_first(question, places))
+
+
+def _current_first(question: Question, places: dict[str, int]) -> bool | None:
+    old = [places[one] for one in question.outdated if one in places]
+    new = [places[one] for one in question.current if one in places]
+    if not question.outdated or not question.current or not (old or new):
+        return None
+    return bool(new) and (not old or min(new) < min(old))
 
 
 def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
@@ -125,6 +132,9 @@ def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
     shares = [sum(rank <= SHOWN for rank in one.ranks) / len(one.question.evidence) for one in outcomes]
     told["recall@10"] = round(fmean(shares), 4)
     told["mrr"] = round(fmean(1 / one.ranks[0] if one.ranks else 0.0 for one in outcomes), 4)
+    pairs = [one.current_first for one in outcomes if one.current_first is not None]
+    if pairs:
+        told |= {"pairs": len(pairs), "current_first": round(fmean(pairs), 4)}
     return told
 
 
@@ -132,59 +142,6 @@ def _latency(seconds: Sequence[float]) -> dict[str, float]:
     if len(seconds) < 2:
         return {}
     return {"p50": round(median(seconds) * 1e3, 3), "p95": round(quantiles(seconds, n=20)[-1] * 1e3, 3)}
-
-
-def read_views(folder: Path) -> dict[str, tuple[OwnerView, int]]:
-    """Each conversation as an owner's view, with the time of its last turn, microseconds since 1970."""
-    log = InMemoryEventLog(lambda: micros(LATEST), partitions=1)
-    with _opened(folder / TURNS) as lines:
-        done = import_turns(log, lines, ImportOptions())
-    if done.done.error is not None:
-        raise done.done.error
-    stored = defaultdict(list)
-    for one in log.read(0, 0, log.head(0)):
-        stored[one.owner].append(one)
-    views = {}
-    for owner, events in stored.items():
-        history = fold_owner(events)
-        views[owner] = OwnerView.of_history(owner, history), history.newest
-    return views
-
-
-def read_questions(folder: Path) -> Iterator[Question]:
-    """The questions of a folder, in order. Raises InputError naming the line."""
-    with _opened(folder / QUESTIONS) as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _question(line, number)
-
-
-def _question(line: bytes, number: int) -> Question:
-    try:
-        document = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise refused(
-            f"{QUESTIONS} line {number}", line[:80].decode("utf-8", "replace"), f"one JSON object ({error})"
-        ) from None
-    if not isinstance(document, dict):
-        raise refused(f"{QUESTIONS} line {number}", document, "a JSON object")
-    for name in ("conversation", "question"):
-        if not isinstance(document.get(name), str) or not document[name].strip():
-            raise refused(f"{QUESTIONS} line {number}, {name}", document.get(name), "a text")
-    evidence = document.get("evidence", [])
-    if not isinstance(evidence, list) or not all(isinstance(one, str) for one in evidence):
-        raise refused(f"{QUESTIONS} line {number}, evidence", evidence, "a list of turn ids")
-    told = next((document[name] for name in ASKED_AT if document.get(name)), None)
-    at = None if told is None else parse_instant(str(told), f"{QUESTIONS} line {number}, asked_at")
-    category = str(document.get("category") or UNSORTED)
-    return Question(document["conversation"], document["question"], tuple(dict.fromkeys(evidence)), category, at)
-
-
-def _opened(path: Path) -> Any:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise refused("set", str(path), f"a folder with {TURNS} and {QUESTIONS} ({error.strerror})") from None
 
 
 def read_saved(path: Path) -> dict[str, Any]:
@@ -214,4 +171,8 @@ def differences(answer: dict[str, Any], before: dict[str, Any]) -> dict[str, Any
 
 
 def _rises(now: dict[str, float], then: dict[str, float]) -> dict[str, float]:
-    return {key: round(value - then[key], 4) for key, value in now.items() if key in then and key != "questions"}
+    return {
+        key: round(value - then[key], 4)
+        for key, value in now.items()
+        if key in then and key not in ("questions", "pairs")
+    }

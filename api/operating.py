@@ -23,6 +23,7 @@ from projections.columns import Columns
 from projections.memory import CATEGORIES, SECRET
 from projections.modes import visibility
 from projections.redis_create import StoreIdentity
+from projections.redis_meanings import Meanings
 from projections.redis_store import decode_quarantine, read_entries, read_parked
 
 RETRY_SECONDS = 15.0
@@ -43,6 +44,7 @@ class Operator:
         writer: Writer,
         live_workers: LiveWorkers,
         schedule: Schedule,
+        meanings: Meanings | None = None,
     ) -> None:
         self._client = client
         self._identity = identity
@@ -51,6 +53,7 @@ class Operator:
         self._writer = writer
         self._live_workers = live_workers
         self._schedule = schedule
+        self._meanings = meanings
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs."""
@@ -100,11 +103,10 @@ class Operator:
         if owner is None:
             return self._store_stats()
         with self._reader.scene(check_owner(owner)) as scene:
-            view = scene.view
-            columns = view.columns
+            view, columns = scene.view, scene.view.columns
             normal = visibility(columns, view.law, scene.now, view.parameters, "normal")
             levels = ("full", "summary", "tag", "trace", "archive")
-            states = columns.standing()
+            vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
             return {
                 "owner": owner,
                 "position": scene.position,
@@ -116,11 +118,12 @@ class Operator:
                 "shown_in_normal_mode": int(normal.shown.sum()),
                 "by_category": _counts(columns.category, CATEGORIES),
                 "by_level": _counts(normal.levels, levels),
-                "by_state": _counts(states, ("live", "merged", "retired", "deleted", "purged")),
+                "by_state": _counts(columns.standing(), ("live", "merged", "retired", "deleted", "purged")),
                 "negated": int((columns.conflict != Columns.HELD).sum()),
                 "secret": int((columns.sensitivity >= SECRET).sum()),
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
                 "chain": view.state.chain.hex(),
+                **vectors,
             } | scene.warning
 
     def _store_stats(self) -> dict[str, Any]:

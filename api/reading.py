@@ -6,36 +6,36 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from api.accesses import AccessRecorder
 from api.asked import (
     PRESENT,
     AsOf,
-    check_feeling,
     check_limit,
     check_memory_id,
     check_mode,
     check_owner,
     check_query,
-    check_ranking,
-    check_tags,
     parse_as_of,
     parse_instant,
     position_of,
 )
-from events.envelope import Stored, micros
-from events.errors import NotFound
+from api.searching import Cursor, SearchTerms, cursor_text, question_digest, read_cursor, wish_of
+from events.envelope import Stored, from_micros, micros, utc_text
+from events.errors import EmbedderFailed, NotFound
 from events.log import EventLog
 from events.partitions import position_text
 from projections.changelog import Entry, describe
 from projections.fold import AnyEvent, fold_owner
-from projections.memory import Memory
+from projections.memory import SECRET, Memory
 from projections.partition import Quarantine
 from projections.query import Asked, detail, listing, why
-from projections.recall import RANKINGS, Wish, search
+from projections.recall import search
 from projections.redis_view import RedisViews
+from projections.senses import Senses
 from projections.view import OwnerView
+from projections.wish import BY_MEANING, RANKINGS
 
 KEPT_PASTS = 8
 PIECE = 500
@@ -58,6 +58,8 @@ class Scene(NamedTuple):
     position: str
     partition: int
     past: Past | None
+    present: OwnerView
+    """The owner today: what has been deleted since is not shown of the past."""
     quarantine: Quarantine | None = None
 
     @property
@@ -72,10 +74,17 @@ class Scene(NamedTuple):
 class Reader:
     """Answers questions about one store's owners. Safe for threads."""
 
-    def __init__(self, log: EventLog, views: RedisViews, accesses: AccessRecorder | None = None) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        views: RedisViews,
+        accesses: AccessRecorder | None = None,
+        meanings: Senses | None = None,
+    ) -> None:
         self._log = log
         self._views = views
         self._accesses = accesses
+        self._meanings = meanings
         self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
         self._lock = Lock()
 
@@ -86,28 +95,64 @@ class Reader:
         *,
         mode: str = "normal",
         limit: int = 5,
-        ranking: str = RANKINGS[0],
-        tags: Sequence[str] = (),
-        feeling: str | None = None,
-        project: str | None = None,
-        associations: bool = False,
+        cursor: str | None = None,
         as_of: str | None = None,
         at: str | None = None,
         after: str | None = None,
         trace: bool = True,
         on_progress: Progress | None = None,
+        **terms: Unpack[SearchTerms],
     ) -> dict[str, Any]:
-        """The memories that answer a query best, each with its reasons, and what the mode withheld."""
+        """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
+
+        `cursor`: what `next` said on the page before.
+        """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
-        wish = Wish(check_ranking(ranking), check_tags(tags), check_feeling(feeling), project, associations)
+        digest = question_digest(terms, owner, query, checked, as_of, at)
+        senses, failed = self._senses(query, terms)
+        page = None if cursor is None else read_cursor(cursor, digest)
+        if page is not None:
+            as_of, at = as_of or page.position, utc_text(from_micros(page.at))
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
-            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish)
-        if trace and checked == "normal" and scene.past is None and at is None and self._accesses is not None:
-            self._accesses.record(owner, [result["id"] for result in answer["results"]], via="recall", query=query)
+            zone = scene.view.parameters.time_zone
+            wish = wish_of(terms, scene.now, zone, with_meaning=self._meanings is not None)
+            sense = None if senses is None else senses.sense(scene.view, owner, query)
+            offset = 0 if page is None else page.offset
+            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, offset)
+            if page is not None:
+                answer["results"] = [one for one in answer["results"] if not _deleted(scene.present, one["id"])]
+        further = offset + wanted < answer["total"]
+        following = Cursor(scene.position, scene.now, offset + wanted, digest)
+        answer["next"] = cursor_text(following) if further else None
+        if failed is not None:
+            answer["meaning"] = {"failed": failed}
+        if (
+            trace
+            and checked == "normal"
+            and self._accesses is not None
+            and (page or (scene.past is None and at is None))
+        ):
+            self._accesses.record(
+                owner, [r["id"] for r in answer["results"]], via="recall", query=query, first=offset + 1
+            )
             brought = [one["id"] for one in answer.get("associated", ())]
             self._accesses.record(owner, brought, via="association", query=query)
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+
+    def _senses(self, query: str, terms: SearchTerms) -> tuple[Senses | None, str | None]:
+        """What compares meanings, asked before any view is held; or why hybrid goes by words after all."""
+        mode = terms.get("search_mode", "hybrid")
+        wanted = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
+        if self._meanings is None or not wanted:
+            return None, None
+        try:
+            self._meanings.question(query)
+        except EmbedderFailed as error:
+            if mode == "semantic":
+                raise
+            return None, str(error)
+        return self._meanings, None
 
     def list(
         self,
@@ -239,22 +284,28 @@ class Reader:
             partition, stuck = standing.partition, standing.quarantine
             known = standing.checkpoint if stuck is None else min(standing.checkpoint, stuck.seq - 1)
             position = position_text(partition, known if place.seq is None else place.seq)
-            if place == PRESENT:
+            # Nothing of the owner came after the position: today's view is the one that was known then.
+            unmoved = place.seq is not None and place.seq >= view.state.seq and instant is not None and stuck is None
+            if place == PRESENT or unmoved:
                 now = self._log.now() if instant is None else instant
-                yield Scene(view, now, position, partition, None, stuck)
+                yield Scene(view, now, position, partition, None, view, stuck)
                 return
             past = self._past(owner, view, place, on_progress)
-            yield Scene(past.view, past.now if instant is None else instant, position, partition, past, stuck)
+            yield Scene(past.view, past.now if instant is None else instant, position, partition, past, view, stuck)
 
     def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
         """The owner folded from its own events as of a place; what is purged or secret today stays so."""
-        key = (owner, view.state.applied, view.state.chain, place)
+        seqs: Sequence[int] = ()
+        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, place)
+        if place.seq is not None:  # what comes later changes nothing of it, but for what is hidden
+            seqs = [seq for seq in self._views.history(owner)[0] if seq <= place.seq]
+            hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
+            key = (owner, place, tuple(seqs), frozenset(hidden))
         with self._lock:
             if key in self._pasts:
                 self._pasts.move_to_end(key)
                 return self._pasts[key]
-        seqs, _ = self._views.history(owner)
-        wanted = seqs if place.seq is None else [seq for seq in seqs if seq <= place.seq]
+        wanted = seqs if place.seq is not None else self._views.history(owner)[0]
         history = fold_owner(self._stored(owner, wanted, on_progress), keep=_happened_by(place.instant))
         now = place.instant if place.instant is not None else history.newest
         past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
@@ -273,3 +324,9 @@ class Reader:
 
 def _happened_by(instant: int | None) -> Callable[[AnyEvent], bool]:
     return (lambda _: True) if instant is None else (lambda event: micros(event.occurred_at) <= instant)
+
+
+def _deleted(view: OwnerView, memory_id: str) -> bool:
+    """Whether a memory has been deleted or purged by now."""
+    memory = view.get(memory_id)
+    return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)

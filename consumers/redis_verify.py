@@ -205,8 +205,8 @@ def _compare_owner(
         verdict.differs(
             "an owner's chain over its change log", owner=name, stored=state.chain.hex(), folded=mine.state.chain.hex()
         )
-    if (state.profile, state.parameters) != (mine.state.profile, mine.state.parameters):
-        verdict.differs("an owner's profile or parameters", owner=name)
+    if state.settings != mine.state.settings:
+        verdict.differs("an owner's profile, parameters or synonyms", owner=name)
     _compare_log(name, oracle, state, packs, parked, verdict)
 
 

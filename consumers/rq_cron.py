@@ -7,6 +7,7 @@ partition and tick, so that enqueuing again adds nothing. A tick missed is made 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -17,7 +18,7 @@ from rq.exceptions import DuplicateJobError
 from consumers.redis_folder import Tell, silent
 from consumers.redis_leader import Leader, queue_name, redis_ms, schedule_key
 from consumers.redis_worker import LEASE_MS
-from consumers.rq_jobs import KINDS
+from consumers.rq_jobs import KINDS, Kind
 from events.redis_wire import Wire, as_store_error
 
 LEAST_MINUTES = 60
@@ -47,6 +48,7 @@ class Cron:
         holder: str,
         *,
         minutes: int = LEAST_MINUTES,
+        kinds: Mapping[str, Kind] = KINDS,
         tell: Tell = silent,
         lease_ms: int = LEASE_MS,
     ) -> None:
@@ -56,7 +58,7 @@ class Cron:
         self._tell = tell
         self._queue = lifecycle_queue(client, store_id)
         self._leader = Leader(self._wire, store_id, holder, lease_ms)
-        self._every_ms = {kind: (told.every_minutes or minutes) * _MINUTE_MS for kind, told in KINDS.items()}
+        self._every_ms = {kind: (told.every_minutes or minutes) * _MINUTE_MS for kind, told in kinds.items()}
 
     @property
     def leads(self) -> bool:
@@ -84,15 +86,17 @@ class Cron:
         added = 0
         for kind, every in self._every_ms.items():
             tick = now_ms - now_ms % every
-            last = self._wire.call("HGET", schedule_key(self._store_id), f"tick:{kind}")
+            # What is no part of the lifecycle has fields of its own: `status` tells when the lifecycle ran, not when others did.
+            within = "" if kind in KINDS else "beside-"
+            last = self._wire.call("HGET", schedule_key(self._store_id), f"{within}tick:{kind}")
             # Not `>`: a clock that once went far ahead must not keep the schedule waiting for it.
             if last is not None and abs(tick - int(last)) < every:
                 continue
             enqueued = self.enqueue(kind, tick)
-            self._wire.call(
-                "HSET", schedule_key(self._store_id), f"tick:{kind}", tick, f"every:{kind}", self._every_ms[kind]
-            )
-            self._tell("jobs enqueued", kind=kind, tick=tick_name(tick), jobs=enqueued)
+            fields = f"{within}tick:{kind}", tick, f"{within}every:{kind}", self._every_ms[kind]
+            self._wire.call("HSET", schedule_key(self._store_id), *fields)
+            if not within:
+                self._tell("jobs enqueued", kind=kind, tick=tick_name(tick), jobs=enqueued)
             added += enqueued
         return added
 

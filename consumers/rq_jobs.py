@@ -1,4 +1,5 @@
 """What jobs do. One function is enqueued, `run`; it looks up a table, opens its own connections, and only appends events.
+The embedding job appends none: it writes vectors, which follow from what is folded.
 
 A payload holds ids, never contents, nor the store's address, which may hold a password: the worker's process knows where
 its store is. Every job is resumable: killed anywhere and run again, it goes on, and does nothing twice.
@@ -11,17 +12,29 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from threading import Event as Flag
+from time import monotonic
 from typing import Any, NamedTuple
 
 from rq import Retry
 from rq.timeouts import JobTimeoutException
 
+from consumers.redis_embedding import Embedding
 from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import Lifecycle, owners_of
-from events.errors import BadSetting, EngramlogError, NotYetFolded, StoreError, StoreMismatch
+from events.errors import (
+    BadSetting,
+    EmbedderFailed,
+    EngramlogError,
+    NotYetFolded,
+    StoreError,
+    StoreFull,
+    StoreMismatch,
+)
 from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis_wire import Wire, WirePool, connect
+from projections.meaning import Embedder
 from projections.redis_create import read_identity
+from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
 DAY_MINUTES = 1_440
@@ -31,6 +44,10 @@ UNFOLDED_IN_A_ROW = 3
 """After so many owners whose events nobody folded, the partition is left to a later run."""
 GIVEN_UP = 1_000
 """How often a job may be handed on by workers that stop; that is no failure."""
+EMBED_SECONDS = 240.0
+"""After so long an embedding job leaves the rest to the next one: a sweep must not wait for a whole import's vectors."""
+REST_SECONDS = 60.0
+"""How long an embedder that failed is left alone."""
 
 
 class Kind(NamedTuple):
@@ -46,6 +63,33 @@ KINDS: Mapping[str, Kind] = {
     "upkeep": Kind(("sweep", "review"), None),
     "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
 }
+EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
+"""Scheduled beside them where there is an embedder."""
+
+
+class Lent:
+    """The embedder of a job process: made at first need, kept, and left alone for a while after it failed."""
+
+    def __init__(self, make: Callable[[], Embedder], rest_seconds: float = REST_SECONDS) -> None:
+        self._make = make
+        self._made: Embedder | None = None
+        self._rest = rest_seconds
+        self._until = 0.0
+
+    def __call__(self) -> Embedder:
+        """The embedder. Raises what making it raises."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def rests(self) -> bool:
+        """Whether it failed a moment ago."""
+        return monotonic() < self._until
+
+    def failed(self) -> None:
+        """Leave it alone for a while."""
+        self._until = monotonic() + self._rest
 
 
 class Serving(NamedTuple):
@@ -57,6 +101,8 @@ class Serving(NamedTuple):
     tell: Tell
     stop: Flag
     """Set when the process is to stop: the job gives itself up at the next safe place."""
+    embedder: Lent | None = None
+    """What embeds, where that is configured."""
 
 
 _SERVING: ContextVar[Serving] = ContextVar("serving")
@@ -98,7 +144,11 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         )
     client = connect(served.url, timeout=served.timeout)
     try:
-        walked = job(_opened(client, served, store_id), partition)
+        opened = _opened(client, served, store_id)
+        try:
+            walked = job(opened, partition)
+        finally:
+            opened.close()
     except GivenUp:
         served.tell("job given up", kind=kind, partition=partition, tick=tick)
         return Retry(max=GIVEN_UP)
@@ -116,6 +166,7 @@ class Opened(NamedTuple):
     wire: Wire
     tags: Sequence[str]
     lifecycle: Lifecycle
+    vectors: RedisVectors
     served: Serving
     close: Callable[[], None]
 
@@ -130,12 +181,13 @@ def _opened(client: Any, served: Serving, store_id: str) -> Opened:
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
     log = RedisEventLog(client, identity.tags)
     views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
+    vectors = RedisVectors(WirePool(client), identity.tags)
 
     def close() -> None:
-        for one in (wire, log, views):
+        for one in (wire, log, views, vectors):
             one.close()
 
-    return Opened(wire, identity.tags, Lifecycle(log, views), served, close)
+    return Opened(wire, identity.tags, Lifecycle(log, views), vectors, served, close)
 
 
 def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
@@ -146,25 +198,50 @@ def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
         if opened.served.stop.is_set():
             raise GivenUp
 
-    try:
-        owners = owners_of(opened.wire, opened.tags[partition])
-        decided, failed, unfolded = 0, 0, 0
-        for owner in owners:
-            try:
-                go_on()
-                decided += opened.lifecycle.carry_out(owner, jobs, on_progress=go_on).appended
-                unfolded = 0
-            except (GivenUp, StoreError, JobTimeoutException):
+    owners = owners_of(opened.wire, opened.tags[partition])
+    decided, failed, unfolded = 0, 0, 0
+    for owner in owners:
+        try:
+            go_on()
+            decided += opened.lifecycle.carry_out(owner, jobs, on_progress=go_on).appended
+            unfolded = 0
+        except (GivenUp, StoreError, JobTimeoutException):
+            raise
+        except Exception as error:  # whatever it is, the other owners must not wait for it
+            failed += 1
+            unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
+            opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+            if unfolded == UNFOLDED_IN_A_ROW:
                 raise
-            except Exception as error:  # whatever it is, the other owners must not wait for it
-                failed += 1
-                unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
-                opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
-                if unfolded == UNFOLDED_IN_A_ROW:
-                    raise
-        return Walked(len(owners), decided, failed)
-    finally:
-        opened.close()
+    return Walked(len(owners), decided, failed)
+
+
+def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
+    """The lifecycle, then what is left of it in vectors: what was purged leaves them also where nothing embeds any more."""
+    walked = _walk(opened, partition, jobs)
+    if opened.vectors.models():
+        without = Embedding(opened.vectors, None, opened.served.tell)
+        without.walk(partition, stop=opened.served.stop.is_set)
+    return walked
+
+
+def _embed(opened: Opened, partition: int) -> Walked:
+    """Vectors for the owners of a partition that changed. An embedder that is down is told of, and asked again in a minute."""
+    served, began = opened.served, monotonic()
+    lent = served.embedder
+    if lent is not None and lent.rests:
+        return Walked(0, 0, 0)
+    embedding = Embedding(opened.vectors, lent, served.tell)
+    try:
+        done = embedding.walk(partition, stop=lambda: served.stop.is_set() or monotonic() - began > EMBED_SECONDS)
+    except (EmbedderFailed, BadSetting, StoreFull) as error:
+        if lent is not None:
+            lent.failed()
+        served.tell("embedding stopped", alarm=True, partition=partition, reason=error.message)
+        return Walked(0, 0, 1)
+    if served.stop.is_set():
+        raise GivenUp
+    return Walked(done["owners"], done["embedded"] + done["dropped"], done["failed"])
 
 
 def _reason(error: Exception) -> str:
@@ -174,6 +251,8 @@ def _reason(error: Exception) -> str:
 
 
 JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
-    name: partial(_walk, jobs=kind.jobs) for name, kind in KINDS.items()
+    "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
+    "daily": partial(_walk, jobs=KINDS["daily"].jobs),
+    "embed": _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -17,6 +17,7 @@
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
     |  |- StoreMismatch            this is not the store it should be
     |  `- EmbeddedRedisError       the private Redis did not start or died
+    |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
        |- UndecodableEvent         stored bytes of an event that this version cannot read
        |- DamagedState             stored records that cannot be read; the log is the truth
@@ -143,6 +144,12 @@ class StoreMismatch(StoreError):
 
 class EmbeddedRedisError(StoreError):
     """The private Redis of a data folder did not start, or died."""
+
+
+class EmbedderFailed(EngramlogError):
+    """The embedder does not answer, refuses a text, or gives what are no vectors. No store is harmed; words still find."""
+
+    status = 503
 
 
 class FoldError(EngramlogError):

@@ -184,6 +184,30 @@ class Parameters:
     spread_depth: Annotated[int, Field(ge=1, le=5)] = 2
     spread_least: Annotated[float, Field(gt=0, le=1)] = 0.1
 
+    # search (seed 001; memory.md, section 11)
+    search_exact: _Share = 1.0
+    """What a query's keyword that a memory has counts."""
+    search_prefix: _Share = 0.8
+    """What one counts that begins a memory's keyword, or is begun by it."""
+    search_synonym: _Share = 0.7
+    """What a synonym counts, times its similarity."""
+    search_text_half: Annotated[float, Field(gt=0, le=1_000)] = 8.0
+    """BM25 score at which the text term is one half."""
+    search_keyword_share: _Share = 0.4
+    search_text_share: _Share = 0.4
+    search_time_share: _Share = 0.2
+    search_time_days: _Days = 30.0
+    """Half-life of a memory's youth, and of its last access, in the published ranking."""
+    search_relevance_share: _Share = 0.7
+    search_interaction_share: _Share = 0.2
+    search_kind_share: _Share = 0.1
+    search_preference_kind: _Share = 1.0
+    """What the kind user_preference counts; command_output and any other follow."""
+    search_output_kind: _Share = 0.6
+    search_other_kind: _Share = 0.3
+    search_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
+    """Accesses from which more count no more."""
+
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which the link job links two memories; from `merge_similarity` on they are duplicates."""

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.application import Application
-from api.cli import render
+from api.cli import render, render_search
 from events.catalogue import MemoryCreated, MemoryMentioned, TurnRecorded
 from events.door import make_event
 from events.envelope import derived_id, micros, prepare, utc_text
@@ -158,7 +158,9 @@ class Demo:
         self._app.writer.settle_positions(positions_by_partition(positions))
 
     def _search(self, query: str, mode: str, when: datetime) -> None:
-        render.results(self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)), self._out)
+        render_search.results(
+            self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)), self._out
+        )
 
     def _why(self, memory_id: str, when: datetime) -> None:
         told = self._app.reader.why(OWNER, memory_id, as_of=utc_text(when))

@@ -25,11 +25,14 @@ from rq.worker import WorkerStatus
 
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
-from consumers.rq_jobs import Serving, serving
+from consumers.rq_jobs import EMBEDDING, KINDS, Lent, Serving, serving
 from events.errors import EngramlogError, StoreError
 from events.redis_wire import Wire, connect
+from ops.embedders import embedder_of
 from ops.logs import start_logging, teller
+from ops.settings import load_settings
 from ops.worker import new_worker_id
+from projections.meaning import Embedder
 from projections.redis_create import StoreIdentity, read_identity
 
 Tell = Callable[..., None]
@@ -167,8 +170,9 @@ def run_job_worker(
     timeout: float = 10.0,
     lease_ms: int = LEASE_MS,
     parent: int | None = None,
+    embedder: Callable[[], Embedder] | None = None,
 ) -> None:
-    """Schedule and run jobs until SIGTERM or SIGINT."""
+    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` makes the embedder when a text is first to be embedded."""
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -185,13 +189,14 @@ def run_job_worker(
         identity.partitions,
         worker_id,
         minutes=minutes,
+        kinds=KINDS if embedder is None else {**KINDS, **EMBEDDING},
         tell=tell,
         lease_ms=lease_ms,
     )
     attendant = Attendant(cron, stop, tell, parent)
     attendant.start()
     tell("job worker started", store=identity.store_id)
-    with serving(Serving(url, timeout, tell, stop)):
+    with serving(Serving(url, timeout, tell, stop, None if embedder is None else Lent(embedder))):
         while not stop.is_set():
             _work(client, identity.store_id, attendant, stop, tell)
             stop.wait(AGAIN_SECONDS)
@@ -262,6 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         timeout=options.timeout,
         lease_ms=options.lease_ms,
         parent=options.parent,
+        embedder=embedder_of(load_settings()),  # of the environment: a key is no argument, which others could read
     )
     return 0
 

@@ -7,7 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from api.application import Application
-from api.cli import cleaning, comparing, dead, evaluating, facts, knowing, living, reading, records, writing
+from api.cli import (
+    cleaning,
+    comparing,
+    dead,
+    embedding,
+    evaluating,
+    facts,
+    knowing,
+    living,
+    reading,
+    records,
+    searching,
+    synonyms,
+    writing,
+)
 from api.cli.app import err, run
 from ops import commands
 from ops.bench import command as bench
@@ -15,7 +29,23 @@ from ops.notices import patient
 from ops.settings import load_settings
 from ops.wiring import open_application
 
-FACES = (reading, writing, records, comparing, knowing, facts, living, cleaning, dead, evaluating, commands, bench)
+FACES = (
+    reading,
+    searching,
+    writing,
+    records,
+    comparing,
+    knowing,
+    facts,
+    synonyms,
+    living,
+    cleaning,
+    embedding,
+    dead,
+    evaluating,
+    commands,
+    bench,
+)
 """Modules whose commands register themselves on the application when they are imported."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from redis.connection import parse_url
 
@@ -45,6 +45,12 @@ class Settings(BaseSettings):
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
     log_level: str = "info"
+    embedder: str = "none"
+    """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
+    embedder_url: str | None = None
+    """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset."""
+    embedder_key: SecretStr | None = None
+    """Its key; never printed or logged."""
 
     @field_validator("redis_url", "queue_url")
     @classmethod
@@ -57,6 +63,21 @@ class Settings(BaseSettings):
                 _ = urlsplit(value).port
         except ValueError as error:
             raise ValueError(f"a URL such as redis://localhost:6379/0 ({error})") from None
+        return value or None
+
+    @field_validator("embedder")
+    @classmethod
+    def _known_embedder(cls, value: str) -> str:
+        kind, _, name = value.partition(":")
+        if not (value in ("none", "minilm") or (kind in ("sentence", "openai") and name.strip())):
+            raise ValueError("none, minilm, sentence:NAME or openai:MODEL")
+        return value
+
+    @field_validator("embedder_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("a URL that begins with http:// or https://")
         return value or None
 
     @field_validator("log_level")

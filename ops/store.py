@@ -11,22 +11,24 @@ from uuid import uuid4
 import redis
 
 from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis_wire import Wire, WirePool, connect
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
 from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
+from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
 
 @dataclass(slots=True)
 class OpenStore:
-    """A store that can be used: connections, log and views on one identity."""
+    """A store that can be used: connections, log, views and vectors on one identity."""
 
     url: str
     client: redis.Redis
     identity: StoreIdentity
     log: RedisEventLog
     views: RedisViews
+    vectors: RedisVectors
     embedded: EmbeddedRedis | None
 
     def wire(self) -> Wire:
@@ -37,6 +39,7 @@ class OpenStore:
         """Close every idle connection."""
         self.log.close()
         self.views.close()
+        self.vectors.close()
         self.client.close()
 
 
@@ -68,7 +71,8 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None) -> Ite
     identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
     wire.close()
     log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas)
-    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), embedded)
+    vectors = RedisVectors(WirePool(client), identity.tags)
+    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded)
     try:
         yield store
     finally:

@@ -18,6 +18,7 @@ from api.application import Application
 from api.http.app import create_app
 from api.http.serve import check_host, serve
 from events.errors import EmbeddedRedisError, EngramlogError
+from ops.embedders import meanings_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import CatchUp, assemble
@@ -104,7 +105,10 @@ def _job_command(store: OpenStore, settings: Settings) -> list[str]:
 
 def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers, stop: Flag, tell: Tell) -> None:
     catch_up = CatchUp(store, tell)
-    application = assemble(store, catch_up, tell, queue_url=settings.queue_url)
+    meanings = meanings_of(settings, store)
+    if meanings is not None:
+        tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
+    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings)
     application.accesses.start()
     server = serve(create_app(application), settings.host, settings.port)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")

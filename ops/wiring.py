@@ -14,6 +14,7 @@ from api.application import Application
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.deleting import Deleter
+from api.embedding import Embeddings
 from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
@@ -21,7 +22,9 @@ from api.operating import Operator
 from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
+from api.synonyms import Synonyms
 from api.writing import Writer
+from consumers.redis_embedding import Embedding
 from consumers.redis_leader import lifecycle_status
 from consumers.redis_lifecycle import Lifecycle, owners_of
 from consumers.redis_presence import live_workers
@@ -29,10 +32,12 @@ from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
 from events.redis_wire import Wire, WirePool, connect
+from ops.embedders import meanings_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
 from projections.builds import BuildKeys
+from projections.redis_meanings import Meanings
 
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""
@@ -159,16 +164,26 @@ def quiet(_fact: str, **_facts: Any) -> None:
     """Tells nobody."""
 
 
-def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet, *, queue_url: str | None = None) -> Application:
-    """Join the parts on an open store."""
+def assemble(
+    store: OpenStore,
+    catch_up: CatchUp,
+    tell: Tell = quiet,
+    *,
+    queue_url: str | None = None,
+    meanings: Meanings | None = None,
+) -> Application:
+    """Join the parts on an open store; without `meanings` search reads words alone."""
     accesses = AccessRecorder(store.log, tell)
-    reader = Reader(store.log, store.views, accesses)
+    reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
     replayer = Replayer(reader, store.views)
     queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
     schedule = partial(lifecycle_status, queue, store.identity.store_id)
-    operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of, schedule)
+    operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of, schedule, meanings)
     lifecycle = Lifecycle(store.log, store.views, catch_up)
+    keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)
+    forget = Embedding(store.vectors, None, tell).carry_out
+    owners = partial(owners_of_all, store)
     recovery = store.embedded.recovery if store.embedded else None
     return Application(
         log=store.log,
@@ -181,8 +196,10 @@ def assemble(store: OpenStore, catch_up: CatchUp, tell: Tell = quiet, *, queue_u
         comparer=Comparer(reader, store.views),
         knower=Knower(reader),
         facts=Facts(reader),
+        synonyms=Synonyms(reader, writer),
         living=Living(reader, writer),
-        cleaner=Cleaner(lifecycle, partial(owners_of_all, store), store.log, reader, catch_up),
+        cleaner=Cleaner(lifecycle, owners, store.log, reader, catch_up, forget),
+        embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         operator=operator,
         accesses=accesses,
         recovery=recovery,
@@ -200,7 +217,9 @@ def open_application(
     """The application for a command's duration: accesses are flushed and everything appended is folded at its end."""
     with open_the_store(settings, role, on_wait=on_wait) as store:
         catch_up = CatchUp(store, tell)
-        application = assemble(store, catch_up, tell, queue_url=settings.queue_url)
+        application = assemble(
+            store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store)
+        )
         if store.embedded is not None and store.embedded.owned:
             catch_up.fold_leftovers(on_wait)
         try:

@@ -16,7 +16,6 @@ from projections.columns import Columns
 from projections.laws.consolidating import consolidations, recencies
 from projections.memory import SECRET
 from projections.query import moment
-from projections.recall import TEXT_HALF
 from projections.view import OwnerView
 
 MOST_HITS = 50
@@ -111,7 +110,7 @@ def _hits(view: OwnerView, topic: str) -> tuple[np.ndarray, np.ndarray]:
     Of equally relevant ones the higher text score is the better, then the newer row.
     """
     found = view.matches(topic)
-    text = found.scores / (found.scores + TEXT_HALF)
+    text = found.scores / (found.scores + view.parameters.search_text_half)
     relevance = np.maximum(text, view.coverage(topic, found.rows))
     columns = view.columns
     stands = (columns.state == Columns.LIVE) & (columns.conflict <= Columns.FADE) & (columns.sensitivity < SECRET)

@@ -6,6 +6,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,17 +53,17 @@ class _Field(NamedTuple):
 _FIELDS = (
     _Field("category", np.int8, lambda m: _CATEGORY[m.category]),
     _Field("tier", np.int8, lambda m: _TIER[m.tier]),
-    _Field("level", np.int8, lambda m: m.level),
+    _Field("level", np.int8, attrgetter("level")),
     _Field("told_level", np.int8, lambda m: m.level if m.level_due_at is None else 0),
-    _Field("sensitivity", np.int8, lambda m: m.sensitivity),
+    _Field("sensitivity", np.int8, attrgetter("sensitivity")),
     _Field("state", np.int8, state_of),
     _Field("conflict", np.int8, conflict_of),
-    _Field("created_at", np.int64, lambda m: m.created_at),
-    _Field("updated_at", np.int64, lambda m: m.updated_at),
-    _Field("last_activated_at", np.int64, lambda m: m.last_activated_at),
+    _Field("created_at", np.int64, attrgetter("created_at")),
+    _Field("updated_at", np.int64, attrgetter("updated_at")),
+    _Field("last_activated_at", np.int64, attrgetter("last_activated_at")),
     _Field("last_accessed_at", np.int64, lambda m: _or_never(m.last_accessed_at)),
     _Field("last_mentioned_at", np.int64, lambda m: m.mentions[-1] if m.mentions else NEVER),
-    _Field("last_reinforced_at", np.int64, lambda m: m.last_reinforced_at),
+    _Field("last_reinforced_at", np.int64, attrgetter("last_reinforced_at")),
     _Field("negated_at", np.int64, lambda m: _or_never(m.negated_at)),
     _Field("deleted_at", np.int64, lambda m: _or_never(m.deleted_at)),
     _Field("restored_at", np.int64, lambda m: _or_never(m.restored_at)),
@@ -70,11 +71,11 @@ _FIELDS = (
     _Field("promotion_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.promotion_at)),
     _Field("kept", np.int8, lambda m: m.upkeep is not None and m.upkeep.kept),
     _Field("mention_boost", np.float64, lambda m: m.mention_boost if m.mentions else 0.0),
-    _Field("access_count", np.int64, lambda m: m.access_count),
-    _Field("reinforce_count", np.int64, lambda m: m.reinforce_count),
-    _Field("confidence", np.float64, lambda m: m.confidence),
-    _Field("importance", np.float64, lambda m: m.importance),
-    _Field("stability", np.float64, lambda m: m.stability),
+    _Field("access_count", np.int64, attrgetter("access_count")),
+    _Field("reinforce_count", np.int64, attrgetter("reinforce_count")),
+    _Field("confidence", np.float64, attrgetter("confidence")),
+    _Field("importance", np.float64, attrgetter("importance")),
+    _Field("stability", np.float64, attrgetter("stability")),
     _Field("decay_rate", np.float64, lambda m: np.nan if m.decay_rate is None else m.decay_rate),
     _Field("graded_at", np.int64, lambda m: NEVER if m.schedule is None else m.schedule.graded_at),
 )
@@ -158,8 +159,8 @@ class Columns:
         where: slice | list[int] = rows
         if rows[-1] - rows[0] == len(rows) - 1 and rows == list(range(rows[0], rows[-1] + 1)):
             where = slice(rows[0], rows[-1] + 1)
-        for name, _, of in _FIELDS:
-            self._held[name][where] = [of(memory) for memory in latest.values()]
+        for name, kind, of in _FIELDS:
+            self._held[name][where] = np.fromiter(map(of, latest.values()), kind, len(latest))
         self._held["kind"][where] = [self._kind_for(memory.kind) for memory in latest.values()]
         self._trim()
 

@@ -13,53 +13,84 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import NamedTuple
 
 import numpy as np
 
 from projections.conversation_dates import date_fit
 from projections.conversation_index import ASSISTANT, NONE, ConversationIndex
+from projections.conversation_meaning import Meant, meaning_values, meant, only_meant
 from projections.conversation_question import Heard
 from projections.conversation_terms import Stage, over_best, term_values
 from projections.conversation_weights import ADMITTING, SETTINGS, WEIGHTS
 from projections.laws.law import Floats
+from projections.meaning import Sense
 from projections.modes import Flags
 from projections.ranked import Ranked, added, best
 from projections.search_index import Rows
 from projections.view import OwnerView
 
+_WEIGHTS = asdict(WEIGHTS)
 _LAST = 1e-9
 """Share of the thread in the rough score: what only the thread reaches goes on after everything else."""
+_LITTLE = 1e-6
+"""Text over the best from which on the thread's share in the rough score is nothing beside it."""
 
 
-def rank(view: OwnerView, heard: Heard, shown: Flags, standing: Floats, wished: Callable[[int], bool] | None) -> Ranked:
+class Asking(NamedTuple):
+    """What the ranking compares beside text."""
+
+    query: str
+    sense: Sense
+    alone: bool
+    """Whether meaning counts in place of text, not beside it."""
+
+
+def rank(
+    view: OwnerView,
+    heard: Heard,
+    shown: Flags,
+    standing: Floats,
+    wished: Callable[[Rows], Flags] | None,
+    asking: Asking | None = None,
+) -> Ranked:
     """What answers a question among the rows that are shown and wished for; `standing`: the weight of every row."""
     index, size = view.conversation, len(view.columns)
-    own = np.zeros(size + 1)
-    own[heard.matches.rows] = heard.matches.scores
-    own[:-1] *= shown
-    own = over_best(own)
-    members = np.flatnonzero(shown & index.member[:size])
+    own, matched, there = np.zeros(size + 1), heard.matches.rows, shown & index.member[:size]
+    own[matched] = over_best(heard.matches.scores * shown[matched])
     dated = np.zeros(size)
-    if heard.days or heard.span:
+    if heard.times.phrases:
+        members = np.flatnonzero(there)
         said = view.columns.created_at[members]
-        dated[members] = date_fit(heard.days, heard.span, said, view.parameters.time_zone, SETTINGS.dates)
-    rows = _candidates(index, heard, own, dated, members, wished)
-    with_assistant = bool((index.role[members] == ASSISTANT).any())
-    values = term_values(view, heard, Stage(index, rows, own, dated, with_assistant))
+        dated[members] = date_fit(heard.times, said, SETTINGS.dates)
+    found = None if asking is None else _meant(view, heard, own, np.flatnonzero(there), asking)
+    if found is not None:
+        own, matched = found.own, np.flatnonzero(found.own[:-1])
+    rows = _candidates(index, heard, own, dated, there, matched, wished)
+    with_assistant = bool((there & (index.role[:size] == ASSISTANT)).any())
+    stage = Stage(index, rows, own, dated, with_assistant)
+    values = term_values(view, heard, stage)
+    if found is not None:
+        values |= meaning_values(stage, found)
+    if asking is not None and asking.alone:
+        values |= {"phrase": np.zeros(rows.size), "focus": own[rows] ** 2}
     admitted = np.zeros(rows.size, dtype=bool)
     for name in ADMITTING:
         if name in values:
             admitted |= values[name] > 0
     held = np.maximum(standing[rows], 0.0)
     values["weight"] = held / (1.0 + held)
-    weights = asdict(WEIGHTS)
     # Rounded before they are added, so that what is told adds up to the score that is told.
-    parts = {
-        name: np.round(weights[name] * value[admitted], 6)
-        for name, value in values.items()
-        if weights[name] * value.any()
-    }
-    return Ranked(rows[admitted], added(parts, int(admitted.sum())), parts, {})
+    table = np.array([_WEIGHTS[name] for name in values])[:, None] * np.array(list(values.values()))
+    told = np.round(table[:, admitted], 6)
+    parts = {name: part for name, part, some in zip(values, told, table.any(axis=1), strict=True) if some}
+    return Ranked(rows[admitted], added(parts, told.shape[1]), parts, {})
+
+
+def _meant(view: OwnerView, heard: Heard, own: Floats, members: Rows, asking: Asking) -> Meant:
+    if asking.alone:
+        return only_meant(view, heard, members, asking.sense)
+    return meant(view, asking.query, heard, own, members, asking.sense)
 
 
 def _candidates(
@@ -67,21 +98,40 @@ def _candidates(
     heard: Heard,
     own: Floats,
     dated: Floats,
-    members: Rows,
-    wished: Callable[[int], bool] | None,
+    there: Flags,
+    matched: Rows,
+    wished: Callable[[Rows], Flags] | None,
 ) -> Rows:
     """The members that go on, ascending: best by a rough score of their own text, their neighbours' and their day."""
-    rough = own[:-1] + SETTINGS.first_date * dated
+    reached = _reached(index, heard, own, matched, every=wished is not None)
+    rows = np.flatnonzero(there & (reached | (dated > 0)))
+    rough = own[rows] + SETTINGS.first_date * dated[rows]
     if heard.dialogue:
-        matched = np.flatnonzero(own)
-        before, after = index.previous[matched], index.next[matched]
-        far = np.where(after != NONE, index.next[after], NONE)
-        # A row is the neighbour of one row on each side, so that none is added to twice.
-        shares = ((before, SETTINGS.first_neighbours), (after, SETTINGS.first_neighbours), (far, _LAST))
-        for rows, share in shares:
-            there = rows != NONE
-            rough[rows[there]] += share * own[matched[there]]
-    rows = members[rough[members] > 0]
+        before, after = index.previous[rows], index.next[rows]
+        far = np.where(before != NONE, index.previous[before], NONE)
+        for beside, share in ((after, SETTINGS.first_neighbours), (before, SETTINGS.first_neighbours), (far, _LAST)):
+            rough += share * own[beside]  # no row is the last place, which is 0
+    kept = rough > 0
     if wished is not None:
-        rows = np.array([row for row in rows.tolist() if wished(row)], dtype=np.int64)
-    return np.sort(rows[best(rough[rows], rows, SETTINGS.candidates)])
+        kept[kept] = wished(rows[kept])
+    rows, rough = rows[kept], rough[kept]
+    return np.sort(rows[best(rough, rows, SETTINGS.candidates)])
+
+
+def _reached(index: ConversationIndex, heard: Heard, own: Floats, matched: Rows, *, every: bool) -> Flags:
+    """Whether text can bring a row among those that go on, unless `every` row that it reaches at all is asked for.
+
+    As many as go on score at least as much as the last of as many texts, and twice the best of a row and its neighbours is the
+    most that it scores: where all three have less than half of that, the row need not be looked at.
+    """
+    flags = np.zeros(own.size, dtype=bool)
+    text = own[matched]
+    if text.size > SETTINGS.candidates and not every:
+        least = np.partition(text, text.size - SETTINGS.candidates)[text.size - SETTINGS.candidates]
+        matched = matched[text >= (0.49 * least if least > _LITTLE else 0)]
+    flags[matched] = True
+    if heard.dialogue:
+        before, after = index.previous[matched], index.next[matched]
+        for beside in (before, after, np.where(after != NONE, index.next[after], NONE)):
+            flags[beside] = True
+    return flags[:-1]

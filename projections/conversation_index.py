@@ -2,8 +2,8 @@
 
 **Members** are the rows that hold text: secrets and purged memories have none. Within a session they stand in the order of
 (created_at, created_seq); a memory without a session stands alone. A turn at the end of its session, the ordinary case, is
-linked at once; for one that comes late, only its session is linked anew, at the next question. Traits and sequences of
-terms are read off a text when a question first needs them, and kept.
+linked at once; for one that comes late, only its session is linked anew, at the next question. Traits are read off a text
+when a question first needs them, and kept; terms in reading order stand in the text index, with which rows are shared.
 
 Not for use by two threads at once, as the view.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import fsum, log, sqrt
 from typing import NamedTuple
@@ -21,17 +22,19 @@ import numpy.typing as npt
 
 from projections.conversation_words import traits
 from projections.memory import Memory
-from projections.text import STOP_WORDS, tokens
+from projections.postings import Numbers
+from projections.search_index import Bm25Index
+from projections.text import STOP_WORDS
 
 Rows = npt.NDArray[np.int64]
-Sequence = npt.NDArray[np.int32]
+Bits = npt.NDArray[np.int8]
 NONE = -1
 """No row, no session."""
 OTHER, USER, ASSISTANT = 0, 1, 2
 """Roles: whose word a memory is, by its source."""
 GENERIC = frozenset({"", "user", "assistant", "system", "tool"})
 """Speakers that are no names."""
-_UNREAD = -1
+_ROLES = {"user": USER, "assistant": ASSISTANT}
 _Key = tuple[int, int, int]
 """created_at, created_seq, row."""
 
@@ -63,7 +66,8 @@ class _Session:
 class ConversationIndex:
     """Columns by row of the view; a row that is no member has no neighbours."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Bm25Index) -> None:
+        self._texts = texts
         self._entries: dict[int, _Entry] = {}
         self._sessions: dict[str, _Session] = {}
         self._late: set[str] = set()
@@ -73,9 +77,6 @@ class ConversationIndex:
         self._speaking: Counter[int] = Counter()
         """Members by speaker."""
         self._lengths: Counter[int] = Counter()
-        self._vocabulary: dict[str, int] = {}
-        self._sequences: dict[int, Sequence] = {}
-        self._sequence_bytes = 0
         self._shape: Shape | None = None
         self._names: dict[str, int] | None = None
         self.previous = np.zeros(0, dtype=np.int64)
@@ -88,22 +89,51 @@ class ConversationIndex:
         self.member = np.zeros(0, dtype=bool)
         """Whether the row holds text."""
         self.speaker = self.previous
-        self.role = self.previous
+        self.role = np.zeros(0, dtype=np.int8)
         self.length = self.previous
         """In tokens of what search reads."""
-        self._traits = self.previous
+        self._traits = self._known = np.zeros(0, dtype=np.int8)
+        """Traits by row, and which of them were read."""
         self._grow(64)
 
-    def put(self, row: int, memory: Memory, text: str, length: int) -> None:
-        """Take in a memory that is new, or changed; `text` is what search reads of it, empty if nothing, `length` its tokens."""
+    def fill(self, memories: Sequence[Memory], with_text: Sequence[bool]) -> None:
+        """Take in all of a view's memories, by row: `put` for each, when nothing was put before."""
+        self._grow(max(64, len(memories)))
+        lengths, speakers = self._texts.lengths().tolist(), dict[tuple[str | None, str], int]()
+        for row, memory in enumerate(memories):
+            if not with_text[row]:
+                continue
+            who = memory.speaker, memory.source
+            speaker = speakers.get(who)
+            if speaker is None:
+                speaker = speakers[who] = self._speaker(memory)
+            key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
+            self._entries[row] = _Entry(memory.session, key, speaker, role, lengths[row], memory.content)
+            if memory.session is not None:
+                session = self._sessions.get(memory.session)
+                if session is None:
+                    session = self._sessions[memory.session] = _Session(len(self._sessions))
+                session.keys.append(key)
+        rows = list(self._entries)
+        self.member[rows] = True
+        _, _, speaking, self.role[rows], told, _ = zip(*self._entries.values(), strict=True) if rows else ((),) * 6
+        self.speaker[rows], self.length[rows] = speaking, told
+        self._speaking.update(speaking)
+        self._lengths.update(told)
+        for session in self._sessions.values():
+            session.keys.sort()
+        self._link(list(self._sessions.values()))
+
+    def put(self, row: int, memory: Memory, with_text: bool) -> None:
+        """Take in a memory that is new, or changed, after the text index did; `with_text`: whether search reads any of it."""
         if row >= self.role.size:
             self._grow(max(row + 1, 2 * self.role.size))
-        before, entry = self._entries.get(row), self._entry(row, memory, length) if text else None
+        before, entry = self._entries.get(row), self._entry(row, memory) if with_text else None
         if before == entry:
             return
         self._shape = None
         if before is None or entry is None or before.content != entry.content:
-            self._forget(row)
+            self._known[row] = self._traits[row] = 0
         moved = before is None or entry is None or (before.session, before.key) != (entry.session, entry.key)
         if before is not None:
             self._count(before, -1)
@@ -121,12 +151,20 @@ class ConversationIndex:
 
     def settle(self) -> None:
         """Link the sessions into which something came late: to be called before the columns are read."""
-        for name in self._late:
-            rows = [key[2] for key in self._sessions[name].keys]
-            self.previous[rows] = [NONE, *rows[:-1]] if rows else []
-            self.next[rows] = [*rows[1:], NONE] if rows else []
-            self.place[rows] = range(len(rows))
+        self._link([self._sessions[name] for name in self._late])
         self._late.clear()
+
+    def _link(self, sessions: Sequence[_Session]) -> None:
+        """Tell the turns of sessions, whose keys are in order, of each other."""
+        rows = np.array([key[2] for session in sessions for key in session.keys], dtype=np.int64)
+        if not rows.size:
+            return
+        sizes = np.array([len(session.keys) for session in sessions])
+        starts = np.cumsum(sizes) - sizes
+        self.session[rows] = np.repeat([session.number for session in sessions], sizes)
+        self.place[rows] = place = np.arange(rows.size) - np.repeat(starts, sizes)
+        self.previous[rows] = np.where(place > 0, np.roll(rows, 1), NONE)
+        self.next[rows] = np.where(np.roll(place, -1) > 0, np.roll(rows, -1), NONE)
 
     @property
     def shape(self) -> Shape:
@@ -153,28 +191,25 @@ class ConversationIndex:
                             self._names.setdefault(word, self._numbers[name])
         return self._names
 
-    def traits(self, rows: Rows) -> Rows:
-        """Traits of the texts of member rows, as bits."""
-        for row in rows[self._traits[rows] == _UNREAD].tolist():
-            self._traits[row] = traits(self._entries[row].content)
+    def traits(self, rows: Rows, wanted: int) -> Bits:
+        """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
+        for row in rows[self._known[rows] & wanted != wanted].tolist():
+            lacking = wanted & ~int(self._known[row])
+            self._traits[row] |= traits(self._entries[row].content, lacking)
+            self._known[row] |= lacking
         return self._traits[rows]
 
-    def sequences(self, rows: Rows) -> list[Sequence]:
-        """The terms of the contents of member rows in reading order, as numbers."""
-        return [self._sequence(row) for row in rows.tolist()]
+    def read(self, rows: Rows) -> tuple[Numbers, Rows]:
+        """The terms of the contents of member rows in reading order, as numbers, laid end to end, and how many each has."""
+        return self._texts.read(rows)
 
-    def numbers_of(self, terms: list[str]) -> list[int]:
-        """The numbers of terms in the sequences read so far; NONE where none has the term."""
-        return [self._vocabulary.get(term, NONE) for term in terms]
-
-    @property
-    def vocabulary_size(self) -> int:
-        """One more than the largest number of a term."""
-        return len(self._vocabulary)
+    def places(self, terms: Sequence[str]) -> Rows:
+        """By number of a term: its place among these, or NONE."""
+        return self._texts.places(terms)
 
     def bytes_used(self) -> int:
         """About how much memory this takes."""
-        return 420 * len(self._entries) + 8 * self.role.nbytes + 110 * len(self._vocabulary) + self._sequence_bytes
+        return 420 * len(self._entries) + 8 * self.role.nbytes
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -182,27 +217,14 @@ class ConversationIndex:
     def __contains__(self, row: object) -> bool:
         return row in self._entries
 
-    def _entry(self, row: int, memory: Memory, length: int) -> _Entry:
+    def _entry(self, row: int, memory: Memory) -> _Entry:
+        key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
+        return _Entry(memory.session, key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
+
+    def _speaker(self, memory: Memory) -> int:
+        """The number of who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
         name = (memory.speaker or "").casefold().strip()
-        role = {"user": USER, "assistant": ASSISTANT}.get(memory.source, OTHER)
-        # Who is not named is told apart by the source; the brackets keep it from being taken for a name.
-        speaker = self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
-        key = memory.created_at, memory.created_seq, row
-        return _Entry(memory.session, key, speaker, role, length, memory.content)
-
-    def _sequence(self, row: int) -> Sequence:
-        found = self._sequences.get(row)
-        if found is None:
-            known = self._vocabulary
-            numbers = [known.setdefault(term, len(known)) for term in tokens(self._entries[row].content)]
-            found = self._sequences[row] = np.array(numbers, dtype=np.int32)
-            self._sequence_bytes += found.nbytes + 210
-        return found
-
-    def _forget(self, row: int) -> None:
-        self._traits[row] = _UNREAD
-        if (held := self._sequences.pop(row, None)) is not None:
-            self._sequence_bytes -= held.nbytes + 210
+        return self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
 
     def _count(self, entry: _Entry, step: int) -> None:
         for counter, key in ((self._lengths, entry.length), (self._speaking, entry.speaker)):
@@ -239,8 +261,19 @@ class ConversationIndex:
         keys.append(entry.key)
 
     def _grow(self, size: int) -> None:
-        empty = {"place": 0, "role": OTHER, "length": 0, "member": False}
-        for name in ("previous", "next", "place", "session", "speaker", "role", "length", "member", "_traits"):
+        empty = {"place": 0, "role": OTHER, "length": 0, "member": False, "_traits": 0, "_known": 0}
+        for name in (
+            "previous",
+            "next",
+            "place",
+            "session",
+            "speaker",
+            "role",
+            "length",
+            "member",
+            "_traits",
+            "_known",
+        ):
             held = getattr(self, name)
             column = np.full(size, empty.get(name, NONE), dtype=held.dtype)
             column[: held.size] = held

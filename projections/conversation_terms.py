@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,65 +52,67 @@ def term_values(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     if heard.dialogue:
         values |= _of_place(heard, stage)
     values |= _of_speakers(heard, stage)
-    traits, text = stage.index.traits(stage.rows), values["text"]
-    if heard.days or heard.span:
+    text = values["text"]
+    if heard.times.phrases:
         values["date"] = stage.dated[stage.rows]
     if asks_when(heard.folded):
-        values["when"] = _has(traits, HAS_TIME)
+        values["when"] = _having(stage, HAS_TIME)
     if asks_many(heard.folded):
-        values["many"] = _has(traits, HAS_NUMBER)
-    values["standing"] = _has(traits, STANDING) * (text > SETTINGS.on_matter)
+        values["many"] = _having(stage, HAS_NUMBER)
+    values["standing"] = _having(stage, STANDING) * (text > SETTINGS.on_matter)
     return values
 
 
 def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     rows, text = stage.rows, stage.own[stage.rows]
-    sequences = stage.index.sequences(rows)
-    terms = list(heard.terms)
-    numbers = stage.index.numbers_of(terms)
-    lookup = np.full(stage.index.vocabulary_size, NONE)
-    for place, number in enumerate(numbers):
-        if number != NONE:
-            lookup[number] = place
-    places = lookup[np.concatenate(sequences)] if sequences else np.zeros(0, dtype=np.int64)
-    columns = np.repeat(np.arange(rows.size), [one.size for one in sequences])
+    terms, said = list(heard.terms), _said(stage, heard)
     rarity = np.array([view.idf(term) for term in terms])
-    known = {term: place for place, (term, number) in enumerate(zip(terms, numbers, strict=True)) if number != NONE}
-    pairs = {
-        (known[a], known[b])
-        for a, b in zip(heard.sequence, heard.sequence[1:], strict=False)
-        if a in known and b in known
-    }
+    tf = np.bincount(said.places * rows.size + said.columns, minlength=len(terms) * rows.size)
+    tf = tf.reshape(len(terms), rows.size)
+    known = {term: place for place, term in enumerate(terms) if tf[place].any()}
     last = sorted(known[term] for term in heard.last if term in known)
     focus: Floats = text
     if last:
-        tf = _counts(places, columns, len(terms), rows.size)[last]
         k1, b = heard.weighing
         norm = k1 * (1 - b + b * stage.index.length[rows] / view.mean_length)
-        best: Floats = rarity[last] @ ((k1 + 1) * tf / (tf + norm + 1e-9))
+        best: Floats = rarity[last] @ ((k1 + 1) * tf[last] / (tf[last] + norm + 1e-9))
         focus = over_best(best)
-    phrase = over_best(_phrases(pairs, rarity, places, columns, rows.size))
+    pairs = {(known[a], known[b]) for a, b in pairwise(heard.sequence) if a in known and b in known}
+    phrase = over_best(_phrases(pairs, rarity, said, rows.size))
     return {"text": text, "focus": text * focus, "phrase": phrase}
 
 
-def _counts(places: Rows, columns: Rows, terms: int, size: int) -> Floats:
-    """How often each term stands in each candidate's text, shape (terms, size)."""
-    hit = places >= 0
-    counted = np.bincount(places[hit] * size + columns[hit], minlength=terms * size)
-    return counted.reshape(terms, size).astype(np.float64)
+class _Said(NamedTuple):
+    """Where the question's terms stand in the contents of candidates, in reading order; aligned."""
+
+    at: Rows
+    """Places in all contents laid end to end."""
+    places: Rows
+    """Which of the question's terms."""
+    columns: Rows
+    """Which candidate."""
 
 
-def _phrases(pairs: set[tuple[int, int]], rarity: Floats, places: Rows, columns: Rows, size: int) -> Floats:
+def _said(stage: Stage, heard: Heard) -> _Said:
+    numbers, lengths = stage.index.read(stage.rows)
+    places = stage.index.places(list(heard.terms))[numbers]
+    at = np.flatnonzero(places != NONE)
+    return _Said(at, places[at], np.searchsorted(np.cumsum(lengths), at, side="right"))
+
+
+def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: _Said, size: int) -> Floats:
     """Sum of the mean rarity of each pair that stands side by side in a candidate, each counted once, shape (size,)."""
-    if not pairs or places.size < 2:
+    if not pairs:
         return np.zeros(size)
-    terms = rarity.size
+    terms, at, columns = rarity.size, said.at, said.columns
     codes = np.array(sorted(a * terms + b for a, b in pairs))
-    at = np.flatnonzero((places[:-1] >= 0) & (places[1:] >= 0) & (columns[:-1] == columns[1:]))
-    seen = places[at] * terms + places[at + 1]
-    kept = np.isin(seen, codes)
-    found = np.unique(seen[kept] * size + columns[at[kept]])
-    code, column = found // size, found % size
+    beside = np.flatnonzero((at[1:] == at[:-1] + 1) & (columns[1:] == columns[:-1]))
+    seen = said.places[beside] * terms + said.places[beside + 1]
+    kept = codes[np.minimum(np.searchsorted(codes, seen), codes.size - 1)] == seen
+    found = np.sort(seen[kept] * size + columns[beside[kept]])
+    once = np.ones(found.size, dtype=bool)
+    once[1:] = found[1:] != found[:-1]
+    code, column = np.divmod(found[once], size)
     summed = np.bincount(column, (rarity[code // terms] + rarity[code % terms]) / 2, minlength=size)
     return summed.astype(np.float64)
 
@@ -120,25 +124,24 @@ def _of_place(heard: Heard, stage: Stage) -> Values:
     asked = np.zeros(rows.size, dtype=bool)
     # A withheld turn's text scores 0, so that it is not read here.
     some = np.flatnonzero((before != NONE) & (own[before] > 0) & (index.speaker[before] != index.speaker[rows]))
-    asked[some] = index.traits(before[some]) & ENDS_ASKING > 0
+    asked[some] = index.traits(before[some], ENDS_ASKING) & ENDS_ASKING > 0
     return {
         "thread": (1 - heard.long) * own[before2],
         "neighbour": heard.long * np.maximum(own[before], own[after]),
         "answer": own[before] * asked,
         "session": _of_session(index.session[rows], own[rows]),
         "opening": np.where(index.session[rows] != NONE, np.exp(-index.place[rows] / OPENING_TURNS), 0.0),
-        "asks": _has(index.traits(rows), HAS_QUESTION),
+        "asks": _having(stage, HAS_QUESTION),
     }
 
 
 def _of_session(sessions: Rows, text: Floats) -> Floats:
     """The best text in each one's session; nothing tells sessions apart where there is only one."""
-    numbers, of = np.unique(sessions, return_inverse=True)
-    if numbers.size < 2:
+    if not sessions.size or (sessions == sessions[0]).all():
         return np.zeros(text.size)
-    tops = np.zeros(numbers.size)
-    np.maximum.at(tops, of, text)
-    return np.where(sessions != NONE, tops[of], 0.0)
+    tops = np.zeros(int(sessions.max()) + 2)  # the last place is that of none
+    np.maximum.at(tops, sessions, text)
+    return np.where(sessions != NONE, tops[sessions], 0.0)
 
 
 def _of_speakers(heard: Heard, stage: Stage) -> Values:
@@ -150,12 +153,12 @@ def _of_speakers(heard: Heard, stage: Stage) -> Values:
             values["assistant"] = (index.role[rows] == ASSISTANT).astype(np.float64)
     if heard.speakers:
         values["speaker"] = (index.speaker[rows] == heard.speakers[0]).astype(np.float64)
-        values["self"] = _has(index.traits(rows), SELF)
+        values["self"] = _having(stage, SELF)
     return values
 
 
-def _has(traits: Rows, trait: int) -> Floats:
-    return (traits & trait > 0).astype(np.float64)
+def _having(stage: Stage, trait: int) -> Floats:
+    return (stage.index.traits(stage.rows, trait) & trait > 0).astype(np.float64)
 
 
 def over_best(values: Floats) -> Floats:

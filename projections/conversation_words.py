@@ -6,12 +6,11 @@ Every pattern takes time proportional to the text, whatever the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
 
-_QUESTION = re.compile("[?？]")
 _AFTER_QUESTION = re.compile("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -23,8 +22,9 @@ _NUMBER = re.compile(
     r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
 )
 _STANDING = re.compile(
-    r"^\s*(?:please )?(?:always|never|whenever|from now on)\b|\bwhen(?:ever)? i ask\b|^请?(?:以后|每次|始终|总是|今后)|以后请"
+    r"\s*(?:please )?(?:always|never|whenever|from now on)\b|请?(?:以后|每次|始终|总是|今后)"  # at the start
 )
+_WHEN_I_ASK = re.compile(r"\bwhen(?:ever)? i ask\b")
 _SELF = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
 
 _ASIDE = re.compile(
@@ -47,12 +47,33 @@ _MANY = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-def traits(text: str) -> int:
-    """The traits of a turn's text, as bits."""
-    folded = text.casefold()
-    found = ENDS_ASKING * ends_asking(text) | HAS_QUESTION * bool(_QUESTION.search(text))
-    found |= HAS_TIME * bool(_TIME.search(folded)) | HAS_NUMBER * bool(_NUMBER.search(folded))
-    return found | STANDING * bool(_STANDING.search(folded)) | SELF * bool(_SELF.search(folded))
+def traits(text: str, wanted: int) -> int:
+    """Those of the wanted traits that a turn's text has, as bits; each costs time of its own."""
+    found = 0
+    if wanted & HAS_QUESTION and ("?" in text or "？" in text):
+        found |= HAS_QUESTION
+    if wanted & ENDS_ASKING and ends_asking(text):
+        found |= ENDS_ASKING
+    if wanted & (HAS_TIME | HAS_NUMBER | STANDING | SELF):
+        folded = text.casefold()
+        for trait, tells in _TELLS:
+            if wanted & trait and tells(folded):
+                found |= trait
+    return found
+
+
+def _stands(folded: str) -> bool:
+    if _STANDING.match(folded) or "以后请" in folded:
+        return True
+    return "i ask" in folded and _WHEN_I_ASK.search(folded) is not None
+
+
+_TELLS: tuple[tuple[int, Callable[[str], object]], ...] = (
+    (HAS_TIME, _TIME.search),
+    (HAS_NUMBER, _NUMBER.search),
+    (STANDING, _stands),
+    (SELF, _SELF.search),
+)
 
 
 def ends_asking(text: str) -> bool:

@@ -37,12 +37,14 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    SynonymDefined,
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
 from projections import evolve_conflict, evolve_create, evolve_life, evolve_link, evolve_merge, evolve_use
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
+from projections.synonyms import paired, with_pair
 
 Handler = Callable[[Scene, Any, Event[Any]], None]
 
@@ -67,6 +69,19 @@ def _change_parameters(scene: Scene, data: ParametersChanged, _event: Event[Any]
     scene.settings = scene.settings._replace(parameters=tuple(sorted(values.items())))
     scene.notes.append(
         Note(OWNER, "parameters", "the owner's parameters from here on", None, None, tuple(sorted(data.parameters)))
+    )
+
+
+def _define_synonym(scene: Scene, data: SynonymDefined, _event: Event[Any]) -> None:
+    pair = paired(data.keyword, data.synonym, data.similarity)
+    pairs = "there are no two different words" if pair is None else with_pair(scene.settings.synonyms, pair)
+    if isinstance(pairs, str):
+        scene.ignore(OWNER, pairs)
+        return
+    scene.settings = scene.settings._replace(synonyms=pairs)
+    reason = "two words are alike" if data.similarity else "two words are no synonyms"
+    scene.notes.append(
+        Note(OWNER, "synonym", f"{reason} in the owner's searches from here on", None, None, ("synonyms",))
     )
 
 
@@ -96,9 +111,10 @@ HANDLERS: Mapping[type, Handler] = {
     MemoryUnmerged: evolve_merge.unmerge,
     ProfileChosen: _choose_profile,
     ParametersChanged: _change_parameters,
+    SynonymDefined: _define_synonym,
     EventDiscarded: _discard,
 }
-"""Turns, tool results and synonyms change no memory and have no handler."""
+"""Turns and tool results change nothing and have no handler."""
 
 
 def parameters_of(settings: Settings, base: Parameters = DEFAULTS) -> Parameters:

@@ -19,7 +19,7 @@ from projections.evolve import evolve, parameters_of
 from projections.memory import Memory
 from projections.scene import Settings
 
-PROJECTION_VERSION = 2
+PROJECTION_VERSION = 3
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
@@ -38,13 +38,15 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
     pack: int = 0
     """Name of the newest packed log field (the seq it reaches), 0 for none."""
+    synonyms: tuple[tuple[str, str, float], ...] = ()
+    """The owner's own: at most 256 pairs, and 64 that are no synonyms here."""
 
     @property
     def settings(self) -> Settings:
-        """Profile and parameters as `evolve` takes them."""
-        if self.profile == "weighted" and not self.parameters:
+        """Profile, parameters and synonyms as `evolve` takes them."""
+        if self.profile == "weighted" and not self.parameters and not self.synonyms:
             return _UNCHANGED
-        return Settings(self.profile, self.parameters)
+        return Settings(self.profile, self.parameters, self.synonyms)
 
 
 _UNCHANGED = Settings()
@@ -91,6 +93,7 @@ def fold_event(
         settings.profile,
         settings.parameters,
         owner.pack,
+        settings.synonyms,
     )
     return Step(after, change.memories, entries)
 

@@ -5,7 +5,10 @@ All of it is read at an instant: nothing depends on when a sweep ran.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -35,23 +38,32 @@ Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.int8]
 
 
-class Visibility(NamedTuple):
+@dataclass(frozen=True)
+class Visibility:
     """Every row at an instant under one mode. Arrays have one element a row."""
 
     shown: Flags
     weights: Floats
     """Unclipped."""
-    levels: Bytes
-    """Effective levels, 0 full to 4 archive."""
     reasons: Bytes
     """Index into REASONS, -1 where shown."""
+    _levels: Callable[[Instants | None], Bytes]
+
+    @property
+    def levels(self) -> Bytes:
+        """Effective levels, 0 full to 4 archive; computed when first asked for."""
+        return self._levels(None)
+
+    def levels_of(self, rows: Instants) -> Bytes:
+        """Effective levels of a few rows."""
+        return self._levels(rows)
 
 
 def idle_days(columns: Columns, now: int) -> Floats:
     """Days since the last activation, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
-    idle = np.maximum(now - active_from(columns), 0) / DAY
-    halved: Floats = np.where(columns.sensitivity == 1, idle / 2, idle)
-    return halved
+    idle: Floats = np.maximum(now - active_from(columns), 0) / DAY
+    idle[columns.sensitivity == 1] /= 2
+    return idle
 
 
 def active_from(columns: Columns) -> Instants:
@@ -84,8 +96,10 @@ def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters
     From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
     """
     idle = idle_days(columns, now)
-    levels = np.searchsorted(np.array(level_steps(parameters)), idle, side="right")
-    levels = np.where(weights < law.normal_threshold(parameters), levels, np.minimum(levels, SUMMARY))
+    levels = np.zeros(len(columns), dtype=np.int8)
+    for step in level_steps(parameters):
+        levels += idle >= step
+    np.minimum(levels, SUMMARY, out=levels, where=~(weights < law.normal_threshold(parameters)))
     levels[(weights < parameters.archive_weight) & (idle >= parameters.archive_idle_days)] = ARCHIVE
     archived = law.ends(columns, parameters).archived
     levels[(archived <= now) & (archived > columns.restored_at)] = ARCHIVE
@@ -106,7 +120,7 @@ def effective_levels(columns: Columns, law: Law, weights: Floats, now: int, para
 def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mode: Mode) -> Visibility:
     """What a mode shows at `now` (microseconds since 1970), and why not the rest."""
     weights = law.weights(columns, now, parameters)
-    levels = effective_levels(columns, law, weights, now, parameters)
+    levels = _levels_when_asked(columns, law, weights, now, parameters)
     reasons = np.full(len(columns), -1, dtype=np.int8)
     states = columns.standing()
     if mode != "debug":
@@ -119,7 +133,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
             ("sensitive", secrets(columns)),
         ]
         if mode == "normal":
-            found[1:1] = [("compressed", levels > SUMMARY)]
+            found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
             found[-2:-2] = [
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
@@ -127,8 +141,23 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
                 ("merged", states == Columns.MERGED),
             ]
         for reason, rows in found:
-            reasons[rows] = REASONS.index(reason)
-    return Visibility(reasons == -1, weights, levels, reasons)
+            if rows.any():
+                reasons[rows] = REASONS.index(reason)
+    return Visibility(reasons == -1, weights, reasons, levels)
+
+
+def _levels_when_asked(
+    columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters
+) -> Callable[[Instants | None], Bytes]:
+    """Effective levels of some rows, or of all; those of all are kept."""
+    whole = cache(partial(effective_levels, columns, law, weights, now, parameters))
+
+    def levels(rows: Instants | None) -> Bytes:
+        if rows is None or whole.cache_info().currsize:
+            return whole() if rows is None else whole()[rows]
+        return effective_levels(columns.only(rows), law, weights[rows], now, parameters)
+
+    return levels
 
 
 def secrets(columns: Columns) -> Flags:

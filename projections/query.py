@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +84,7 @@ def status(memory: Memory) -> str:
     return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]
 
 
+@lru_cache(maxsize=4096)
 def moment(micros: int | None) -> str | None:
     """Microseconds since 1970 as RFC 3339 in UTC."""
     return None if micros is None else utc_text(from_micros(micros))
@@ -122,6 +124,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "confidence": memory.confidence,
         "importance": memory.importance,
         "keywords": [] if hidden else list(memory.keywords),
+        "extracted_keywords": _keywords(view, memory),
         "tags": [] if hidden else list(memory.tags),
         "emotion": memory.emotion,
         "project": memory.project,
@@ -146,6 +149,12 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "purged_at": moment(memory.purged_at),
         "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
     }
+
+
+def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
+    """What the memory is found by as keywords, the given ones among them; none of a secret, revealed or not."""
+    row = view.columns.row(memory.id)
+    return [] if row is None else [one._asdict() for one in view.keywords(row)]
 
 
 def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:

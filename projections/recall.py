@@ -1,245 +1,270 @@
 """Search: which memories answer a question, in what order and why, and what else they bring to mind. Pure.
 
-Four rankings can be chosen. `conversation`, the default: text, and what its place in a conversation says. `text`: BM25 with the
-weight under the owner's law as a tie-breaker. `overlap`: the score of seed 004, section 6. `associative`: its later one, which
-ranks what activation reaches among the direct hits.
+The rankings are in `conversation` (the default) and `rankings`; what all of them owe is here: filters, what is current before
+what it replaced, reasons that add up, and what was withheld.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from projections import conversation
-from projections.brought import MOST_ACTIVATED, admits_shown, brought_to_mind, path_told
+from projections.brought import brought_to_mind, path_told
 from projections.context import contextual_match
+from projections.conversation_dates import told
 from projections.conversation_question import Heard, hear
 from projections.conversation_weights import WEIGHTS
-from projections.laws import LAWS
+from projections.keyword_match import expanded
 from projections.laws.law import Floats
+from projections.meaning import Sense
 from projections.memory import LEVELS
 from projections.modes import REASONS, Visibility, reasons_told, secrets, visibility
 from projections.query import Asked, card
-from projections.ranked import Ranked, added, best
+from projections.ranked import Ranked, best
+from projections.rankings import (
+    MOST_PUBLISHED,
+    WEIGHT_SHARE,
+    Direct,
+    by_activation,
+    by_overlap,
+    by_published,
+    by_text,
+    direct_hits,
+    relevance_of,
+    seeds_of,
+    text_score,
+)
 from projections.search_index import Rows, Scores
-from projections.spreading import MOST_SEEDS, associative_score, spread
 from projections.successors import Lifted, with_successors
 from projections.view import OwnerView
+from projections.wish import BY_MEANING, PLAIN, Filter, Wish
 
-TEXT_HALF = 8.0
-"""BM25 score at which the text term is one half: b / (b + 8), memory.md section 11; never scaled by the best hit."""
-WEIGHT_SHARE = 0.05
-"""The most that a memory's weight adds to its score: decay orders near-ties and does not bury a right answer."""
-RANKINGS = ("conversation", "text", "overlap", "associative")
-
-
-class Wish(NamedTuple):
-    """What a search asks beside its words."""
-
-    ranking: str = RANKINGS[0]
-    tags: tuple[str, ...] = ()
-    """Context tags, any of which must be there; more of them count more."""
-    feeling: str | None = None
-    """positive, negative or urgent: a tag that must be there."""
-    project: str | None = None
-    """Ranks memories of this project higher under `overlap`; filters nothing."""
-    associations: bool = False
-    """Whether to tell also what the hits bring to mind, over associations and triples."""
+MOST_WITHHELD = 5
+"""Withheld memories named for each reason, the best matches."""
+_WEIGHTS = asdict(WEIGHTS)
 
 
-class _Found(NamedTuple):
-    """Direct hits that the mode and the wish let through, aligned."""
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One search, understood."""
 
-    rows: Rows
-    text: Floats
-    """BM25 as b / (b + 8)."""
+    asked: Asked
+    query: str
+    wish: Wish
+    sense: Sense | None
+    """None where meaning is not asked for, or cannot be compared."""
+    seen: Visibility
+    wished: Filter
+    heard: Heard | None
+    """The question as the conversation ranking understands it, under that ranking."""
+    matches: Scores
+
+    @property
+    def view(self) -> OwnerView:
+        """The view that is asked."""
+        return self.asked.view
 
 
-PLAIN = Wish()
+def search(
+    asked: Asked, query: str, limit: int, wish: Wish = PLAIN, sense: Sense | None = None, offset: int = 0
+) -> dict[str, Any]:
+    """The best `limit` matches after `offset` that the mode shows, each with its reasons, and what was withheld.
 
-
-def search(asked: Asked, query: str, limit: int, wish: Wish = PLAIN) -> dict[str, Any]:
-    """The best `limit` matches that the mode shows, each with why it stands where it stands, and what was withheld."""
-    view, now, mode = asked
-    seen = visibility(view.columns, view.law, now, view.parameters, mode)
-    heard = hear(view, query, now, seen.shown) if wish.ranking == "conversation" else None
-    matches = view.matches(query) if heard is None else heard.matches
-    found = _let_through(view, matches, seen, wish)
-    ranked, replaced = _current_first(asked, matches, _rank(asked, query, found, seen, wish, heard), seen, wish, heard)
-    order = best(ranked.scores, ranked.rows, limit)
+    `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
+    """
+    this = _understood(asked, query, wish, sense)
+    ranked, replaced = _current_first(this, _ranked(this))
+    ranked = _relevant(this, ranked)
+    order = best(ranked.scores, ranked.rows, offset + limit)[offset:]
     answer: dict[str, Any] = {
-        "results": _results(asked, query, ranked, order, seen, wish, heard, replaced),
-        "withheld": _withheld(view, matches, seen, mode),
+        "results": _results(this, ranked, order, replaced),
+        "total": int(ranked.rows.size),
+        "search_mode": this.wish.search_mode,
+        "understood": _heard(this),
+        "expanded": _widened(this),
+        "meaning": None if this.sense is None else _embedded(this.sense),
+        "withheld": _withheld(this),
     }
     if wish.associations:
-        answer["associated"] = brought_to_mind(asked, query, _seeds(found), set(ranked.rows[order].tolist()), seen)
+        shown = set(ranked.rows[order].tolist())
+        answer["associated"] = brought_to_mind(asked, query, seeds_of(_direct(this)), shown, this.seen)
     return answer
 
 
-def _let_through(view: OwnerView, matches: Scores, seen: Visibility, wish: Wish) -> _Found:
-    kept = seen.shown[matches.rows]
-    if _filters(wish):
-        for place in np.flatnonzero(kept):
-            kept[place] = _wished(view, int(matches.rows[place]), wish)
-    bm25 = matches.scores[kept]
-    return _Found(matches.rows[kept], bm25 / (bm25 + TEXT_HALF))
+def _understood(asked: Asked, query: str, wish: Wish, sense: Sense | None) -> _Search:
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    if wish.search_mode == "keyword" or wish.ranking not in BY_MEANING:
+        sense = None
+    heard = hear(view, query, now, seen.shown) if wish.ranking == "conversation" else None
+    matches = view.matches(query) if heard is None else heard.matches
+    return _Search(asked, query, wish, sense, seen, Filter(view, wish.filters, seen.weights), heard, matches)
 
 
-def _filters(wish: Wish) -> bool:
-    return bool(wish.tags) or wish.feeling is not None
+def _direct(this: _Search) -> Direct:
+    return direct_hits(this.view, this.matches, this.seen.shown, this.wished)
 
 
-def _wished(view: OwnerView, row: int, wish: Wish) -> bool:
-    """Whether a memory has one of the tags, and the feeling, that are asked for."""
-    tags = view.context(row).tags
-    named = not wish.tags or contextual_match(wish.tags, tags) > 0
-    return named and (wish.feeling is None or wish.feeling in tags)
-
-
-def _rank(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish, heard: Heard | None) -> Ranked:
-    if heard is not None:
-        wished = partial(_wished, asked.view, wish=wish) if _filters(wish) else None
-        ranked = conversation.rank(asked.view, heard, seen.shown, seen.weights, wished)
+def _ranked(this: _Search) -> Ranked:
+    wish, asked, seen = this.wish, this.asked, this.seen
+    if this.heard is not None:
+        passing = None if this.wished.is_open else this.wished.passing
+        asking = None
+        if this.sense is not None:
+            asking = conversation.Asking(this.query, this.sense, wish.search_mode == "semantic")
+        ranked = conversation.rank(this.view, this.heard, seen.shown, seen.weights, passing, asking)
+    elif wish.ranking == "published":
+        ranked = by_published(asked, this.query, this.matches, seen, this.wished, wish, this.sense)
     elif wish.ranking == "overlap":
-        ranked = _by_overlap(asked, query, found, wish)
+        ranked = by_overlap(asked, this.query, _direct(this), wish.near_project)
     elif wish.ranking == "associative":
-        ranked = _by_activation(asked, query, found, seen, wish)
+        ranked = by_activation(asked, this.query, _direct(this), seen, this.wished)
     else:
-        standing = np.maximum(seen.weights[found.rows], 0.0)
-        bonus = WEIGHT_SHARE * standing / (1.0 + standing)
-        ranked = Ranked(found.rows, found.text + bonus, {"text": found.text, "weight": bonus}, {})
-    if wish.tags and ranked.rows.size:
-        tags = [asked.view.context(int(row)).tags for row in ranked.rows]
-        share = np.round(WEIGHT_SHARE * np.array([contextual_match(wish.tags, one) for one in tags]), 6)
+        ranked = by_text(_direct(this), seen)
+    tags = wish.filters.tags
+    if tags and ranked.rows.size:
+        held = [asked.view.context(int(row)).tags for row in ranked.rows]
+        share = np.round(WEIGHT_SHARE * np.array([contextual_match(tags, one) for one in held]), 6)
         ranked = ranked._replace(scores=ranked.scores + share, parts={**ranked.parts, "context": share})
     return ranked
 
 
-def _current_first(
-    asked: Asked, matches: Scores, ranked: Ranked, seen: Visibility, wish: Wish, heard: Heard | None
-) -> Lifted:
-    """What replaced a match stands above it, under the rankings by text; the two of the ebbinghaus source stay as published."""
-    if wish.ranking not in ("conversation", "text"):
+def _current_first(this: _Search, ranked: Ranked) -> Lifted:
+    """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
+    if this.wish.ranking not in ("conversation", "text"):
         return Lifted(ranked, {})
+    top = max(float(this.matches.scores.max(initial=0.0)), 1e-9)
 
     def lend(bm25: Floats) -> Floats:
-        if heard is None:
-            return bm25 / (bm25 + TEXT_HALF)
-        return WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
+        return text_score(this.view, bm25) if this.heard is None else WEIGHTS.text * bm25 / top
 
-    return with_successors(asked.view, matches, ranked, seen.shown, lend, partial(_wished, asked.view, wish=wish))
+    return with_successors(this.view, this.matches, ranked, this.seen.shown, lend, this.wished.passes)
 
 
-def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:
-    """Ebbinghaus strength of rows, 0 to 1, whatever the owner's profile."""
-    return LAWS["ebbinghaus"].weights(view.columns.only(rows), now, view.parameters)
+def _relevant(this: _Search, ranked: Ranked) -> Ranked:
+    """What is at least as relevant as asked for, of the best; everything where nothing is asked."""
+    least = this.wish.filters.least_relevance
+    if least <= 0 or not ranked.rows.size:
+        return ranked
+    order = best(ranked.scores, ranked.rows, MOST_PUBLISHED)
+    rows = ranked.rows[order]
+    kept = order[relevance_of(this.asked, this.query, rows, _bm25(this, rows), this.wish, this.sense).whole >= least]
+    parts = {name: part[kept] for name, part in ranked.parts.items()}
+    return Ranked(ranked.rows[kept], ranked.scores[kept], parts, ranked.ways)
 
 
-def _by_overlap(asked: Asked, query: str, found: _Found, wish: Wish) -> Ranked:
-    """2 overlap + 0.5 strength + 0.3 of the project asked for + 0.3 confidence (seed 004, section 6).
-
-    Overlap is the share of the query's terms that the memory's text and keywords hold.
-    """
-    view, rows = asked.view, found.rows
-    projects = np.array(
-        [wish.project is not None and view.columns.memories[int(row)].project == wish.project for row in rows]
-    )
-    parts = {
-        "overlap": 2.0 * view.coverage(query, rows),
-        "strength": 0.5 * _strengths(view, rows, asked.now),
-        "project": 0.3 * projects.astype(np.float64),
-        "confidence": 0.3 * view.columns.confidence[rows],
-    }
-    return Ranked(rows, added(parts, rows.size), parts, {})
+def _bm25(this: _Search, rows: Rows) -> Floats:
+    """BM25 of rows by the ranking's own terms and weighing, 0 where none matches."""
+    scores = np.zeros(len(this.view.columns))
+    scores[this.matches.rows] = this.matches.scores
+    found: Floats = scores[rows]
+    return found
 
 
-def _by_activation(asked: Asked, query: str, found: _Found, seen: Visibility, wish: Wish) -> Ranked:
-    """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.2).
-
-    Activation may pass through what lacks the tags asked for, but only what has them is a result.
-    """
-    view = asked.view
-    seeds = _seeds(found)
-    reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
-    ways = {one.row: one for one in reached if not _filters(wish) or _wished(view, one.row, wish)}
-    direct = set(found.rows.tolist())
-    rows = np.concatenate([found.rows, np.array([r for r in ways if r not in direct], dtype=np.int64)]).astype(np.int64)
-    best = max((relevance for _, relevance in seeds), default=1.0)
-    activation = {row: relevance / best for row, relevance in seeds} | {
-        row: one.activation for row, one in ways.items()
-    }
-    strength, none = 100.0 * _strengths(view, rows, asked.now), np.zeros(rows.size)
-    active = np.array([activation.get(int(row), 0.0) for row in rows])
-    parts = {
-        "keyword": associative_score(view.coverage(query, rows), none, strength),
-        "activation": associative_score(none, active, strength),
-    }
-    return Ranked(rows, added(parts, rows.size), parts, ways)
-
-
-def _seeds(found: _Found) -> list[tuple[int, float]]:
-    """The best direct hits with their relevance; of equal ones the newer."""
-    order = best(found.text, found.rows, MOST_SEEDS)
-    return [(int(found.rows[at]), float(found.text[at])) for at in order]
-
-
-def _results(
-    asked: Asked,
-    query: str,
-    ranked: Ranked,
-    order: Rows,
-    seen: Visibility,
-    wish: Wish,
-    heard: Heard | None,
-    replaced: Mapping[int, list[str]],
-) -> list[dict[str, Any]]:
-    view, now, _ = asked
-    rows = [int(ranked.rows[at]) for at in order]
-    memories = [view.columns.memories[row] for row in rows]
-    ids = [memory.id for memory in memories]
-    brought = view.explain(query, ids) if heard is None else view.explain_of(heard.terms, ids, heard.weighing)
-    results = []
-    for at, row, memory, bm25 in zip(order, rows, memories, brought, strict=True):
-        reading = view.law.read(memory, now, view.parameters)
-        score = {name: round(float(part[at]), 6) for name, part in ranked.parts.items()}
-        if heard is not None:
-            score = {name: value for name, value in score.items() if value}
-        explained: dict[str, Any] = {
-            "score": score,
-            "terms": _terms(bm25, None if heard is None else score.get("text", 0.0)),
-            "law": view.law.name,
-            "factors": {name: round(value, 6) for name, value in reading.factors.items()},
-        }
-        if row in replaced:
-            explained["replaces"] = replaced[row]
-        if row in ranked.ways:
-            explained["path"] = path_told(view.columns, ranked.ways[row])
-        if _filters(wish):
-            explained["tags"] = list(view.context(row).tags)
+def _results(this: _Search, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]]) -> list[dict[str, Any]]:
+    rows = ranked.rows[order]
+    memories = [this.view.columns.memories[int(row)] for row in rows]
+    brought = _brought(this, [memory.id for memory in memories])
+    relevance = relevance_of(this.asked, this.query, rows, _bm25(this, rows), this.wish, this.sense).whole
+    levels, results = this.seen.levels_of(rows).tolist(), []
+    for number, (at, memory, bm25) in enumerate(zip(order, memories, brought, strict=True)):
+        row = int(rows[number])
+        reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
         results.append(
             {
-                **card(memory, LEVELS[int(seen.levels[row])]),
+                **card(memory, LEVELS[levels[number]]),
                 "score": round(float(ranked.scores[at]), 6),
+                "relevance": round(float(relevance[number]), 6),
                 "weight": round(reading.weight, 6),
-                "explain": explained,
+                "explain": _explained(this, ranked, int(at), bm25)
+                | {
+                    "law": this.view.law.name,
+                    "factors": {name: round(value, 6) for name, value in reading.factors.items()},
+                }
+                | _only_told(this, ranked, row, replaced),
             }
         )
     return results
 
 
-def _terms(bm25: Mapping[str, float], text: float | None) -> dict[str, float]:
-    """What each term of the query brought to the text score, which is b / (b + 8) unless told."""
+def _brought(this: _Search, ids: list[str]) -> list[dict[str, float]]:
+    heard = this.heard
+    return (
+        this.view.explain(this.query, ids)
+        if heard is None
+        else this.view.explain_of(heard.counted, ids, heard.weighing)
+    )
+
+
+def _explained(this: _Search, ranked: Ranked, at: int, bm25: Mapping[str, float]) -> dict[str, Any]:
+    """The parts of a score, which add up to it, with the weight of each where it has one; and the terms of the text."""
+    score = {name: round(value, 6) if (value := part.item(at)) else 0.0 for name, part in ranked.parts.items()}
+    if this.heard is None:
+        return {"score": score, "terms": _terms(bm25, float(text_score(this.view, np.array(sum(bm25.values())))))}
+    score = {name: value for name, value in score.items() if value}
+    weights = {name: _WEIGHTS[name] for name in score if name in _WEIGHTS}
+    return {"score": score, "weights": weights, "terms": _terms(bm25, score.get("text", 0.0))}
+
+
+def _only_told(this: _Search, ranked: Ranked, row: int, replaced: Mapping[int, list[str]]) -> dict[str, Any]:
+    """What an explanation tells only where there is something to tell."""
+    found: dict[str, Any] = {}
+    if row in replaced:
+        found["replaces"] = replaced[row]
+    if row in ranked.ways:
+        found["path"] = path_told(this.view.columns, ranked.ways[row])
+    if this.wish.filters.tags or this.wish.filters.feeling is not None:
+        found["tags"] = list(this.view.context(row).tags)
+    return found
+
+
+def _terms(bm25: Mapping[str, float], text: float) -> dict[str, float]:
+    """What each term of the query brought to the text score as it is told."""
     whole = sum(bm25.values())
-    told = whole / (whole + TEXT_HALF) if text is None else text
-    return {term: round(value / whole * told, 6) for term, value in bm25.items()}
+    return {term: round(value / whole * text, 6) for term, value in bm25.items()}
 
 
-def _withheld(view: OwnerView, matches: Scores, seen: Visibility, mode: Any) -> list[dict[str, object]]:
+def _heard(this: _Search) -> dict[str, Any]:
+    """Whom and what times the question names, as far as they count in the ranking."""
+    heard, columns, shown = this.heard, this.view.columns, this.seen.shown
+    if heard is None:
+        return {"times": [], "speakers": []}
+    said = columns.created_at[shown]
+    within = (int(said.min()), int(said.max())) if said.size else None
+    index = this.view.conversation
+    rows = [int(np.argmax(shown & (index.speaker[: shown.size] == speaker))) for speaker in heard.speakers]
+    return {"times": told(heard.times, this.query, within), "speakers": [columns.memories[row].speaker for row in rows]}
+
+
+def _widened(this: _Search) -> dict[str, Any]:
+    """What else the question's keywords are looked for by."""
+    found = expanded(this.view, this.query)
+    return {"original": list(found.original), "synonyms": found.synonyms, "related": found.related}
+
+
+def _embedded(sense: Sense) -> dict[str, Any]:
+    """Which model, and how many of the memories that hold text have vectors of it."""
+    return {"model": sense.model, "embedded": int(sense.known.sum()), "of": sense.wanted}
+
+
+def _withheld(this: _Search) -> list[dict[str, Any]]:
+    """How many matches were left out, by reason, with the best of them by id."""
+    view, seen, matches = this.view, this.seen, this.matches
+    left = np.flatnonzero(seen.reasons[matches.rows] >= 0)
+    if not this.wished.is_open:
+        left = left[this.wished.passing(matches.rows[left])]
     withheld = np.full(len(view.columns), -1, dtype=np.int8)
-    withheld[matches.rows] = seen.reasons[matches.rows]
+    withheld[matches.rows[left]] = seen.reasons[matches.rows[left]]
     # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
     withheld[secrets(view.columns)] = REASONS.index("sensitive")
-    return reasons_told(withheld, mode)
+    left = left[np.argsort(-matches.scores[left], kind="stable")]
+    answer = reasons_told(withheld, this.asked.mode)
+    for one in answer:
+        number = REASONS.index(str(one["reason"]))
+        rows = [row for row in matches.rows[left].tolist() if withheld[row] == number][:MOST_WITHHELD]
+        one["ids"] = [] if one["reason"] == "sensitive" else [view.columns.memories[row].id for row in rows]
+    return answer

@@ -22,10 +22,12 @@ MERGED_AWAY = "merged away: its merge stands for it"
 
 
 class Settings(NamedTuple):
-    """What an owner chose: the profile and the parameters that differ from the defaults."""
+    """What an owner chose: the profile, the parameters that differ from the defaults, and its own synonyms."""
 
     profile: str = "weighted"
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    synonyms: tuple[tuple[str, str, float], ...] = ()
+    """Pairs of words with their similarity, ascending; how they are kept: `projections.synonyms`."""
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):

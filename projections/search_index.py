@@ -9,7 +9,7 @@ A **row** is the caller's number for a key: it stays the same while the key is i
 given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes
 a fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as
 tombstones until they are more than half of all. Nothing about them shows: the same texts give the same scores to the
-last bit, whatever was put, replaced or dropped before.
+last bit, whatever was put, replaced or dropped before. What texts say stands in `projections.postings`.
 
 Not for use by two threads at once: whoever shares an index guards it with a lock.
 """
@@ -18,26 +18,25 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from math import log
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from projections.bm25 import Bm25, Values
+from projections.key_rows import KeyRows
+from projections.postings import COUNT_BITS, COUNT_MAX, NONE, Integers, Numbers, Postings, Said, whole
 from projections.text import tokens
 
-_TF_BITS = 20
-_TF_MAX = (1 << _TF_BITS) - 1
 _DEAD = -1
 _SMALLEST_COMPACTION = 64
-# Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry; a key's entries.
-_BYTES_A_TERM = 160
+_TOGETHER = 1 << 14
+"""Postings that are scored in one go: terms of few texts together, one of many by itself."""
+# Bytes beside the postings, measured with tracemalloc: a key's entries.
 _BYTES_A_KEY = 130
 
 Rows = npt.NDArray[np.int64]
-Values = npt.NDArray[np.float64]
 
 
 class Scores(NamedTuple):
@@ -56,94 +55,88 @@ class Bm25Index:
     """
 
     def __init__(self, k1: float = 1.2, b: float = 0.75, analyse: Callable[[str], list[str]] = tokens) -> None:
-        self.weigh(k1, b)
+        self._formula = Bm25(k1, b)
         self._analyse = analyse
-        self._postings: dict[str, array[int]] = {}
-        """By term, ascending: document number << 20 | occurrences."""
-        self._postings_held = 0
-        self._row_of: dict[str, int] = {}
-        self._key_of: list[str | None] = []
-        self._free_rows: list[int] = []
+        self._postings = Postings()
+        self._keys = KeyRows()
         self._document_of: array[int] = array("q")
         """By row."""
-        self._documents = 0
         self._rows = np.full(64, _DEAD, dtype=np.int64)
         """By document: its row, or dead."""
-        self._lengths = np.zeros(64, dtype=np.int64)
-        """By document, in tokens."""
         self._total_length = 0
 
     def weigh(self, k1: float, b: float) -> None:
         """Use these parameters from the next query on."""
-        if not (0 <= k1 < float("inf") and 0 <= b <= 1):
-            raise ValueError(f"BM25 parameters: got k1 {k1}, b {b}; allowed: k1 >= 0 and finite, b in [0, 1]")
-        self.k1, self.b = k1, b
+        self._formula.weigh(k1, b)
 
     def __len__(self) -> int:
-        return len(self._row_of)
+        return len(self._keys)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._row_of
+        return key in self._keys
 
     @property
     def row_count(self) -> int:
         """One more than the highest row ever given: how long a column aligned to rows must be."""
-        return len(self._key_of)
+        return self._keys.count
 
     @property
     def mean_length(self) -> float:
         """Mean length of the texts in tokens; 0 if there are none."""
-        return self._total_length / len(self._row_of) if self._row_of else 0.0
+        return self._total_length / len(self._keys) if len(self._keys) else 0.0
 
     def row(self, key: str) -> int:
         """The key's row; KeyError if the key is not in the index."""
-        return self._row_of[key]
+        return self._keys.row(key)
 
     def key(self, row: int) -> str:
         """The key of a row; KeyError if no key has it now."""
-        found = self._key_of[row] if 0 <= row < len(self._key_of) else None
-        if found is None:
-            raise KeyError(row)
-        return found
+        return self._keys.key(row)
 
     def put(self, key: str, text: str) -> None:
         """Add the text under the key, or replace the one there; the key keeps its row."""
-        row = self._row_of.get(key)
-        if row is None:
-            row = self._take_row(key)
-        else:
-            self._bury(row)
-        self._write(row, self._analyse(text))
-        self._compact_if_due()
+        self.put_said([(key, whole(self._analyse(text)))])
 
     def put_many(self, items: Iterable[tuple[str, str]]) -> None:
         """`put` for each (key, text), in order."""
-        for item in items:
-            self.put(*item)
+        self.put_said((key, whole(self._analyse(text))) for key, text in dict(items).items())
+
+    def put_said(self, items: Iterable[tuple[str, Said]]) -> None:
+        """`put` of texts that are read into terms already, each under a key of its own; taken one by one."""
+        rows: list[int] = []
+
+        def texts() -> Iterator[Said]:
+            for key, said in items:
+                rows.append(self._row_for(key))
+                yield said
+
+        documents = self._postings.add_all(texts())
+        self._settle(np.array(rows, dtype=np.int64), documents)
 
     def drop(self, key: str) -> None:
         """Take the key out and free its row; a key that is not there is left so, as events may be delivered twice."""
-        row = self._row_of.pop(key, None)
-        if row is None:
-            return
-        self._bury(row)
-        self._key_of[row] = None
-        self._free_rows.append(row)
-        self._compact_if_due()
+        row = self._keys.free(key)
+        if row is not None:
+            self._bury(row)
+            self._compact_if_due()
 
     def scores(self, query: str) -> Scores:
         """The BM25 score of every text that shares a term with the query, and of no other."""
         return self.scores_of(Counter(self._analyse(query)))
 
-    def scores_of(self, terms: Mapping[str, int]) -> Scores:
-        """`scores` of a query that has each term so many times."""
-        sums = np.zeros(self._documents)
-        matched = []
-        for term, times in terms.items():
-            documents, counts = self._live_postings(term)
-            if documents.size:
-                matched.append(term)
-                sums[documents] += self._contributions(times, documents.size, documents, counts)
+    def scores_of(self, terms: Mapping[str, float]) -> Scores:
+        """`scores` of a query that has each term so many times; a synonym, a share of a time."""
+        sums = np.zeros(self._postings.documents)
+        matched, factors, together = list[str](), list[float](), list[Integers]()
+        for term, factor, packed in self._weighed(terms):
+            matched.append(term)
+            if together and sum(one.size for one in together) + packed.size > _TOGETHER:
+                self._add(sums, factors, together)
+                factors, together = [], []
+            factors.append(factor)
+            together.append(packed)
+        if together:
+            self._add(sums, factors, together)
         hits = np.flatnonzero(sums)
         return Scores(self._rows[hits], sums[hits], matched)
 
@@ -155,135 +148,144 @@ class Bm25Index:
         return self.explain_all(query, [key])[0]
 
     def explain_all(self, query: str, keys: Sequence[str]) -> list[dict[str, float]]:
-        """`explain` for each key, each term's postings read once."""
+        """`explain` for each key, each text read once."""
         return self.explain_of(Counter(self._analyse(query)), keys)
 
-    def explain_of(self, terms: Mapping[str, int], keys: Sequence[str]) -> list[dict[str, float]]:
+    def explain_of(self, terms: Mapping[str, float], keys: Sequence[str]) -> list[dict[str, float]]:
         """`explain_all` of a query that has each term so many times."""
-        wanted = np.array([self._document_of[self._row_of[key]] for key in keys], dtype=np.int64)
-        parts: list[dict[str, float]] = [{} for _ in keys]
-        for term, times in terms.items():
-            documents, counts = self._live_postings(term)
-            if not documents.size:
-                continue
-            places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
-            holders = np.flatnonzero(documents[places] == wanted)
-            at = places[holders]
-            added = self._contributions(times, documents.size, documents[at], counts[at])
-            for holder, value in zip(holders.tolist(), added.tolist(), strict=True):
-                parts[holder][term] = value
+        documents, parts = self._documents(keys), [dict[str, float]() for _ in keys]
+        names = list(terms)
+        if not names or not parts:
+            return parts
+        numbers, lengths = self._postings.counted(documents)
+        place = self.places(names)[numbers]
+        column, said = np.repeat(np.arange(len(keys)), lengths), place != NONE
+        counted = np.bincount(column[said] * len(names) + place[said], minlength=len(keys) * len(names))
+        cells = np.flatnonzero(counted)
+        columns, places = np.divmod(cells, len(names))
+        counts = np.minimum(counted[cells], COUNT_MAX)
+        factors = np.array([times * self.idf(term) for term, times in terms.items()])[places]
+        values = self._formula.contributions(factors, documents[columns], counts)
+        for at, number, value in zip(columns.tolist(), places.tolist(), values.tolist(), strict=True):
+            parts[at][names[number]] = value
         return parts
 
     def coverage(self, query: str, keys: Sequence[str]) -> Values:
         """Share in [0, 1] of the query's different terms that each key's text holds, shape (len(keys),)."""
-        wanted = np.array([self._document_of[self._row_of[key]] for key in keys], dtype=np.int64)
-        counts = np.zeros(len(keys))
+        wanted, counts = self._documents(keys), np.zeros(len(keys))
         terms = dict.fromkeys(self._analyse(query))
-        for term in terms:
-            documents, _ = self._live_postings(term)
-            if documents.size:
-                places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
-                counts += documents[places] == wanted
+        for _, _, packed in self._weighed(dict.fromkeys(terms, 1)):
+            documents = packed >> COUNT_BITS
+            places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
+            counts += documents[places] == wanted
         return counts / max(len(terms), 1)
+
+    def read(self, rows: Rows) -> tuple[Numbers, Integers]:
+        """Terms of the texts of rows in reading order, as numbers, laid end to end, and how many each has."""
+        return self._postings.read(np.frombuffer(self._document_of, dtype=np.int64)[rows])
+
+    def places(self, terms: Sequence[str]) -> Integers:
+        """By number of a term: its place among these different terms, or NONE. Holds until the next put."""
+        found = np.full(self._postings.terms, NONE, dtype=np.int64)
+        for place, number in enumerate(self._postings.numbers(terms)):
+            if number != NONE:
+                found[number] = place
+        return found
 
     def bytes_used(self) -> int:
         """Estimate of the memory held, in bytes, from counts alone: within about a quarter of what tracemalloc sees."""
-        columns = self._rows.nbytes + self._lengths.nbytes + self._document_of.itemsize * len(self._document_of)
-        # array.array grows by an eighth at a time.
-        return columns + self._postings_held * 17 // 2 + _BYTES_A_TERM * len(self._postings) + _BYTES_A_KEY * len(self)
+        columns = self._rows.nbytes + self._document_of.itemsize * len(self._document_of)
+        return columns + self._formula.bytes_used() + self._postings.bytes_used() + _BYTES_A_KEY * len(self)
+
+    def terms_beginning(self, prefix: str, most: int) -> list[str]:
+        """The first `most` terms that begin so, in alphabetical order."""
+        return self._postings.beginning(prefix, most)
 
     def idf(self, term: str) -> float:
         """How rare a term is: above 0, and highest where no text holds it."""
-        holding = self._live_postings(term)[0].size
-        return log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
+        known = self._formula.known_idf(term)
+        return known if known is not None else self._formula.idf(term, self._living(self._postings.packed(term)).size)
 
     def length(self, key: str) -> int:
         """Tokens of the key's text; KeyError if the key is not in the index."""
-        return int(self._lengths[self._document_of[self._row_of[key]]])
+        return int(self._postings.lengths[self._document_of[self._keys.row(key)]])
 
-    def _contributions(self, times: int, holding: int, documents: Rows, counts: Rows) -> Values:
-        """What a term that `holding` texts hold adds to the score of these."""
-        idf = log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
-        norms = self.k1 * (1 - self.b + self.b * self._lengths[documents] / self.mean_length)
-        contributions: Values = times * idf * (counts * (self.k1 + 1) / (counts + norms))
-        return contributions
+    def lengths(self) -> Integers:
+        """Tokens of the text of each row up to `row_count`; of a row that no key has, of any text."""
+        found: Integers = self._postings.lengths[np.frombuffer(self._document_of, dtype=np.int64)]
+        return found
 
-    def _live_postings(self, term: str) -> tuple[Rows, Rows]:
-        """The documents that hold the term and are not dead, ascending, and how often each holds it."""
-        # A copy, not a view: an array cannot grow while a view of it is alive.
-        packed = np.frombuffer(self._postings.get(term, _NOTHING).tobytes(), dtype=np.int64)
-        documents, counts = packed >> _TF_BITS, packed & _TF_MAX
-        if self._documents == len(self):
-            return documents, counts
-        living = self._rows[documents] != _DEAD
-        return documents[living], counts[living]
+    def _weighed(self, terms: Mapping[str, float]) -> Iterator[tuple[str, float, Integers]]:
+        """The terms that some text holds, in order: each with its times and idf, and its living postings."""
+        for term, times in terms.items():
+            packed = self._living(self._postings.packed(term))
+            if packed.size:
+                yield term, times * self._formula.idf(term, packed.size), packed
 
-    def _take_row(self, key: str) -> int:
-        if self._free_rows:
-            row = self._free_rows.pop()
-            self._key_of[row] = key
-        else:
-            row = len(self._key_of)
-            self._key_of.append(key)
+    def _living(self, packed: Integers) -> Integers:
+        if self._postings.documents == len(self):
+            return packed
+        living: Integers = packed[self._rows[packed >> COUNT_BITS] != _DEAD]
+        return living
+
+    def _add(self, sums: Values, factors: list[float], together: list[Integers]) -> None:
+        """Add what terms bring, term by term: in that order, so that explanations add up to the last bit."""
+        if len(together) == 1:
+            documents = together[0] >> COUNT_BITS
+            sums[documents] += self._formula.contributions(factors[0], documents, together[0] & COUNT_MAX)
+            return
+        packed = np.concatenate(together)
+        documents = packed >> COUNT_BITS
+        each = np.repeat(factors, [one.size for one in together])
+        np.add.at(sums, documents, self._formula.contributions(each, documents, packed & COUNT_MAX))
+
+    def _change(self) -> None:
+        documents = self._postings.documents
+        self._formula.over(len(self), self.mean_length, self._postings.lengths[:documents])
+
+    def _documents(self, keys: Sequence[str]) -> Rows:
+        return np.array([self._document_of[self._keys.row(key)] for key in keys], dtype=np.int64)
+
+    def _row_for(self, key: str) -> int:
+        """The key's row, its text buried; a free or new one where it has none."""
+        if key in self._keys:
+            row = self._keys.row(key)
+            self._bury(row)
+            return row
+        row = self._keys.take(key)
+        if row == len(self._document_of):
             self._document_of.append(_DEAD)
-        self._row_of[key] = row
         return row
 
-    def _write(self, row: int, terms: list[str]) -> None:
-        document = self._documents
-        if document == self._rows.size:
-            self._rows = np.concatenate([self._rows, np.full(document, _DEAD, dtype=np.int64)])
-            self._lengths = np.concatenate([self._lengths, np.zeros(document, dtype=np.int64)])
-        counts = Counter(terms)
-        postings, base = self._postings, document << _TF_BITS
-        for term, count in counts.items():
-            packed = base | min(count, _TF_MAX)
-            held = postings.get(term)
-            if held is None:
-                postings[term] = array("q", (packed,))
-            else:
-                held.append(packed)
-        self._postings_held += len(counts)
-        self._rows[document], self._lengths[document] = row, len(terms)
-        self._document_of[row] = document
-        self._total_length += len(terms)
-        self._documents += 1
+    def _settle(self, rows: Rows, documents: Rows) -> None:
+        """Tell rows and their new documents of each other."""
+        if self._postings.documents > self._rows.size:
+            room = np.full(max(self._postings.documents, 2 * self._rows.size) - self._rows.size, _DEAD)
+            self._rows = np.concatenate([self._rows, room])
+        self._rows[documents] = rows
+        np.frombuffer(self._document_of, dtype=np.int64)[rows] = documents
+        self._total_length += int(self._postings.lengths[documents].sum())
+        self._change()
+        self._compact_if_due()
 
     def _bury(self, row: int) -> None:
         document = self._document_of[row]
         self._rows[document] = _DEAD
-        self._total_length -= int(self._lengths[document])
+        self._total_length -= int(self._postings.lengths[document])
+        self._change()
 
     def _compact_if_due(self) -> None:
-        if self._documents > max(2 * len(self), _SMALLEST_COMPACTION):
+        if self._postings.documents > max(2 * len(self), _SMALLEST_COMPACTION):
             self._compact()
 
     def _compact(self) -> None:
-        """Renumber the living documents from 0, in their order, and rewrite every term's postings in one pass."""
-        living = self._rows[: self._documents] != _DEAD
-        renumbered = np.cumsum(living) - 1
-        ends = np.cumsum([len(held) for held in self._postings.values()], dtype=np.int64)
-        packed = np.frombuffer(b"".join([held.tobytes() for held in self._postings.values()]), dtype=np.int64)
-        documents = packed >> _TF_BITS
-        kept = living[documents]
-        bounds = [0, *np.concatenate([[0], np.cumsum(kept)])[ends].tolist()]
-        packed = (renumbered[documents[kept]] << _TF_BITS) | (packed[kept] & _TF_MAX)
-        raw, size = packed.tobytes(), packed.itemsize
-        self._postings = {
-            term: array("q", raw[start * size : end * size])
-            for term, (start, end) in zip(self._postings, pairwise(bounds), strict=True)
-            if end > start
-        }
-        self._postings_held = packed.size
-        self._documents = int(living.sum())
-        capacity = max(64, 2 * self._documents)
-        rows, lengths = self._rows[: living.size][living], self._lengths[: living.size][living]
-        self._rows = np.full(capacity, _DEAD, dtype=np.int64)
-        self._lengths = np.zeros(capacity, dtype=np.int64)
-        self._rows[: rows.size], self._lengths[: rows.size] = rows, lengths
-        documents_by_row = np.full(len(self._key_of), _DEAD, dtype=np.int64)
+        """Renumber the living documents from 0, in their order."""
+        living = self._rows[: self._postings.documents] != _DEAD
+        rows = self._rows[: living.size][living]
+        self._postings.compact(living)
+        self._rows = np.full(max(64, 2 * rows.size), _DEAD, dtype=np.int64)
+        self._rows[: rows.size] = rows
+        documents_by_row = np.full(self._keys.count, _DEAD, dtype=np.int64)
         documents_by_row[rows] = np.arange(rows.size)
         self._document_of = array("q", documents_by_row.tobytes())
-
-
-_NOTHING: array[int] = array("q")
+        self._change()

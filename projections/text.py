@@ -6,6 +6,9 @@
 - Han: overlapping bigrams, then the single characters but for function characters; a run of one is itself.
 - Scripts written without spaces (Thai, Lao, Burmese, Khmer): overlapping bigrams. Hiragana, katakana: a run is a word.
 - Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts.
+- Paths, addresses and numbers (`src/main.py`, `https://x.y/z?q=1`, `#1234`): whole too, after everything else.
+- Telephone numbers, 9 to 15 digits however they are spaced: `tel:` and their last nine digits, last ten and so on to all of
+  them, after everything else, so that `+49 151 2345678`, `0151 2345678` and `0151-234 5678` are found by each other.
 - Emoji: one token each, without skin tone and presentation marks; a flag is one token.
 - English stop words are left out, unless nothing else is left. I, you, we and 我, 你 and the like are no stop words: in
   conversations they tell the speaker's own statements from advice and quotation.
@@ -18,6 +21,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import chain, filterfalse
 from operator import add
 
 import Stemmer
@@ -43,7 +47,7 @@ _UNSPACED = _HAN + _OTHER_UNSPACED
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 # Python's \w leaves combining marks out, which would cut Devanagari, Arabic and Hebrew words at every vowel sign.
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957"
     "\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd"
@@ -56,10 +60,10 @@ _EMOJI = (
     "[\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _LETTERS = rf"[^\W_{_UNSPACED}{_HIRAGANA}{_KATAKANA}]+"
-_WORD = rf"{_LETTERS}(?:[{_MARKS}]+(?:{_LETTERS})?)*"
+_WORD = rf"{_LETTERS}(?:[{MARKS}]+(?:{_LETTERS})?)*"
 # What may stand inside an identifier: one of . @ : + - (with underscores about it), or underscores.
 _JOINT = r"(?:_*[.@:+-]_*|_+)"
-_SUFFIX = r"(?:\+\+|#)(?!\w)"
+_SUFFIX = rf"(?:\+\+|#)(?![^\W{_UNSPACED}])"
 
 
 def _chunks(word: str) -> str:
@@ -71,30 +75,78 @@ _CHUNK = re.compile(rf"[{_HAN}]+|[{_OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{_HIRAGA
 _PART = re.compile(_WORD)
 _UNSPACED_START = re.compile(f"([{_HAN}])|[{_OTHER_UNSPACED}]")
 _IDENTIFIER = re.compile(r"[\d_@.#]|\+\+")
+_RUN = re.compile(r"[\w~.@:+%=&#?/-]+", re.ASCII)
+_NUMBERED = re.compile(r"#\d+(?!\w)", re.ASCII)
+_NINE_DIGITS = re.compile(r"\d(?:[ ()-]{0,2}\d){8}", re.ASCII)
+_PHONE = re.compile(r"(?<![\w.:-])\+?\(?\d(?:[ ()-]{0,2}\d){8,14}(?![\w:-])", re.ASCII)
+_DAY = re.compile(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:\D|$)")
+_TELEPHONE_DIGITS = 9
 
 
 def tokens(text: str) -> list[str]:
     """The tokens of a text in reading order, with repetitions; never raises, whatever the text."""
-    if text.isascii():
-        chunks = _ASCII_CHUNK.findall(text.lower())
-        kept = [piece for chunk in chunks for piece in _without_stops(chunk)]
-    else:
-        chunks = _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold())
-        kept = []
-        for chunk in chunks:
-            unspaced = _UNSPACED_START.match(chunk)
-            kept += _bigrams(chunk, with_characters=unspaced[1] is not None) if unspaced else _without_stops(chunk)
     # A query such as "who are you?" has stop words only, and is better answered with them than not at all.
-    return kept or [piece for chunk in chunks for piece in _pieces(chunk)]
+    return kept_tokens(text) or [piece for chunk in _chunks_of(text) for piece in _pieces(chunk)]
+
+
+def kept_tokens(text: str) -> list[str]:
+    """The tokens of a text that stands beside others: `tokens`, but none where it has nothing but stop words."""
+    if text.isascii():
+        text = text.lower()
+        kept = list(chain.from_iterable(map(_OF_WORD.__getitem__, text.split())))
+    else:
+        text, kept = unicodedata.normalize("NFKC", text).casefold(), []
+        for chunk in _CHUNK.findall(text):
+            script = _SCRIPT_OF[chunk[0]]
+            kept += _bigrams(chunk, with_characters=script == _IN_HAN) if script else _without_stops(chunk)
+    return kept + _wholes(text)
+
+
+def _chunks_of(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_CHUNK.findall(text.lower())
+    return _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _wholes(folded: str) -> list[str]:
+    """Paths, addresses, numbers and telephone numbers of a folded text, which the chunks have only in parts."""
+    found: list[str] = []
+    if "/" in folded:
+        paths = (run.strip(".:?-").rstrip("/") for run in _RUN.findall(folded) if "/" in run)
+        found = [path for path in paths if "/" in path[1:] and len(path) <= MAX_TOKEN and _IDENTIFIER.search(path)]
+    if "#" in folded:
+        found += _NUMBERED.findall(folded)
+    if _NINE_DIGITS.search(folded):
+        for number in _PHONE.findall(folded):
+            if not _DAY.match(number):
+                digits = "".join(filter(str.isdecimal, number))
+                found += [f"tel:{digits[-size:]}" for size in range(_TELEPHONE_DIGITS, len(digits) + 1)]
+    return found
 
 
 def _bigrams(run: str, with_characters: bool) -> list[str]:
     if len(run) == 1:
         return [run]
-    bigrams = list(map(add, run, run[1:]))
+    characters = list(run)
+    bigrams = list(map(add, characters, characters[1:]))
     if with_characters:
-        bigrams += [character for character in run if character not in FUNCTION_CHARACTERS]
+        bigrams += filterfalse(FUNCTION_CHARACTERS.__contains__, characters)
     return bigrams
+
+
+_SPACED, _IN_HAN, _OTHER = range(3)
+
+
+class _Scripts(dict[str, int]):
+    """By the character a chunk begins with: whether its script is written without spaces, and is Han."""
+
+    def __missing__(self, character: str) -> int:
+        found = _UNSPACED_START.match(character)
+        script = self[character] = _SPACED if found is None else _IN_HAN if found[1] else _OTHER
+        return script
+
+
+_SCRIPT_OF = _Scripts()
 
 
 def _without_stops(chunk: str) -> tuple[str, ...]:
@@ -107,18 +159,35 @@ def _cached(chunk: str) -> tuple[str, ...]:
     return tuple(_pieces(chunk, leave_out=STOP_WORDS))
 
 
+class _OfWord(dict[str, tuple[str, ...]]):
+    """The tokens of what stands between white space in a lower-cased ASCII text: no chunk reaches over white space."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = tuple(piece for chunk in _ASCII_CHUNK.findall(word) for piece in _without_stops(chunk))
+        if len(word) <= MAX_TOKEN:
+            if len(self) >= _MOST_WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_MOST_WORDS = 1 << 16
+_OF_WORD = _OfWord()
+
+
 def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
     """An identifier whole, then its parts as words; any other chunk as its words."""
     if chunk.isalnum():
-        return [] if chunk in leave_out else [_stem(chunk)]
+        return [] if chunk in leave_out else [stem(chunk)]
     whole = [chunk] if len(chunk) <= MAX_TOKEN and _IDENTIFIER.search(chunk) else []
     words = _PART.findall(chunk)
     if not words:
         return [chunk[:MAX_TOKEN]]
-    return whole + [_stem(word) for word in words if word not in leave_out]
+    return whole + [stem(word) for word in words if word not in leave_out]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """A lower-cased word without its English ending; any other, and what is too long, cut at `MAX_TOKEN`."""
     return _stemmer().stemWord(word[:MAX_TOKEN]) if word.isascii() else word[:MAX_TOKEN]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import getsizeof
 from typing import NamedTuple
 
 from events.parameters import DEFAULTS, Parameters
@@ -12,12 +13,20 @@ from projections.context import Context, context_of
 from projections.conversation_index import ConversationIndex
 from projections.evolve import parameters_of
 from projections.fold import History, OwnerState
+from projections.indexed_terms import indexed_terms
+from projections.keywords import Keyword, keywords_of
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
+from projections.meaning_index import MeaningIndex
 from projections.memory import SECRET, Memory, with_changes, without_content
+from projections.postings import Said
 from projections.search_index import Bm25Index, Rows, Scores
+from projections.synonyms import Pair
 from projections.triples import Graph, triples_of
 
+# Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
+_BYTES_A_VIEW = 25_000
+_BYTES_A_MEMORY = 1_500
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
 
 
@@ -38,14 +47,17 @@ class OwnerView:
         self, owner: str, state: OwnerState, memories: Iterable[Memory] = (), base: Parameters = DEFAULTS
     ) -> None:
         self.owner = owner
+        self._text_bytes = 0
         self.columns = Columns()
         self._index = Bm25Index()
         self._base = base
         self._associations: AssociationIndex | None = None
         self._contexts: dict[int, Context] = {}
+        self._keywords: dict[int, tuple[Keyword, ...]] = {}
         self._zone = ""
         self._graph: Graph | None = None
         self._conversation: ConversationIndex | None = None
+        self._meanings: dict[str, MeaningIndex] = {}
         self.follow(state, memories)
 
     @classmethod
@@ -65,23 +77,31 @@ class OwnerView:
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
         changed = list(memories)
-        for memory in changed:
-            row = self.columns.row(memory.id)
-            text = indexed_text(memory)
-            old = None if row is None else self.columns.memories[row]
-            if old is None or indexed_text(old) != text:
-                self._index.put(memory.id, text)
-            if _told_by(old) != _told_by(memory):
-                self._graph = None
+        self._index.put_said(self._newly_said(changed))
         self.columns.put_all(changed)
         for memory in changed:
             row = self.columns.row(memory.id)
             assert row is not None
             self._contexts.pop(row, None)
+            self._keywords.pop(row, None)
             if self._associations is not None:
                 self._associations.put(row, memory)
             if self._conversation is not None:
                 self._converse(self._conversation, row, memory)
+            for meaning in self._meanings.values():
+                meaning.put(row, memory)
+
+    def _newly_said(self, changed: Iterable[Memory]) -> Iterator[tuple[str, Said]]:
+        """What search reads of new and changed texts, one by one: the terms of a large owner are not held twice."""
+        for memory in changed:
+            row = self.columns.row(memory.id)
+            text = indexed_text(memory)
+            old = None if row is None else self.columns.memories[row]
+            self._text_bytes += getsizeof(memory.content) - (0 if old is None else getsizeof(old.content))
+            if old is None or old.content != memory.content or indexed_text(old) != text:
+                yield memory.id, indexed_terms(memory, text)
+            if _told_by(old) != _told_by(memory):
+                self._graph = None
 
     @property
     def law(self) -> Law:
@@ -101,14 +121,23 @@ class OwnerView:
     def conversation(self) -> ConversationIndex:
         """Who said what after what; made at first use, then kept level."""
         if self._conversation is None:
-            self._conversation = ConversationIndex()
-            for row, memory in enumerate(self.columns):
-                self._converse(self._conversation, row, memory)
+            self._conversation = ConversationIndex(self._index)
+            texts = [bool(indexed_text(memory)) for memory in self.columns]
+            self._conversation.fill(self.columns.memories, texts)
         self._conversation.settle()
         return self._conversation
 
     def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
-        conversation.put(row, memory, indexed_text(memory), self._index.length(memory.id))
+        conversation.put(row, memory, bool(indexed_text(memory)))
+
+    def meaning(self, model: str) -> MeaningIndex:
+        """Which rows have which vectors under a model; made at first use, then kept level with the rows."""
+        found = self._meanings.get(model)
+        if found is None:
+            found = self._meanings[model] = MeaningIndex(model)
+            for row, memory in enumerate(self.columns):
+                found.put(row, memory)
+        return found
 
     @property
     def graph(self) -> Graph:
@@ -126,6 +155,18 @@ class OwnerView:
         if found is None:
             found = self._contexts[row] = context_of(self.columns.memories[row], self.parameters)
         return found
+
+    def keywords(self, row: int) -> tuple[Keyword, ...]:
+        """Keywords of a row, given and extracted; derived once. None of what is secret or purged."""
+        found = self._keywords.get(row)
+        if found is None:
+            found = self._keywords[row] = keywords_of(self.columns.memories[row])
+        return found
+
+    @property
+    def synonyms(self) -> tuple[Pair, ...]:
+        """The owner's own synonyms, and pairs that are none here (similarity 0), ascending."""
+        return self.state.synonyms
 
     def coverage(self, query: str, rows: Rows) -> Floats:
         """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
@@ -146,17 +187,21 @@ class OwnerView:
         self._index.weigh(*PLAIN_WEIGHING)
         return self._index.explain_all(query, memory_ids)
 
-    def matches_of(self, terms: Mapping[str, int], weighing: Weighing) -> Scores:
+    def matches_of(self, terms: Mapping[str, float], weighing: Weighing) -> Scores:
         """`matches` of a query that has each term so many times, under parameters of its own."""
         self._index.weigh(*weighing)
         return self._index.scores_of(terms)
 
     def explain_of(
-        self, terms: Mapping[str, int], memory_ids: Sequence[str], weighing: Weighing
+        self, terms: Mapping[str, float], memory_ids: Sequence[str], weighing: Weighing
     ) -> list[dict[str, float]]:
         """`explain` of such a query."""
         self._index.weigh(*weighing)
         return self._index.explain_of(terms, memory_ids)
+
+    def terms_beginning(self, prefix: str, most: int) -> list[str]:
+        """Terms of what search reads that begin so, at most so many."""
+        return self._index.terms_beginning(prefix, most)
 
     def idf(self, term: str) -> float:
         """How rare a term is in what search reads, above 0."""
@@ -168,11 +213,13 @@ class OwnerView:
         return self._index.mean_length
 
     def bytes_used(self) -> int:
-        """About how much memory this view takes."""
-        texts = sum(len(m.content) + 900 for m in self.columns.memories)
+        """About how much memory this view takes, told at once whatever its size."""
         edges = self._associations.bytes_used() if self._associations is not None else 0
         edges += self._conversation.bytes_used() if self._conversation is not None else 0
-        return self._index.bytes_used() + texts + edges + 240 * len(self.columns)
+        edges += 700 * len(self._keywords)  # five keywords with their words
+        edges += sum(meaning.bytes_used() for meaning in self._meanings.values())
+        rows = _BYTES_A_VIEW + self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
+        return rows + self._index.bytes_used() + edges
 
     def __len__(self) -> int:
         return len(self.columns)

@@ -7,8 +7,9 @@ from typing import Any
 from events.catalogue import FactAsserted
 from projections.modes import Mode
 from projections.query import Asked
-from projections.recall import Wish, search
+from projections.recall import search
 from projections.view import OwnerView
+from projections.wish import Filters, Wish
 from tests.given import Told, at, created, folded, linked
 
 HOUR = 1 / 24
@@ -25,7 +26,8 @@ def asked(
     view: OwnerView, query: str, day: float = 0, mode: Mode = "normal", limit: int = 5, **wish: Any
 ) -> dict[str, Any]:
     """The answer to a search."""
-    return search(Asked(view, at(day), mode), query, limit, Wish(**wish))
+    filters = Filters(**{name: wish.pop(name) for name in Filters._fields if name in wish})
+    return search(Asked(view, at(day), mode), query, limit, Wish(**wish, filters=filters))
 
 
 def found(view: OwnerView, query: str, day: float = 0, **asking: Any) -> dict[str, Found]:

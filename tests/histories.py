@@ -98,7 +98,15 @@ others = st.one_of(
     st.builds(lambda threshold, day: parameters(day, frequent_threshold=threshold), st.integers(2, 4), days),
     st.just(Told(TurnRecorded(turn_id="t1", role="user", text="coffee"))),
     st.just(Told(ToolResultRecorded(tool="ls", text="coffee.txt"))),
-    st.just(Told(SynonymDefined(keyword="coffee", synonym="java"))),
+    st.builds(
+        lambda one, other, similarity, day: Told(
+            SynonymDefined(keyword=one, synonym=other, similarity=similarity), day
+        ),
+        st.sampled_from(["coffee", "Tea", "java"]),
+        st.sampled_from(["COFFEE", "茶", "java", " "]),
+        st.sampled_from([0.0, 0.5, 0.8]),
+        days,
+    ),
     st.builds(lambda seq: Told(EventDiscarded(position=f"0:{seq}")), st.integers(1, 30)),
 )
 events = st.one_of(creations, mentions, negations, others, others)

@@ -75,11 +75,36 @@ OccurredOption = Annotated[
 
 
 PANELS: dict[str, tuple[str, ...]] = {
-    "Ask": ("search", "get", "list", "why", "history", "provenance", "assess", "map", "associations", "facts"),
+    "Ask": (
+        "search",
+        "get",
+        "list",
+        "why",
+        "history",
+        "provenance",
+        "assess",
+        "map",
+        "associations",
+        "facts",
+        "synonyms",
+    ),
     "Compare": ("compare", "laws", "profile", "replay"),
-    "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "export"),
+    "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "synonym", "export"),
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
-    "Operate": ("up", "worker", "status", "stats", "dead", "rebuild", "verify", "eval", "bench", "schema", "demo"),
+    "Operate": (
+        "up",
+        "worker",
+        "status",
+        "stats",
+        "dead",
+        "embed",
+        "rebuild",
+        "verify",
+        "eval",
+        "bench",
+        "schema",
+        "demo",
+    ),
 }
 """How `--help` groups the commands, in this order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,11 +10,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.asked import check_mode, check_ranking
+from api.asked import check_mode, check_ranking, check_search_mode, refused
 from api.cli.app import Json, app, out, progress, show
 from api.cli.tables import Cell, Column, tabulate
 from api.evaluating import differences, evaluate, read_saved, save
-from projections.recall import RANKINGS, Wish
+from api.evaluating_meaning import kept_vectors
+from projections.laws import LAWS
+from projections.model_embedder import embedder_named
+from projections.wish import RANKINGS, SEARCH_MODES, Wish
 
 LONG_EVALUATION = 100
 """Questions from which a progress bar is shown."""
@@ -37,6 +41,27 @@ def evaluate_set(
     ],
     ranking: Annotated[str, typer.Option(help=", ".join(RANKINGS) + ".")] = RANKINGS[0],
     mode: Annotated[str, typer.Option(help="normal, review or debug.")] = "review",
+    search_mode: Annotated[
+        str, typer.Option(help=", ".join(SEARCH_MODES) + "; hybrid goes by words without an embedder.")
+    ] = "hybrid",
+    embedder: Annotated[
+        str,
+        typer.Option(
+            envvar="ENGRAMLOG_EMBEDDER",
+            help="none, minilm, sentence:NAME or openai:MODEL: compares meanings too, computing every vector first.",
+        ),
+    ] = "none",
+    url: Annotated[
+        str | None, typer.Option("--embedder-url", envvar="ENGRAMLOG_EMBEDDER_URL", help="Of the openai: endpoint.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(envvar="ENGRAMLOG_EMBEDDER_KEY", hidden=True)] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Keep the vectors in this file, for the next run.", show_default=False)
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="The law under which memories decay: " + ", ".join(LAWS) + ".", show_default=False),
+    ] = None,
     later: Annotated[
         float, typer.Option(help="Ask so many days later: what decay does to the answers.", min=0, max=36_500)
     ] = 0.0,
@@ -49,10 +74,25 @@ def evaluate_set(
     json: Json = False,
 ) -> None:
     """Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time."""
-    wish, checked = Wish(check_ranking(ranking)), check_mode(mode)
+    wish, checked = Wish(check_ranking(ranking), check_search_mode(search_mode)), check_mode(mode)
+    if profile is not None and profile not in LAWS:
+        raise refused("profile", profile, ", ".join(LAWS))
     before = None if against is None else read_saved(against)
-    with progress("asking", json, long=LONG_EVALUATION) as advance:
-        answer = evaluate(folder, wish, checked, advance, later_days=later)
+    model = None if search_mode == "keyword" else embedder_named(embedder, url=url, key=key)
+    if model is None and search_mode == "semantic":
+        raise refused("embedder", embedder, "minilm, sentence:NAME or openai:MODEL: semantic compares meanings")
+    with ExitStack() as stack:
+        kept = None if model is None else stack.enter_context(kept_vectors(model, vectors))
+        answer = evaluate(
+            folder,
+            wish,
+            checked,
+            stack.enter_context(progress("asking", json, long=LONG_EVALUATION)),
+            later_days=later,
+            profile=profile,
+            vectors=kept,
+            on_embedding=stack.enter_context(progress("embedding", json, long=LONG_EVALUATION)) if kept else _unseen,
+        )
     if saved is not None:
         save(answer, saved)
     if before is not None:
@@ -60,12 +100,17 @@ def evaluate_set(
     show(answer, json, figures)
 
 
+def _unseen(_done: int, _total: int) -> None:
+    """Nothing is embedded."""
+
+
 def figures(answer: dict[str, Any], console: Console = out) -> None:
     """Hit rates by category, with what changed since a saved run."""
     left_out = f", {answer['without_evidence']:,} without evidence left out" if answer["without_evidence"] else ""
     told = (
         f"{answer['set']}: {answer['memories']:,} memories in {answer['conversations']:,} conversations,"
-        f" {answer['questions']:,} questions{left_out}; ranking {answer['ranking']}, mode {answer['mode']}"
+        f" {answer['questions']:,} questions{left_out}; ranking {answer['ranking']}, {answer['search_mode']}"
+        f" ({answer['model'] or 'by words'}), mode {answer['mode']}, profile {answer['profile']}"
     )
     console.print(Text(told, "dim"))
     changed = answer.get("differences", {"all": {}, "categories": {}})
@@ -77,6 +122,11 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
     columns = [Column("category", is_id=True), Column("questions", right=True)]
     columns += [Column(one, right=True, if_room=one in ("hit@3", "recall@10")) for one in MEASURES]
     tabulate(columns, rows, console)
+    if pairs := answer["all"].get("pairs"):
+        told = (
+            f"what holds now stands above what it replaced in {answer['all']['current_first']:.3f} of {pairs:,} pairs"
+        )
+        console.print(Text(told, "dim"))
     if latency := answer["latency_ms"]:
         console.print(
             Text(f"a search took {latency['p50']:.2f} ms at the median, {latency['p95']:.2f} ms at p95", "dim")

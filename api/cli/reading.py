@@ -1,4 +1,4 @@
-"""Commands that read: search, get, list, history, why, provenance, stats, status, replay, schema."""
+"""Commands that read: get, list, history, why, provenance, stats, status, replay, schema."""
 
 from __future__ import annotations
 
@@ -30,63 +30,6 @@ ModeOption = Annotated[
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
 FOLDING = "folding the past"
-
-
-@app.command(
-    epilog='Example: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`'
-)
-def search(
-    context: typer.Context,
-    owner: Owner,
-    query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
-    mode: ModeOption = "normal",
-    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 100.")] = 5,
-    ranking: Annotated[
-        str,
-        typer.Option(
-            help="conversation (text and its place), text, overlap (seed 004's score) or associative (what activation reaches)."
-        ),
-    ] = "conversation",
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tag", help="Only what has this context tag (late_night, debugging ...); repeatable.", show_default=False
-        ),
-    ] = None,
-    feeling: Annotated[
-        str | None, typer.Option(help="Only what is positive, negative or urgent.", show_default=False)
-    ] = None,
-    project: Annotated[
-        str | None, typer.Option(help="This project's memories stand higher under overlap.", show_default=False)
-    ] = None,
-    associations: Annotated[
-        bool, typer.Option("--associations", help="Also what the hits bring to mind, and how.")
-    ] = False,
-    as_of: AsOfOption = None,
-    at: AtOption = None,
-    after: AfterOption = None,
-    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
-    json: Json = False,
-) -> None:
-    """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
-    with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.reader.search(
-            owner,
-            query,
-            mode=mode,
-            limit=limit,
-            ranking=ranking,
-            tags=tag or (),
-            feeling=feeling,
-            project=project,
-            associations=associations,
-            as_of=as_of,
-            at=at,
-            after=after,
-            trace=not no_trace,
-            on_progress=advance,
-        )
-    show(answer, json, render.results)
 
 
 @app.command(epilog="Example: `engramlog get conv-26 D1:3`")

@@ -52,71 +52,15 @@ def withheld(answer: dict[str, Any], console: Console = out) -> None:
     """What the mode left out, and which mode shows it."""
     for item in answer["withheld"]:
         reason = item["reason"].replace("_", " ")
-        console.print(f"[dim]withheld: {item['count']:,} {reason} (shown by {item['shown_by']})[/]")
+        named = f": {escape(', '.join(item['ids']))}" if item.get("ids") else ""
+        more = " ..." if named and item["count"] > len(item["ids"]) else ""
+        console.print(f"[dim]withheld: {item['count']:,} {reason} (shown by {item['shown_by']}){named}{more}[/]")
 
 
 def place(answer: dict[str, Any]) -> str:
     """Where and when an answer was computed."""
     asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
     return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
-
-
-def results(answer: dict[str, Any], console: Console = out) -> None:
-    """Search results."""
-    found = answer["results"]
-    if not found:
-        console.print(f"[yellow]Nothing found[/] [dim]({place(answer)})[/]")
-        withheld(answer, console)
-        return
-    console.print(f"[dim]{escape(place(answer))}[/]")
-    columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        Column("score", "green", right=True),
-        Column("weight", right=True),
-        Column("level"),
-        Column("said", "dim"),
-        Column("status", if_room=True),
-    )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(r["id"]),
-            "memory": shortened(f"{r['speaker']}: {r['memory']}" if r["speaker"] else r["memory"]),
-            "score": number(r["score"], 3),
-            "weight": number(r["weight"], 3),
-            "said": when(r["created_at"], console),
-            **_standing(r, console),
-        }
-        for r in found
-    ]
-    tabulate(columns, rows, console)
-    _associated(answer.get("associated", []), console)
-    withheld(answer, console)
-
-
-def _associated(found: list[dict[str, Any]], console: Console) -> None:
-    """What the hits bring to mind, with the way there."""
-    if not found:
-        return
-    console.print("[dim]and what they bring to mind[/]")
-    columns = (
-        Column("id", is_id=True),
-        Column("memory", takes_rest=True),
-        Column("activation", "green", right=True),
-        Column("by way of", "dim"),
-    )
-    rows: list[dict[str, Cell]] = [
-        {
-            "id": Text(one["id"]),
-            "memory": shortened(one["memory"]),
-            "activation": number(one["activation"], 3),
-            "by way of": Text(
-                " -> ".join([one["path"][0]["from"], *(f"{s['to']} ({s['link']})" for s in one["path"])])
-            ),
-        }
-        for one in found
-    ]
-    tabulate(columns, rows, console)
 
 
 def memories(answer: dict[str, Any], console: Console = out) -> None:
@@ -147,7 +91,7 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
             "category": m["category"],
             "weight": number(m["weight"], 3),
             "active": when(m["last_activated_at"], console),
-            **_standing(m, console),
+            **standing(m, console),
         }
         for m in shown
     ]
@@ -159,7 +103,7 @@ def _several(count: int, one: str, more: str) -> str:
     return one if count == 1 else more
 
 
-def _standing(card: dict[str, Any], console: Console) -> dict[str, Cell]:
+def standing(card: dict[str, Any], console: Console) -> dict[str, Cell]:
     """Level and status; in one column where there is no room for two."""
     status = "" if card["status"] == "live" else card["status"].replace("_", " ")
     return {"level": card["level"] if has_room(console) or not status else status, "status": status}

@@ -21,6 +21,7 @@ from api.http.routes import (
     cleaning,
     comparing,
     dead,
+    embedding,
     events,
     facts,
     feed,
@@ -30,6 +31,7 @@ from api.http.routes import (
     owners,
     records,
     store,
+    synonyms,
 )
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
@@ -86,7 +88,22 @@ def create_app(
     )
     app.state.parts = Parts(application, metrics, feeds)
     problem.install(app)
-    for module in (events, owners, memories, records, comparing, knowing, facts, living, cleaning, feed, dead, store):
+    for module in (
+        events,
+        owners,
+        memories,
+        records,
+        comparing,
+        knowing,
+        facts,
+        synonyms,
+        living,
+        cleaning,
+        embedding,
+        feed,
+        dead,
+        store,
+    ):
         app.include_router(module.router)
     _describe_problems(app)
     app.add_route("/docs", reference(app), include_in_schema=False)

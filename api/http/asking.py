@@ -105,12 +105,29 @@ class SearchAsked(ModeAsked):
     """A search."""
 
     q: str = Field(description="What to look for, in any language.", examples=["咖啡", "When did she go to Paris?"])
-    limit: int = Field(default=5, description="How many results, 1 to 100.", examples=[5])
+    limit: int = Field(default=5, description="How many results a page, 1 to 100.", examples=[5])
+    cursor: str | None = Field(
+        default=None,
+        description="The next page: what `next` said, with nothing else changed. It is read as of the first page.",
+        examples=["WyIzOjEyOCIsMTcwMCw1LCJhYiJd"],
+    )
     ranking: str = Field(
         default="conversation",
-        description="`conversation` (text, and its place in the conversation), `text`, `overlap` (seed 004's score) or"
-        " `associative` (what activation reaches among the hits).",
-        examples=["conversation", "text", "overlap", "associative"],
+        description="`conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),"
+        " `overlap` (seed 004's) or `associative` (what activation reaches among the hits).",
+        examples=["conversation", "text", "published", "overlap", "associative"],
+    )
+    search_mode: str = Field(
+        default="hybrid",
+        description="`keyword`, `semantic` or `hybrid`; hybrid goes by words where no embedder is configured.",
+        examples=["hybrid", "keyword", "semantic"],
+    )
+    keywords: list[str] = Field(
+        default=[], description="Keywords, any of which a result must have.", examples=[["kiln"]]
+    )
+    kinds: list[str] = Field(default=[], description="Kinds, of which a result must be one.", examples=[["lesson"]])
+    categories: list[str] = Field(
+        default=[], description="Categories, of which a result must have one.", examples=[["identity"]]
     )
     tags: list[str] = Field(
         default=[],
@@ -120,9 +137,22 @@ class SearchAsked(ModeAsked):
     feeling: str | None = Field(
         default=None, description="positive, negative or urgent: a mood that results must have.", examples=["positive"]
     )
-    project: str | None = Field(
+    session: str | None = Field(default=None, description="Only from this session.", examples=["s1"])
+    project: str | None = Field(default=None, description="Only of this project.", examples=["engram"])
+    near_project: str | None = Field(
         default=None, description="Memories of this project stand higher under `overlap`.", examples=["engram"]
     )
+    speaker: str | None = Field(default=None, description="Only what this speaker said.", examples=["Alice"])
+    since: str | None = Field(
+        default=None,
+        description="Created then or later: a day, an instant, or words such as `last week`, `上周`.",
+        examples=["2026-05-01", "last week"],
+    )
+    until: str | None = Field(
+        default=None, description="Created up to the end of that day or time; the same forms.", examples=["2026-06-01"]
+    )
+    min_relevance: float = Field(default=0.0, description="Only at least so relevant, 0 to 1.", examples=[0.6])
+    min_weight: float | None = Field(default=None, description="Only of at least this weight.", examples=[0.3])
     associations: bool = Field(
         default=False, description="Tell also what the hits bring to mind, with the way there.", examples=[True]
     )

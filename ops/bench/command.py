@@ -85,7 +85,7 @@ def _render(answer: Rows) -> None:
             )
     if table.row_count:
         out.print(table)
-    _render_search(answer.get("search", ()))
+    _render_search(answer.get("search", {}))
     _render_living(answer.get("living", ()))
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
@@ -107,14 +107,19 @@ def _render_living(rows: Any) -> None:
     out.print(table)
 
 
-def _render_search(rows: Any) -> None:
-    if not rows:
+def _render_search(told: Rows) -> None:
+    if not told:
         return
     table = Table(title="search, milliseconds p50 / p95", title_justify="left", title_style="dim")
-    for name in ("memories", "whole", "text", "weights", "round trip", "parts", "whole to parts", "cold load"):
+    names = ("memories", "texts", "events/s", "whole", "first", "text", "weights", "round trip", "parts")
+    for name in (*names, "p50, p95 to parts"):
         table.add_column(name, justify="right")
-    for row in rows:
-        spreads = [row[f"{name}_ms"] for name in ("whole", "text", "weights", "round_trip", "parts")]
-        told = [f"{one['p50']} / {one['p95']}" for one in spreads]
-        table.add_row(f"{row['memories']:,}", *told, str(row["whole_to_parts"]), str(row["cold_load_ms"]))
+    for row in told["rows"]:
+        spreads = [row[f"{name.replace(' ', '_')}_ms"] for name in names[3:]]
+        spread = [f"{one['p50']} / {one['p95']}" for one in spreads]
+        ratios = f"{row['p50_to_parts']} / {row['p95_to_parts']}"
+        table.add_row(f"{row['memories']:,}", row["texts"], f"{row['events_a_second']:,}", *spread, ratios)
     out.print(table)
+    for goal in told["goals"]:
+        colour = "green" if goal["holds"] else "red"
+        out.print(f"[{colour}]{goal['found']}[/]  {goal['what']} (at most {goal['at_most']})")

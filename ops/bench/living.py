@@ -19,9 +19,10 @@ from projections.laws import LAWS
 from projections.lifecycle import plan
 from projections.memory import DAY, Memory, with_changes
 from projections.query import Asked
-from projections.recall import Wish, search
+from projections.recall import search
 from projections.review_due import reviews_due
 from projections.view import OwnerView
+from projections.wish import Wish
 
 SIZES = (1_000, 10_000, 100_000)
 NOW = micros(STARTS) + 300 * DAY

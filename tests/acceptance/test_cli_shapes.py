@@ -40,7 +40,7 @@ def test_there_are_all_the_commands_that_were_promised() -> None:
     promised = (
         "demo up worker append search get list history why provenance negate delete restore merge unmerge stats status"
         " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
-        " associations facts export"
+        " associations facts export embed synonym synonyms"
     )
     assert set(promised.split()) | {"import turns", "import records", "dead list"} <= set(ALL)
 
@@ -136,7 +136,7 @@ def test_search_gives_results_that_explain_themselves_with_mode_as_of_and_positi
     shape = {"id", "memory", "score", "weight", "level", "source_turns", "created_at", "last_activated_at", "explain"}
     assert shape <= set(result)
     assert (result["id"], result["source_turns"], result["level"]) == ("t1", ["t1"], "full")
-    assert set(result["explain"]) == {"score", "terms", "law", "factors"}
+    assert set(result["explain"]) == {"score", "weights", "terms", "law", "factors"}
 
 
 def test_why_gives_the_law_both_weights_factors_changes_and_provenance_by_bare_id(cli: Cli) -> None:

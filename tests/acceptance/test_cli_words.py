@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from api.cli import render
+from api.cli import render, render_search
 from tests.acceptance.helpers.cli import Cli, event, lines, turn
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
@@ -65,7 +65,7 @@ def test_a_narrow_terminal_gets_fewer_columns_and_still_every_letter_of_an_id(cl
     changes, found = cli.json("history", "ada")["changes"], cli.json("search", "ada", "story note", "--mode", "review")
     terminal = Console(width=80, file=StringIO(), force_terminal=True, color_system=None)
     render.changes(changes, terminal)
-    render.results(found, terminal)
+    render_search.results(found, terminal)
     told = terminal.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, told.splitlines())) <= 80
     assert "MemoryCreated" not in told

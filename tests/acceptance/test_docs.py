@@ -20,6 +20,7 @@ from events.partitions import LogKeys
 from ops.settings import Settings
 from projections.builds import BuildKeys
 from projections.changelog import FIRST_LINK, event_link
+from projections.vectors import VectorKeys
 from tests.servers import RedisServer, wheel_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,6 +178,10 @@ def test_the_table_of_keys_lists_every_key() -> None:
     log, build = LogKeys("tag"), BuildKeys("tag", "BUILD")
     keys = [log.meta, log.stream, log.heads, log.control, build.checkpoint, build.owners, build.quarantine]
     keys += [build.records("OWNER"), build.changelog("OWNER"), build.changes("OWNER"), build.parked("OWNER")]
+    vectors = VectorKeys("tag")
+    keys += [vectors.models, vectors.changes("MODEL"), vectors.seen("MODEL")]
+    keys += [vectors.wholes("MODEL", "OWNER"), vectors.pieces("MODEL", "OWNER")]
+    keys = [key.replace("MODEL", "<model>") for key in keys]
     written = [key.replace("BUILD", "<build>").replace("OWNER", "<owner>") for key in keys]
     page = (ROOT / "docs" / "operating.md").read_text("utf-8")
     assert [key for key in written if f"| `{key}` |" not in page] == []

@@ -18,10 +18,11 @@ from projections.lifecycle import JOBS
 from projections.memory import DAY, with_changes
 from projections.modes import MODES
 from projections.query import Asked
-from projections.recall import RANKINGS, Wish, search
+from projections.recall import search
 from projections.similar import may_merge
 from projections.spaced import graded, interval_days, review_due_at, review_importance
 from projections.view import OwnerView
+from projections.wish import RANKINGS, Wish
 from tests.given import accessed, at, created, folded, linked
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "concepts.md").read_text("utf-8")

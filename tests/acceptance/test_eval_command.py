@@ -39,7 +39,7 @@ def test_a_set_is_measured_saved_and_compared(folder: Path, capsys: pytest.Captu
     saved = str(folder / "before.json")
     assert main(["eval", str(folder), "--save", saved]) == 0
     told = capsys.readouterr().out
-    assert "3 memories in 1 conversations, 2 questions; ranking conversation, mode review" in told
+    assert "3 memories in 1 conversations, 2 questions; ranking conversation, hybrid (by words), mode review" in told
     assert [line.split()[0] for line in told.splitlines() if line.startswith(("all", "茶", "clay"))] == [
         "all",
         "clay",
@@ -52,9 +52,24 @@ def test_a_set_is_measured_saved_and_compared(folder: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--ranking", "best"], ["--mode", "any"], ["--against", "nowhere.json"], ["--save", "no/such/folder"]]
+    "wrong",
+    [
+        ["--ranking", "best"],
+        ["--mode", "any"],
+        ["--search-mode", "fuzzy"],
+        ["--search-mode", "semantic"],
+        ["--profile", "x"],
+        ["--embedder", "best"],
+        ["--against", "nowhere.json"],
+        ["--save", "no/such/folder"],
+    ],
 )
 def test_bad_input_is_refused(folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", str(folder), *wrong]) == 2
     assert "InputError" in capsys.readouterr().err
     assert main(["eval", str(folder / "nowhere")]) == 2
+
+
+def test_an_embedder_that_is_none_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", str(folder), "--embedder", "best"]) == 2
+    assert "BadSetting" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from importlinter.cli import lint_imports
 
 from events.partitions import LogKeys
 from projections.builds import BuildKeys
+from projections.vectors import VectorKeys
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
@@ -24,6 +25,7 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 
 STORE_KEYS = {"engramlog:store", "engramlog:workers"}
 PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl"}
+VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
 
@@ -124,7 +126,7 @@ def test_only_the_documented_keys_of_a_store_are_named() -> None:
 def test_only_the_documented_keys_of_a_partition_are_named() -> None:
     """In the source a partition's key begins with a tag in braces, in an f-string or in full."""
     named = {key for path in MODULES for text in texts_of(path) for key in re.findall(r"\}:([a-z]+)", text)}
-    assert named == PARTITION_KEYS
+    assert named == PARTITION_KEYS | VECTOR_KEYS
 
 
 def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
@@ -135,6 +137,15 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
     assert {key.removeprefix("{t}:").partition(":")[0] for key in log_keys} == PARTITION_KEYS
     assert {key.removeprefix("{t}:v1:").partition(":")[0] for key in own | by_owner} == BUILD_KEYS
     assert all(key.endswith(":o") for key in by_owner)
+    vectors = VectorKeys("t")
+    of_vectors = {
+        vectors.models,
+        vectors.changes("m"),
+        vectors.seen("m"),
+        vectors.wholes("m", "o"),
+        vectors.pieces("m", "o"),
+    }
+    assert {key.removeprefix("{t}:").partition(":")[0] for key in of_vectors} == VECTOR_KEYS
 
 
 def test_the_documented_keys_are_in_the_documentation() -> None:
@@ -143,4 +154,6 @@ def test_the_documented_keys_are_in_the_documentation() -> None:
     shown |= {f"`{{t}}:{key}`" for key in PARTITION_KEYS - {"dd"}} | {"`{t}:dd:<bucket>`"}
     shown |= {f"`{{t}}:<build>:{key}`" for key in ("ck", "own", "q")}
     shown |= {f"`{{t}}:<build>:{key}:<owner>`" for key in ("st", "log", "chg", "park")}
+    shown |= {"`{t}:vem`", *(f"`{{t}}:{key}:<model>`" for key in ("ven", "vea"))}
+    shown |= {f"`{{t}}:{key}:<model>:<owner>`" for key in ("vec", "vep")}
     assert {key for key in shown if key not in text} == set()

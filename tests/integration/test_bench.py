@@ -30,9 +30,15 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
             assert row["limit"]
     assert [row["at_least"] for row in answer["append"]] == [0.8, 0.4]
     assert {row["at_least"] for row in answer["fold"]} == {0.25}
-    row = answer["search"][0]
-    assert row["memories"] == 300
-    assert row["whole_ms"]["p50"] <= row["whole_ms"]["p95"]
+    rows = answer["search"]["rows"]
+    assert {(row["memories"], row["texts"]) for row in rows} == {(300, "talk"), (300, "notes"), (300, "pages")}
+    assert [row["events_a_second"] > 0 for row in rows] == [False, True, False, False]
+    for row in rows:
+        assert 0 < row["whole_ms"]["p50"] <= row["whole_ms"]["p95"]
+        assert row["p50_to_parts"] <= row["p95_to_parts"]
+    for goal in answer["search"]["goals"]:
+        assert goal["holds"] == (goal["found"] <= goal["at_most"])
+    assert len(answer["search"]["goals"]) == 7
     assert set(answer["space"]["bytes_an_event_by_commit"]) == {"1", "10", "500"}
     assert answer["space"]["bytes_an_event_log_alone"] < answer["space"]["bytes_an_event_by_commit"]["500"]
     assert answer["past"]["microseconds_an_event"] > 0

@@ -177,6 +177,9 @@ def test_what_is_purged_is_in_no_record_view_search_export_or_history_and_still_
             reader.search("ada", "oatmeal 蓝莓", mode="debug", as_of=position, trace=False),
             exported(store),
         ]
+        for answer in answers:
+            if isinstance(answer, dict):
+                answer.pop("expanded", None)  # the question's own words
         return json.dumps(answers, ensure_ascii=False, default=str)
 
     assert "oatmeal" in told()

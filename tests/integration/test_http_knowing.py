@@ -65,7 +65,7 @@ def got(http: HttpStore, path: str) -> Any:
         (f"map?topic=unheard&{LATER}", KnowledgeMap, []),
         (f"memories/coffee/associations?depth=2&{LATER}", AssociationTree, ["associations", "triples"]),
         (f"search?q=coffee&associations=true&{LATER}", Found, ["results", "associated"]),
-        (f"search?q=coffee&ranking=overlap&project=habits&{LATER}", Found, ["results"]),
+        (f"search?q=coffee&ranking=overlap&near_project=habits&{LATER}", Found, ["results"]),
     ],
 )
 def test_answers_have_their_documented_shapes(
@@ -105,7 +105,7 @@ def test_the_service_answers_the_same(http: HttpStore) -> None:
         ("feeling=urgent&ranking=overlap", ["a/b"]),
         ("ranking=associative", ["coffee", "a/b", "beans"]),
         ("ranking=associative&tags=late_night", ["a/b"]),
-        ("ranking=overlap&project=habits", ["coffee", "a/b"]),
+        ("ranking=overlap&near_project=habits", ["coffee", "a/b"]),
     ],
 )
 def test_a_search_takes_rankings_tags_feelings_and_a_project(http: HttpStore, asked: str, expected: list[str]) -> None:
@@ -157,7 +157,7 @@ def test_chinese_topics_are_answered_in_chinese(http: HttpStore) -> None:
 @pytest.mark.parametrize(
     ("path", "field", "allowed"),
     [
-        ("search?q=tea&ranking=best", "ranking", "conversation, text, overlap, associative"),
+        ("search?q=tea&ranking=best", "ranking", "conversation, text, published, overlap, associative"),
         ("search?q=tea&feeling=sad", "feeling", "positive, negative, urgent"),
         ("search?q=tea&tags=", "tags", "tags of 1 to 100 characters"),
         ("search?q=tea&associations=perhaps", "associations", "valid boolean"),

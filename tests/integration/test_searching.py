@@ -9,7 +9,7 @@ import pytest
 from api.knowing import Knower
 from events.envelope import decode
 from events.partitions import partition_of
-from projections.recall import RANKINGS
+from projections.wish import RANKINGS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given import Told, created, deleted, linked, mentioned, parameters
 from tests.given_views import potter

@@ -23,6 +23,7 @@ from api.http.shapes.store import (
     StoreStats,
     StoreStatus,
 )
+from api.http.shapes.synonyms import SynonymSaid, SynonymsKnown
 
 __all__ = [
     "EXAMPLE_EFFECT_OF_MERGE",
@@ -62,5 +63,7 @@ __all__ = [
     "Schedule",
     "StoreStats",
     "StoreStatus",
+    "SynonymSaid",
+    "SynonymsKnown",
     "Why",
 ]

@@ -95,6 +95,16 @@ class Listed(Card):
     weight: float
 
 
+class ExtractedKeyword(BaseModel):
+    """A keyword that a memory is found by."""
+
+    model_config = exampled({"word": "coffee", "weight": 1.0, "source": "user_tag"})
+
+    word: str
+    weight: float = Field(description="From 0.3 to 1.")
+    source: str = Field(description="`user_tag`, `llm` (both given), or `system`: found in its text.")
+
+
 class Listing(Place):
     """A page of memories."""
 
@@ -132,6 +142,7 @@ class Detail(Card, Place):
             "confidence": 0.6,
             "importance": 1.0,
             "keywords": ["coffee"],
+            "extracted_keywords": [{"word": "coffee", "weight": 1.0, "source": "user_tag"}],
             "tags": [],
             "emotion": 0.0,
             "project": None,
@@ -164,6 +175,9 @@ class Detail(Card, Place):
     confidence: float
     importance: float
     keywords: list[str]
+    extracted_keywords: list[ExtractedKeyword] = Field(
+        description="At most five, the given ones first; none of a secret memory."
+    )
     tags: list[str]
     emotion: float | None
     project: str | None

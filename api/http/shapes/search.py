@@ -26,6 +26,9 @@ class Explanation(BaseModel):
     model_config = exampled({})
 
     score: dict[str, float] = Field(description="The parts of the score by name; they add up to it.")
+    weights: dict[str, float] | None = Field(
+        default=None, description="The most that each part adds, under `conversation`: part = weight x value in [0, 1]."
+    )
     terms: dict[str, float] = Field(description="Each matching term's share of the text score.")
     law: str
     factors: dict[str, float]
@@ -38,6 +41,7 @@ class Result(Card):
     """One search result."""
 
     score: float
+    relevance: float = Field(description="Section 11's relevance, 0 to 1: comparable between answers and rankings.")
     weight: float
     explain: Explanation
 
@@ -50,6 +54,54 @@ class Associated(Card):
     path: list[Step]
 
 
+class TimeNamed(BaseModel):
+    """A time that the question names."""
+
+    model_config = exampled({"text": "7 May", "from": "2023-05-07T00:00:00Z", "to": "2023-05-08T00:00:00Z"})
+
+    text: str
+    from_: str = Field(alias="from")
+    to: str = Field(description="Not included.")
+
+
+class Understood(BaseModel):
+    """Whom and what times the question names, under `conversation`."""
+
+    model_config = exampled({"times": [], "speakers": ["Caroline"]})
+
+    times: list[TimeNamed]
+    speakers: list[str]
+
+
+class Expanded(BaseModel):
+    """What a question was widened by."""
+
+    model_config = exampled({"original": ["laptop"], "synonyms": {"laptop": {"notebook": 0.9}}, "related": {}})
+
+    original: list[str] = Field(description="The question's keywords.")
+    synonyms: dict[str, dict[str, float]] = Field(description="By keyword: its synonyms with their similarity.")
+    related: dict[str, dict[str, float]] = Field(description="Synonyms of these: told, never matched.")
+
+
+class Compared(BaseModel):
+    """How much could be compared by meaning."""
+
+    model_config = exampled({"model": "all-MiniLM-L6-v2", "embedded": 90, "of": 100})
+
+    model: str | None = None
+    embedded: int | None = Field(default=None, description="Memories that have vectors of the model.")
+    of: int | None = Field(default=None, description="Memories that hold text.")
+    failed: str | None = Field(
+        default=None, description="Why the embedder could not be asked: the answer goes by words."
+    )
+
+
+class Omitted(Withheld):
+    """Matches that were left out for one reason."""
+
+    ids: list[str] = Field(description="The best of them, at most five; none of what is sensitive.")
+
+
 class Found(Place):
     """The answer to a search."""
 
@@ -59,6 +111,7 @@ class Found(Place):
                 EXAMPLE_CARD
                 | {
                     "score": 0.183,
+                    "relevance": 0.26,
                     "weight": 1.3,
                     "explain": {
                         "score": {"text": 0.154739, "weight": 0.028261},
@@ -68,7 +121,13 @@ class Found(Place):
                     },
                 }
             ],
-            "withheld": [EXAMPLE_WITHHELD],
+            "total": 1,
+            "next": None,
+            "search_mode": "hybrid",
+            "understood": {"times": [], "speakers": []},
+            "expanded": {"original": ["coffee"], "synonyms": {"coffee": {"咖啡": 0.9}}, "related": {}},
+            "meaning": None,
+            "withheld": [EXAMPLE_WITHHELD | {"ids": ["old-coffee"]}],
             "mode": "normal",
             **EXAMPLE_PLACE,
         }
@@ -76,5 +135,13 @@ class Found(Place):
 
     results: list[Result]
     associated: list[Associated] | None = Field(default=None, description="Only where `associations` asked for it.")
-    withheld: list[Withheld]
+    total: int = Field(description="How many results there are on all pages.")
+    next: str | None = Field(description="The cursor of the next page; null on the last.")
+    search_mode: str
+    understood: Understood
+    expanded: Expanded
+    meaning: Compared | None = Field(
+        description="Null where meaning was not compared: in keyword mode, and without an embedder."
+    )
+    withheld: list[Omitted]
     mode: str

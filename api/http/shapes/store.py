@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
+from api.http.shapes.embedding import Coverage
 from api.http.shapes.log import Example, exampled
 
 EXAMPLE_MEMORY: Example = {
@@ -160,6 +161,7 @@ class OwnerStats(BaseModel):
     secret: int
     mean_weight: float | None
     chain: str
+    embedding: Coverage | None = Field(default=None, description="How many have a vector, where one embeds.")
 
 
 class Stuck(BaseModel):

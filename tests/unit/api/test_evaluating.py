@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,12 @@ import orjson
 import pytest
 
 from api.evaluating import differences, evaluate, measured, read_saved, save
+from api.evaluating_meaning import kept_vectors
 from events.errors import InputError
-from projections.recall import Wish
+from projections.laws import LAWS
+from projections.modes import Mode
+from projections.wish import Wish
+from tests.embedding import WordEmbedder
 
 TURNS = [
     ("en", "1", "s1", "Ann", "Which glaze did you choose?"),
@@ -64,6 +70,86 @@ def test_a_question_asked_later_finds_what_its_mode_still_shows(tmp_path: Path) 
     shown = {mode: evaluate(folder, Wish(), mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")}
     assert shown == {"review": 1.0, "normal": 0.0}
     assert evaluate(folder, Wish(), "normal")["all"]["hit@5"] == 1.0
+
+
+def test_the_law_is_chosen_for_the_evaluation_alone(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    told = {law: evaluate(folder, Wish(), "normal", later_days=20.0, profile=law) for law in LAWS}
+    assert {law: one["profile"] for law, one in told.items()} == {law: law for law in LAWS}
+    assert told["ebbinghaus"]["all"]["hit@5"] < told["weighted"]["all"]["hit@5"] == 1.0
+
+
+UPDATED = [
+    {
+        "conversation": "zh",
+        "question": "我买了什么壶？",
+        "evidence": ["1", "2"],
+        "evidence_old": ["1"],
+        "evidence_new": ["2"],
+    }
+]
+
+
+@pytest.mark.parametrize("mode", ["normal", "review"])
+def test_with_links_what_holds_now_stands_above_what_it_replaced(tmp_path: Path, mode: Mode) -> None:
+    folder = written(tmp_path, UPDATED)
+    alone, linked = (evaluate(folder, Wish(), mode, linked=linked)["all"] for linked in (False, True))
+    assert (alone["pairs"], alone["current_first"]) == (1, 0.0)
+    assert (linked["pairs"], linked["current_first"]) == (1, 1.0)
+
+
+def test_links_of_unknown_turns_change_nothing(tmp_path: Path) -> None:
+    lost = [UPDATED[0] | {"evidence_old": ["9"], "evidence_new": ["8"]}]
+    assert "pairs" not in evaluate(written(tmp_path, lost), Wish(), "review", linked=True)["all"]
+
+
+def test_meanings_are_compared_where_there_is_an_embedder_and_computed_once(tmp_path: Path) -> None:
+    folder, embedder = written(tmp_path), WordEmbedder()
+    for _ in range(2):
+        steps: list[tuple[int, int]] = []
+        with kept_vectors(embedder, tmp_path / "kept.vectors") as kept:
+            told = evaluate(
+                folder,
+                Wish(),
+                "review",
+                vectors=kept,
+                on_embedding=lambda done, total, s=steps: s.append((done, total)),
+            )
+        assert (told["model"], told["all"]["hit@5"]) == ("words/1", 1.0)
+    assert sorted(embedder.embedded) == sorted(text for *_, text in TURNS)
+    assert steps == []
+
+
+def test_what_was_embedded_before_a_run_was_ended_is_kept(tmp_path: Path) -> None:
+    folder = written(tmp_path, turns=[turn(n) for n in range(100)], questions=[ASKED])
+    embedder = WordEmbedder()
+
+    def end(_texts: Sequence[str]) -> None:
+        if embedder.asked:
+            raise KeyboardInterrupt
+
+    embedder.before = end
+    for _ in range(2):
+        with kept_vectors(embedder, tmp_path / "kept.vectors") as kept, suppress(KeyboardInterrupt):
+            evaluate(folder, Wish(), "review", vectors=kept)
+        embedder.before = lambda _texts: None
+    assert len(embedder.embedded) == len(set(embedder.embedded)) == 100
+
+
+def test_a_file_that_is_no_file_of_vectors_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("no database of any kind " * 50)
+    for path in (tmp_path / "other", tmp_path / "no" / "folder"):
+        with pytest.raises(InputError, match="vectors"), kept_vectors(WordEmbedder(), path):
+            pass
+
+
+ASKED = {"conversation": "en", "question": "Which number?", "evidence": ["3"]}
+
+
+def turn(number: int) -> dict[str, str]:
+    names = ("conversation", "turn_id", "session", "speaker", "text", "occurred_at")
+    told = ("en", str(number), "s", "Ann", f"number {number}", "2024-01-01T08:00:00Z")
+    return dict(zip(names, told, strict=True))
 
 
 def test_nothing_asked_measures_nothing() -> None:

@@ -23,6 +23,9 @@ from ops.settings import load_settings
         ("WORKERS", "0", "greater than or equal to 1"),
         ("LOG_LEVEL", "loud", "debug, info, warning or error"),
         ("REDIS_TIMEOUT", "0", "greater than 0"),
+        ("EMBEDDER", "magic", "none, minilm, sentence:NAME or openai:MODEL"),
+        ("EMBEDDER", "openai:", "none, minilm, sentence:NAME or openai:MODEL"),
+        ("EMBEDDER_URL", "localhost:8080", "http:// or https://"),
         ("REDIS_MAXMEMORY", "12", "greater than or equal to 8388608"),
     ],
 )
@@ -50,3 +53,12 @@ def test_empty_settings_mean_the_defaults(monkeypatch: pytest.MonkeyPatch) -> No
     settings = load_settings()
     assert settings.redis_url is None
     assert settings.data.name == "engramlog"
+
+
+def test_the_key_of_an_embedder_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "openai:some-model")
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER_KEY", "sk-of-mine")
+    settings = load_settings()
+    assert "sk-of-mine" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+    assert settings.embedder_key is not None
+    assert settings.embedder_key.get_secret_value() == "sk-of-mine"

@@ -89,23 +89,22 @@ def test_beside_pages_the_neighbours_of_a_match_are_found(page, query, line) -> 
     [
         ("What tea did you recommend?", "b"),
         ("What tea do I like?", "a"),
-        ("你给我推荐过什么茶？", "d"),
-        ("我喜欢什么茶？", "c"),
+        ("你给我推荐过什么茶？", "b"),
+        ("我喜欢什么茶？", "a"),
     ],
 )
 def test_what_the_assistant_said_is_told_from_what_the_user_said(query, best) -> None:
-    view = viewed(
-        *chat(
-            ("user", "I like green tea"),
-            ("assistant", "Try white tea"),
-            ("user", "我喜欢绿茶"),
-            ("assistant", "试试白茶"),
-        )
+    english = (
+        ("user", "I like green tea"),
+        ("assistant", "Try white tea"),
+        ("user", "I went out"),
+        ("assistant", "Fine"),
     )
-    parts = terms(view, query)
+    chinese = (("user", "我喜欢绿茶"), ("assistant", "试试白茶"), ("user", "我出门了"), ("assistant", "好的"))
+    parts = terms(viewed(*chat(*(english if query.isascii() else chinese))), query)
     assert next(iter(parts)) == best
-    assert ("assistant" in parts[best]) == (best in "bd")
-    assert ("user" in parts[best]) == (best in "ac")
+    assert ("assistant" in parts[best]) == (best == "b")
+    assert ("user" in parts[best]) == (best == "a")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +252,7 @@ def test_any_text_can_be_asked_and_searched(query, text) -> None:
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
     from projections.conversation_words import traits
 
-    assert 0 <= traits(text) < 64
+    assert 0 <= traits(text, 63) < 64
 
 
 def test_a_deleted_turn_lends_its_neighbours_nothing() -> None:
@@ -293,9 +292,9 @@ def test_the_index_kept_level_equals_a_fresh_one(lines, changes) -> None:
         history = folded(*events[:end])
         kept.follow(history.owner, history.memories.values())
         assert len(kept.conversation) <= len(kept)
-    fresh = ConversationIndex()
+    fresh = ConversationIndex(kept._index)
     for row, memory in enumerate(kept.columns):
-        fresh.put(row, memory, indexed_text(memory), kept._index.length(memory.id))
+        fresh.put(row, memory, bool(indexed_text(memory)))
     fresh.settle()
     mine, size = kept.conversation, len(kept)
     assert (mine.shape, mine.names.keys(), len(mine)) == (fresh.shape, fresh.names.keys(), len(fresh))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from projections.brought import MOST_ASSOCIATED
 from projections.modes import MODES
-from projections.recall import RANKINGS
+from projections.wish import RANKINGS
 from tests.given import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given_views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 
@@ -27,7 +27,7 @@ OFFICE = (
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("query", ["payment deployment", "支付部署", "urgent 部署 deployment"])
 @pytest.mark.parametrize(
-    "wish", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"project": "pay"}], ids=str
+    "wish", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
 )
 def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, wish) -> None:
     results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **wish)["results"]
@@ -48,6 +48,7 @@ def test_each_ranking_names_its_parts() -> None:
     assert parts == {
         "conversation": {"text", "focus", "weight"},
         "text": {"text", "weight"},
+        "published": {"keyword", "text", "time", "kind"},
         "overlap": {"overlap", "strength", "project", "confidence"},
         "associative": {"keyword", "activation"},
     }
@@ -110,7 +111,7 @@ def test_the_weight_is_that_of_the_law_of_the_owner() -> None:
 )
 def test_the_overlap_score_as_worked_by_hand(hours, confidence, project, strength) -> None:
     view = viewed(noted("The quarterly report is due on Friday", "due", confidence=confidence, project="reports"))
-    (due,) = found(view, "report, budget, Friday", hours * HOUR, ranking="overlap", project=project).values()
+    (due,) = found(view, "report, budget, Friday", hours * HOUR, ranking="overlap", near_project=project).values()
     parts = {
         "overlap": round(2 * 2 / 3, 6),
         "strength": 0.5 * strength,
@@ -142,8 +143,8 @@ def test_no_memory_is_of_the_project_where_none_is_asked_for() -> None:
 
 def test_a_project_ranks_higher_under_overlap_and_filters_nothing() -> None:
     view = viewed(noted("green tea", "a", project="x"), noted("green tea", "b"))
-    assert list(found(view, "tea", ranking="overlap", project="x")) == ["a", "b"]
-    assert list(found(view, "tea", project="x")) == ["b", "a"]
+    assert list(found(view, "tea", ranking="overlap", near_project="x")) == ["a", "b"]
+    assert list(found(view, "tea", near_project="x")) == ["b", "a"]
 
 
 # --- associative (seed 004, section 11.2)
@@ -283,3 +284,20 @@ def test_answers_keep_to_the_mode_the_tags_and_the_limit_and_explain_themselves(
     for one in results:
         assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
         assert not tags or set(tags) & set(one["explain"]["tags"])
+
+
+# --- published (memory.md, section 11): what it reaches
+
+
+def test_the_published_ranking_reaches_prefixes_and_synonyms_and_says_by_what() -> None:
+    view = viewed(
+        noted("The automobile is at the garage", "car"),
+        noted("Our computer broke", "pc"),
+        noted("Nothing of the kind", "else"),
+    )
+    assert list(found(view, "auto", ranking="published")) == ["car"]
+    answer = asked(view, "笔记本电脑 laptop", ranking="published")
+    assert [one["id"] for one in answer["results"]] == ["pc"]
+    assert "computer" in answer["expanded"]["synonyms"]["laptop"]
+    (result,) = answer["results"]
+    assert set(result["explain"]["score"]) >= {"keyword", "time", "kind"}

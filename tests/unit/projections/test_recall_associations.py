@@ -6,8 +6,8 @@ import pytest
 
 from projections.brought import MOST_ASSOCIATED
 from projections.modes import MODES
-from projections.recall import RANKINGS
 from projections.view import OwnerView
+from projections.wish import RANKINGS
 from tests.given import created, deleted, linked, merged, negated, purged
 from tests.given_views import CHAIN, asked, brought, fact, noted, viewed, way
 

@@ -9,9 +9,10 @@ import pytest
 from events.catalogue import FactAsserted, FactRetracted
 from projections.columns import Columns
 from projections.query import Asked
-from projections.recall import Wish, search
+from projections.recall import search
 from projections.triples import Graph, Reached, Triple, triples_of
 from projections.view import OwnerView
+from projections.wish import Wish
 from tests.given import (
     Story,
     Told,

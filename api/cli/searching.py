@@ -1,0 +1,113 @@
+"""`engramlog search`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from api.cli import render_search
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, progress, show
+from api.cli.reading import FOLDING, ModeOption
+from api.searching import SearchTerms
+from projections.wish import RANKINGS, SEARCH_MODES
+
+FILTERS = "Filters"
+"""Panel of the help text."""
+
+
+def _some(name: str, text: str) -> Any:
+    """A repeatable filter."""
+    return typer.Option(name, help=f"{text}; repeatable.", show_default=False, rich_help_panel=FILTERS)
+
+
+def _one(name: str, text: str) -> Any:
+    return typer.Option(name, help=text, show_default=False, rich_help_panel=FILTERS)
+
+
+@app.command(
+    epilog='Examples: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`,'
+    " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`"
+)
+def search(
+    context: typer.Context,
+    owner: Owner,
+    query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
+    mode: ModeOption = "normal",
+    search_mode: Annotated[
+        str,
+        typer.Option(help=f"{', '.join(SEARCH_MODES)}; hybrid goes by words where no embedder is configured."),
+    ] = "hybrid",
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results a page, 1 to 100.")] = 5,
+    cursor: Annotated[
+        str | None, typer.Option(help="The next page: what `next` said, the question unchanged.", show_default=False)
+    ] = None,
+    ranking: Annotated[
+        str,
+        typer.Option(
+            help="conversation (text and its place), text, published (seed 001's score), overlap (seed 004's) or"
+            " associative (what activation reaches)."
+        ),
+    ] = RANKINGS[0],
+    keyword: Annotated[list[str] | None, _some("--keyword", "Only what has this keyword")] = None,
+    kind: Annotated[list[str] | None, _some("--kind", "Only this kind of memory (fact, lesson ...)")] = None,
+    category: Annotated[list[str] | None, _some("--category", "Only this category (identity, skill ...)")] = None,
+    tag: Annotated[list[str] | None, _some("--tag", "Only what has this context tag (late_night ...)")] = None,
+    feeling: Annotated[str | None, _one("--feeling", "Only what is positive, negative or urgent.")] = None,
+    session: Annotated[str | None, _one("--session", "Only from this session.")] = None,
+    project: Annotated[str | None, _one("--project", "Only of this project.")] = None,
+    speaker: Annotated[str | None, _one("--speaker", "Only what this speaker said.")] = None,
+    since: Annotated[
+        str | None,
+        _one("--since", 'Created then or later: 2026-05-01, an instant, or words such as "last week", 上周.'),
+    ] = None,
+    until: Annotated[str | None, _one("--until", "Created up to the end of that; the same forms.")] = None,
+    min_relevance: Annotated[float, _one("--min-relevance", "Only at least so relevant, 0 to 1.")] = 0.0,
+    min_weight: Annotated[float | None, _one("--min-weight", "Only of at least this weight.")] = None,
+    near_project: Annotated[
+        str | None, typer.Option(help="This project's memories stand higher under overlap.", show_default=False)
+    ] = None,
+    associations: Annotated[
+        bool, typer.Option("--associations", help="Also what the hits bring to mind, and how.")
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    as_of: AsOfOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
+    json: Json = False,
+) -> None:
+    """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
+    terms = SearchTerms(
+        ranking=ranking,
+        search_mode=search_mode,
+        keywords=keyword or [],
+        kinds=kind or [],
+        categories=category or [],
+        tags=tag or [],
+        feeling=feeling,
+        session=session,
+        project=project,
+        near_project=near_project,
+        speaker=speaker,
+        since=since,
+        until=until,
+        min_relevance=min_relevance,
+        min_weight=min_weight,
+        associations=associations,
+    )
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.reader.search(
+            owner,
+            query,
+            mode=mode,
+            limit=limit,
+            cursor=cursor,
+            as_of=as_of,
+            at=at,
+            after=after,
+            trace=not no_trace,
+            on_progress=advance,
+            **terms,
+        )
+    show(answer, json, render_search.explained if explain else render_search.results)

@@ -1,0 +1,34 @@
+"""The shape of what is said about an owner's vectors."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import exampled
+
+
+class Coverage(BaseModel):
+    """How many of an owner's memories have a vector."""
+
+    model: str | None = Field(description="The model whose vectors are counted; null where no embedder is configured.")
+    embedded: int = Field(description="Memories that have a vector: semantic search finds these, and no others.")
+    of: int = Field(description="Memories that hold text which is neither purged nor secret.")
+    share: float = Field(description="embedded / of, from 0 to 1; 1 where there is nothing to embed.")
+
+
+class Embedding(Coverage):
+    """The same as an answer of its own."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "model": "all-MiniLM-L6-v2",
+            "embedded": 120,
+            "of": 128,
+            "share": 0.9375,
+            "position": "3:141",
+        }
+    )
+
+    owner: str
+    position: str

@@ -1,0 +1,204 @@
+"""Texts by document number: which terms each holds how often, and in which order it says them. What an index stands on.
+
+A **term** has a number as long as some text holds it; a **posting** is `document << 20 | occurrences`, ascending by
+document. Documents are numbered as they come; those that the index no longer wants stay until `compact`. Of each text one
+stretch can be read again in order, as numbers of terms.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+COUNT_BITS = 20
+COUNT_MAX = (1 << COUNT_BITS) - 1
+NONE = -1
+"""No such term."""
+# Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry.
+_BYTES_A_TERM = 170
+_DOCUMENT_BITS = 32
+_MANY = 32
+"""Texts from which on postings are sorted in one go."""
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+
+
+class _Vocabulary(dict[str, int]):
+    """Numbers of terms; a term that is asked for and not there gets the next."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+class Said(NamedTuple):
+    """A text as terms: the first `counted` are what it is found by, those from `begin` to `end` are read in order."""
+
+    terms: Sequence[str]
+    counted: int
+    begin: int
+    end: int
+
+
+def whole(terms: Sequence[str]) -> Said:
+    """A text all of which is counted, and read."""
+    return Said(terms, len(terms), 0, len(terms))
+
+
+class Postings:
+    """Grows by `add_all`. The arrays it gives are copies but for `packed`, which must not outlive the call."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        """How many there are, wanted or not."""
+        self.lengths = np.zeros(64, dtype=np.int64)
+        """By document, in tokens that count; has room to grow, as the other three."""
+        self._starts = np.zeros(64, dtype=np.int64)
+        """By document: where its terms start in `_told`; then where the stretch that is read begins, and how long it is."""
+        self._begins = np.zeros(64, dtype=np.int64)
+        self._read = np.zeros(64, dtype=np.int64)
+        self._told: array[int] = array("i")
+        """The terms of all documents in reading order, laid end to end."""
+        self._vocabulary = _Vocabulary()
+        self._of_term: list[array[int]] = []
+        self._held = 0
+
+    def add_all(self, texts: Iterable[Said]) -> Integers:
+        """Take in texts in order; their documents."""
+        start, spans = len(self._told), list[tuple[int, int, int, int]]()
+        number_of, told = self._vocabulary.__getitem__, self._told
+        for terms, counted, begin, end in texts:
+            told.extend(map(number_of, terms))
+            spans.append((len(terms), counted, begin, end))
+        self._make_terms()
+        first = self._begin(len(spans))
+        here = slice(first, self.documents)
+        sizes, counts, begins, ends = np.array(spans, dtype=np.int64).reshape(-1, 4).T
+        starts = start + np.cumsum(sizes) - sizes
+        self.lengths[here], self._starts[here] = counts, starts
+        self._begins[here], self._read[here] = starts + begins, ends - begins
+        if len(spans) < _MANY:
+            for document, at, count in zip(range(first, self.documents), starts.tolist(), counts.tolist(), strict=True):
+                self._post_one(document, told[at : at + count])
+        else:
+            documents = np.repeat(np.arange(first, self.documents), counts)
+            whole_texts = len(told) - start == documents.size
+            ours = self._stretches(starts, counts) if not whole_texts else np.frombuffer(told, dtype=np.int32)[start:]
+            self._post(ours.astype(np.int64), documents)
+        return np.arange(first, self.documents)
+
+    def _post_one(self, document: int, numbers: Iterable[int]) -> None:
+        counts, base = Counter(numbers), document << COUNT_BITS
+        for number, count in counts.items():
+            self._of_term[number].append(base | min(count, COUNT_MAX))
+        self._held += len(counts)
+
+    def _post(self, said: Integers, documents: Integers) -> None:
+        """The same for terms said in many documents, one pair a token, sorted in one go, in place: they are many."""
+        if not said.size:
+            return
+        said <<= _DOCUMENT_BITS
+        said |= documents
+        said.sort()
+        firsts = np.flatnonzero(_differs(said))
+        counts = np.minimum(np.diff(firsts, append=said.size), COUNT_MAX)
+        packed = said[firsts]
+        numbers = packed >> _DOCUMENT_BITS
+        packed &= (1 << _DOCUMENT_BITS) - 1
+        packed <<= COUNT_BITS
+        packed |= counts
+        at = np.flatnonzero(_differs(numbers))
+        raw, size = packed.tobytes(), packed.itemsize
+        for number, (start, end) in zip(numbers[at].tolist(), pairwise([*at.tolist(), packed.size]), strict=True):
+            self._of_term[number].frombytes(raw[start * size : end * size])
+        self._held += packed.size
+
+    def packed(self, term: str) -> Integers:
+        """The postings of a term, read only; while this is alive, nothing may be added."""
+        number = self._vocabulary.get(term)
+        return _NOTHING if number is None else np.frombuffer(self._of_term[number], dtype=np.int64)
+
+    def numbers(self, terms: Iterable[str]) -> list[int]:
+        """The numbers of terms, NONE where no text ever had one."""
+        return [self._vocabulary.get(term, NONE) for term in terms]
+
+    def beginning(self, prefix: str, most: int) -> list[str]:
+        """The first `most` terms that begin so, in alphabetical order; takes time by the number of all terms."""
+        return sorted(term for term in self._vocabulary if term.startswith(prefix))[:most]
+
+    @property
+    def terms(self) -> int:
+        """One more than the largest number of a term."""
+        return len(self._vocabulary)
+
+    def counted(self, documents: Integers) -> tuple[Numbers, Integers]:
+        """The terms that count of documents, as numbers, laid end to end, and how many each has."""
+        lengths = self.lengths[documents]
+        return self._stretches(self._starts[documents], lengths), lengths
+
+    def read(self, documents: Integers) -> tuple[Numbers, Integers]:
+        """The stretches that are read of documents, in order, laid end to end, and how long each is."""
+        lengths = self._read[documents]
+        return self._stretches(self._begins[documents], lengths), lengths
+
+    def compact(self, living: npt.NDArray[np.bool_]) -> None:
+        """Keep only the living documents, numbered anew from 0 in their order, and the terms that they hold."""
+        kept = np.flatnonzero(living)
+        counted, starts, begins, read = (
+            column[kept] for column in (self.lengths, self._starts, self._begins, self._read)
+        )
+        sizes = np.maximum(counted, begins + read - starts)
+        numbers, told = np.unique(self._stretches(starts, sizes), return_inverse=True)
+        terms, fresh = list(self._vocabulary), Postings()
+        fresh._vocabulary.update((terms[number], anew) for anew, number in enumerate(numbers.tolist()))
+        fresh._make_terms()
+        fresh._begin(kept.size)
+        fresh._told = array("i", told.astype(np.int32).tobytes())
+        moved = np.cumsum(sizes) - sizes
+        fresh.lengths[: kept.size], fresh._starts[: kept.size] = counted, moved
+        fresh._begins[: kept.size], fresh._read[: kept.size] = begins - starts + moved, read
+        documents = np.repeat(np.arange(kept.size), counted)
+        fresh._post(fresh._stretches(moved, counted).astype(np.int64), documents)
+        self.__dict__.update(fresh.__dict__)
+
+    def _stretches(self, starts: Integers, lengths: Integers) -> Numbers:
+        """Stretches of what was told, laid end to end."""
+        total = int(lengths.sum())
+        at = np.arange(total) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        found: Numbers = np.frombuffer(self._told, dtype=np.int32)[at] if total else np.zeros(0, dtype=np.int32)
+        return found
+
+    def bytes_used(self) -> int:
+        """Estimate of the memory held, in bytes, from counts alone."""
+        # array.array grows by an eighth at a time.
+        grown = self._held * 17 // 2 + len(self._told) * 17 // 4
+        return grown + 4 * self.lengths.nbytes + _BYTES_A_TERM * len(self._of_term)
+
+    def _begin(self, count: int) -> int:
+        """Room for so many more documents; the number of the first."""
+        first, self.documents = self.documents, self.documents + count
+        if self.documents > self.lengths.size:
+            room = np.zeros(max(self.documents, 2 * self.lengths.size) - self.lengths.size, dtype=np.int64)
+            for name in ("lengths", "_starts", "_begins", "_read"):
+                setattr(self, name, np.concatenate([getattr(self, name), room]))
+        return first
+
+    def _make_terms(self) -> None:
+        self._of_term += [array("q") for _ in range(len(self._vocabulary) - len(self._of_term))]
+
+
+def _differs(ordered: Integers) -> npt.NDArray[np.bool_]:
+    """Whether each differs from the one before it."""
+    found = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=found[1:])
+    return found
+
+
+_NOTHING: Integers = np.zeros(0, dtype=np.int64)

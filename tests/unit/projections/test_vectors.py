@@ -1,0 +1,112 @@
+"""Packing of vectors: small, near enough, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from events.errors import DamagedState
+from projections.meaning import Embedded, Vectors
+from projections.vectors import MAX_PIECES, VectorKeys, is_whole, pack, unpack_pieces, unpack_whole
+
+
+def unit(rows: int, d: int, *, seed: int = 1) -> Vectors:
+    """So many vectors of length 1, with the few large components that language models give."""
+    vectors = np.random.default_rng(seed).standard_t(3, (rows, d)).astype(np.float32)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def embedded(pieces: int = 5, d: int = 384) -> Embedded:
+    return Embedded(unit(1, d)[0], unit(pieces, d, seed=2))
+
+
+@pytest.mark.parametrize("d", [32, 384, 1_536])
+def test_what_is_unpacked_points_where_it_pointed(d: int) -> None:
+    one = embedded(200, d)
+    whole, pieces = pack(one)
+    assert 1 - float(unpack_whole(whole) @ one.whole) < 0.0005
+    back = unpack_pieces(pieces)
+    np.testing.assert_allclose(np.linalg.norm(back, axis=1), 1, atol=1e-5)
+    assert (1 - (back * one.pieces).sum(axis=1)).max() < 0.01
+    assert unpack_whole(whole).dtype == back.dtype == np.float32
+
+
+def test_one_huge_component_costs_a_piece_no_more_than_is_stated() -> None:
+    rest = np.full((1, 384), 0.5 / 127, np.float32)  # what rounding treats worst
+    rest[0, 0] = 1
+    piece = (rest / np.linalg.norm(rest)).astype(np.float32)
+    back = unpack_pieces(pack(Embedded(piece[0], piece))[1])
+    assert 0 < 1 - float(back[0] @ piece[0]) <= 384 / 8 / 127**2 + 1e-6
+
+
+def test_a_token_takes_a_byte_a_dimension_and_a_whole_vector_two() -> None:
+    whole, pieces = pack(embedded(25))
+    assert (len(whole), len(pieces)) == (3 + 2 * 384, 3 + 25 * 384)
+
+
+def test_pieces_beyond_the_most_are_left_out() -> None:
+    one = embedded(MAX_PIECES + 5, 8)
+    assert unpack_pieces(pack(one)[1]).shape == (MAX_PIECES, 8)
+
+
+def test_no_pieces_are_no_bytes() -> None:
+    assert pack(Embedded(unit(1, 8)[0], np.zeros((0, 8), np.float32)))[1] == b""
+    assert unpack_pieces(b"").shape == (0, 0)
+
+
+def test_a_piece_of_nothing_stays_one() -> None:
+    back = unpack_pieces(pack(Embedded(unit(1, 8)[0], np.zeros((1, 8), np.float32)))[1])
+    assert not back.any()
+
+
+def test_the_same_vectors_are_the_same_bytes() -> None:
+    assert pack(embedded()) == pack(embedded())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: b"",
+        lambda raw: raw[:2],
+        lambda raw: raw[:-1],
+        lambda raw: raw + b"x",
+        lambda raw: b"\x09" + raw[1:],
+        lambda raw: raw[:1] + b"\x00\x00" + raw[3:],
+        lambda raw: raw[:1] + b"\x7f\x01" + raw[3:],
+    ],
+    ids=["nothing", "half a header", "too short", "too long", "another version", "no dimensions", "other dimensions"],
+)
+def test_damaged_bytes_are_refused(damage: object) -> None:
+    whole, pieces = (damage(raw) for raw in pack(embedded(3)))  # type: ignore[operator]
+    with pytest.raises(DamagedState, match="are not a whole vector"):
+        unpack_whole(whole)
+    if pieces:
+        with pytest.raises(DamagedState, match="are not pieces"):
+            unpack_pieces(pieces)
+
+
+def test_bytes_tell_whether_they_are_a_whole_vector_of_so_many_dimensions() -> None:
+    whole, _ = pack(embedded(d=8))
+    assert (is_whole(whole), is_whole(whole, 8), is_whole(whole, 9), is_whole(whole[:-1])) == (True, True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("whole", "pieces"),
+    [
+        (np.array([1, np.nan]), np.zeros((0, 2))),
+        (np.array([1, 0]), np.array([[np.inf, 0]])),
+        (np.array([1, 0]), np.zeros((3, 4))),
+        (np.zeros((2, 2)), np.zeros((0, 2))),
+        (np.zeros(0), np.zeros((0, 0))),
+    ],
+    ids=["not finite", "a piece not finite", "pieces of other dimensions", "two vectors", "none"],
+)
+def test_what_are_no_vectors_of_a_text_is_not_packed(whole: Vectors, pieces: Vectors) -> None:
+    with pytest.raises(ValueError, match="vector"):
+        pack(Embedded(whole, pieces))
+
+
+def test_no_name_of_a_model_leads_into_the_vectors_of_another_owner() -> None:
+    keys = VectorKeys("e0")
+    assert keys.wholes("a:b", "c") != keys.wholes("a", "b:c")
+    assert keys.wholes("openai:x/1", "林") == "{e0}:vec:openai%3Ax%2F1:林"
