@@ -7,7 +7,8 @@ from typing import Any
 
 from api.asked import check_limit, parse_instant, refused
 from api.picture_text import short
-from api.reading import PIECE, Progress, Reader
+from api.reading import Reader
+from api.scenes import PIECE, Progress
 from events.envelope import Stored
 from projections.comparison import compare_laws, curves, life_of
 from projections.query import card, moment

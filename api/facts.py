@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.asked import check_limit, refused
-from api.reading import Progress, Reader
+from api.reading import Reader
+from api.scenes import Progress
 from projections.columns import Columns
 from projections.query import card, moment
 from projections.triples import Triple

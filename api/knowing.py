@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.asked import check_mode, check_query, refused
-from api.reading import Reader, Scene
+from api.reading import Reader
+from api.scenes import Scene
 from events.errors import InputError
 from projections.assess import assess
 from projections.associations import Link

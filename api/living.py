@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.asked import check_limit, check_owner, refused
-from api.reading import Progress, Reader
+from api.reading import Reader
+from api.scenes import Progress
 from api.writing import Writer
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError

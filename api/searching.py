@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import orjson
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.asked import check_owner, refused
-from api.reading import Progress, Reader
+from api.reading import Reader
+from api.scenes import Progress
 from api.writing import Writer
 from events.catalogue import SynonymDefined
 from projections.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from projections.conversation_words import traits
 from projections.memory import Memory
-from projections.postings import Numbers
+from projections.postings import Found
 from projections.search_index import Bm25Index
 from projections.text import STOP_WORDS
 
@@ -199,13 +199,9 @@ class ConversationIndex:
             self._known[row] |= lacking
         return self._traits[rows]
 
-    def read(self, rows: Rows) -> tuple[Numbers, Rows]:
-        """The terms of the contents of member rows in reading order, as numbers, laid end to end, and how many each has."""
-        return self._texts.read(rows)
-
-    def places(self, terms: Sequence[str]) -> Rows:
-        """By number of a term: its place among these, or NONE."""
-        return self._texts.places(terms)
+    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+        """Where these different terms stand in the contents of member rows."""
+        return self._texts.found(rows, terms)
 
     def bytes_used(self) -> int:
         """About how much memory this takes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from projections.conversation_words import (
     asks_when,
 )
 from projections.laws.law import Floats
+from projections.postings import Found
 from projections.search_index import Rows
 from projections.view import OwnerView
 
@@ -65,11 +65,13 @@ def term_values(view: OwnerView, heard: Heard, stage: Stage) -> Values:
 
 def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     rows, text = stage.rows, stage.own[stage.rows]
-    terms, said = list(heard.terms), _said(stage, heard)
+    terms = list(heard.terms)
+    said = stage.index.found(rows, terms)
     rarity = np.array([view.idf(term) for term in terms])
     tf = np.bincount(said.places * rows.size + said.columns, minlength=len(terms) * rows.size)
     tf = tf.reshape(len(terms), rows.size)
-    known = {term: place for place, term in enumerate(terms) if tf[place].any()}
+    held = set(np.flatnonzero(tf.any(axis=1)).tolist())
+    known = {term: place for place, term in enumerate(terms) if place in held}
     last = sorted(known[term] for term in heard.last if term in known)
     focus: Floats = text
     if last:
@@ -82,25 +84,7 @@ def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     return {"text": text, "focus": text * focus, "phrase": phrase}
 
 
-class _Said(NamedTuple):
-    """Where the question's terms stand in the contents of candidates, in reading order; aligned."""
-
-    at: Rows
-    """Places in all contents laid end to end."""
-    places: Rows
-    """Which of the question's terms."""
-    columns: Rows
-    """Which candidate."""
-
-
-def _said(stage: Stage, heard: Heard) -> _Said:
-    numbers, lengths = stage.index.read(stage.rows)
-    places = stage.index.places(list(heard.terms))[numbers]
-    at = np.flatnonzero(places != NONE)
-    return _Said(at, places[at], np.searchsorted(np.cumsum(lengths), at, side="right"))
-
-
-def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: _Said, size: int) -> Floats:
+def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Found, size: int) -> Floats:
     """Sum of the mean rarity of each pair that stands side by side in a candidate, each counted once, shape (size,)."""
     if not pairs:
         return np.zeros(size)

@@ -23,6 +23,8 @@ NONE = -1
 # Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry.
 _BYTES_A_TERM = 170
 _DOCUMENT_BITS = 32
+_WINDOW = 32
+"""Terms read in one go: cheaper than to find the exact stretch of each text."""
 _MANY = 32
 """Texts from which on postings are sorted in one go."""
 
@@ -50,6 +52,17 @@ class Said(NamedTuple):
 def whole(terms: Sequence[str]) -> Said:
     """A text all of which is counted, and read."""
     return Said(terms, len(terms), 0, len(terms))
+
+
+class Found(NamedTuple):
+    """Where terms stand in documents' stretches, in reading order; aligned."""
+
+    at: Integers
+    """Ascending; side by side in one document are those that differ by one."""
+    places: Integers
+    """Of the terms asked for."""
+    columns: Integers
+    """Which document, as a place among those asked about."""
 
 
 class Postings:
@@ -143,10 +156,21 @@ class Postings:
         lengths = self.lengths[documents]
         return self._stretches(self._starts[documents], lengths), lengths
 
-    def read(self, documents: Integers) -> tuple[Numbers, Integers]:
-        """The stretches that are read of documents, in order, laid end to end, and how long each is."""
+    def found(self, documents: Integers, place_of: Integers) -> Found:
+        """Where terms stand in the stretches of documents: those whose number has a place in `place_of`, not NONE."""
         lengths = self._read[documents]
-        return self._stretches(self._begins[documents], lengths), lengths
+        windows = (lengths + _WINDOW - 1) // _WINDOW
+        column = np.repeat(np.arange(documents.size), windows)
+        within = (np.arange(column.size) - (np.cumsum(windows) - windows)[column]) * _WINDOW
+        starts = self._begins[documents][column] + within
+        told = np.frombuffer(self._told, dtype=np.int32)
+        if not starts.size or not told.size:
+            return Found(_NOTHING, _NOTHING, _NOTHING)
+        places = place_of[told.take(starts[:, None] + np.arange(_WINDOW), mode="clip")].ravel()
+        at = np.flatnonzero(places != NONE)
+        window, offset = np.divmod(at, _WINDOW)
+        at = at[within[window] + offset < lengths[column[window]]]  # a last window reaches into what follows
+        return Found(at, places[at], column[at // _WINDOW])
 
     def compact(self, living: npt.NDArray[np.bool_]) -> None:
         """Keep only the living documents, numbered anew from 0 in their order, and the terms that they hold."""

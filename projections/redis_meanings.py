@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
+from time import monotonic
 from typing import Any
 
+from events.errors import EmbedderFailed
 from projections.meaning import EmbeddedQuestion, Embedder, Sense, Vectors
 from projections.meaning_index import MeaningIndex
 from projections.redis_vectors import RedisVectors
@@ -14,6 +16,8 @@ from projections.search_index import Rows
 from projections.view import OwnerView
 
 KEPT_QUESTIONS = 64
+REST_SECONDS = 10.0
+"""How long an embedder that did not answer is left alone: searches by words need not wait for it, one after the other."""
 
 
 class Meanings:
@@ -29,6 +33,8 @@ class Meanings:
         self.vectors = vectors
         self._questions: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
         self._lock = Lock()
+        self._failed: tuple[float, EmbedderFailed] | None = None
+        """Until when it is left alone, and why."""
 
     @property
     def embedder(self) -> Embedder:
@@ -44,13 +50,24 @@ class Meanings:
         return self.embedder.model
 
     def question(self, text: str) -> EmbeddedQuestion:
-        """A question's vectors; the latest are kept, so that asking before a view is held spares its waiting."""
+        """A question's vectors; the latest are kept, so that asking before a view is held spares its waiting.
+
+        Raises EmbedderFailed, and for `REST_SECONDS` after that at once, for any question that is not kept.
+        """
         with self._lock:
             if text in self._questions:
                 self._questions.move_to_end(text)
                 return self._questions[text]
-        asked = self.embedder.question(text)
+            if self._failed is not None and monotonic() < self._failed[0]:
+                raise EmbedderFailed(str(self._failed[1]))
+        try:
+            asked = self.embedder.question(text)
+        except EmbedderFailed as error:
+            with self._lock:
+                self._failed = monotonic() + REST_SECONDS, error
+            raise
         with self._lock:
+            self._failed = None
             self._questions[text] = asked
             while len(self._questions) > KEPT_QUESTIONS:
                 self._questions.popitem(last=False)

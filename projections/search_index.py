@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from projections.bm25 import Bm25, Values
 from projections.key_rows import KeyRows
-from projections.postings import COUNT_BITS, COUNT_MAX, NONE, Integers, Numbers, Postings, Said, whole
+from projections.postings import COUNT_BITS, COUNT_MAX, NONE, Found, Integers, Postings, Said, whole
 from projections.text import tokens
 
 _DEAD = -1
@@ -158,7 +158,7 @@ class Bm25Index:
         if not names or not parts:
             return parts
         numbers, lengths = self._postings.counted(documents)
-        place = self.places(names)[numbers]
+        place = self._places(names)[numbers]
         column, said = np.repeat(np.arange(len(keys)), lengths), place != NONE
         counted = np.bincount(column[said] * len(names) + place[said], minlength=len(keys) * len(names))
         cells = np.flatnonzero(counted)
@@ -180,11 +180,12 @@ class Bm25Index:
             counts += documents[places] == wanted
         return counts / max(len(terms), 1)
 
-    def read(self, rows: Rows) -> tuple[Numbers, Integers]:
-        """Terms of the texts of rows in reading order, as numbers, laid end to end, and how many each has."""
-        return self._postings.read(np.frombuffer(self._document_of, dtype=np.int64)[rows])
+    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+        """Where these different terms stand in what is read in order of rows; `places` are those among the terms."""
+        documents = np.frombuffer(self._document_of, dtype=np.int64)[rows]
+        return self._postings.found(documents, self._places(terms))
 
-    def places(self, terms: Sequence[str]) -> Integers:
+    def _places(self, terms: Sequence[str]) -> Integers:
         """By number of a term: its place among these different terms, or NONE. Holds until the next put."""
         found = np.full(self._postings.terms, NONE, dtype=np.int64)
         for place, number in enumerate(self._postings.numbers(terms)):

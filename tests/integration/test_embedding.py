@@ -13,75 +13,22 @@ from consumers.redis_embedding import BATCH, Embedding
 from consumers.redis_rebuild import rebuild_partition
 from consumers.rq_cron import Cron
 from consumers.rq_jobs import EMBEDDING, KINDS, Lent, Serving, run, serving
-from events.door import make_event
-from events.envelope import prepare
 from events.errors import EmbedderFailed, StoreFull
 from events.partitions import partition_of, spread_tags
 from events.redis_wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.meaning import Embedder, Sense, content_key
-from projections.redis_meanings import Meanings
+from projections.meaning import Embedder, content_key
 from projections.redis_vectors import RedisVectors
-from projections.redis_view import RedisViews
 from projections.vectors import VectorKeys, pack
 from tests.acceptance.helpers.store import Store
 from tests.embedding import WordEmbedder
-from tests.given import Told, accessed, created, deleted, moment, purged, revised
-from tests.integration.live import Live, live_store, wait_until
+from tests.given import Told, accessed, created, deleted, purged, revised
+from tests.given_vectors import Vectors
+from tests.integration.live import live_store
 from tests.servers import RedisServer, Servers
 
 WORDS = ("tea", "bus", "rain", "kiln", "clay", "咖啡", "雨", "fair", "oats", "name")
-
-
-class Vectors:
-    """A live store with what embeds it."""
-
-    def __init__(self, live: Live) -> None:
-        self.live = live
-        self.views = RedisViews(live.client, live.identity.tags)
-        self.vectors = RedisVectors(WirePool(live.client), live.identity.tags)
-        self.embedder = WordEmbedder()
-        self.meanings = self.meanings_by(self.embedder)
-        self.job = self.job_by(self.embedder)
-
-    def meanings_by(self, embedder: Embedder) -> Meanings:
-        return Meanings(lambda: embedder, self.vectors)
-
-    def job_by(self, embedder: Embedder | None) -> Embedding:
-        return Embedding(self.vectors, None if embedder is None else lambda: embedder)
-
-    def tell(self, owner: str, *events: Told) -> None:
-        """Append these events and have them folded."""
-        now = self.live.log.now()
-        made = [
-            make_event(t.data, owner=owner, occurred_at=moment(t.day), actor=t.actor, now=now, **t.extra)
-            for t in events
-        ]
-        self.live.append(*(prepare(event) for event in made))
-        wait_until(self.live.folded)
-
-    def sensed(self, owner: str, query: str, meanings: Meanings | None = None) -> tuple[Sense, list[str]]:
-        """The question's sense, and the ids of the rows."""
-        with self.views.view(owner) as (view, _):
-            sense = (meanings or self.meanings).sense(view, owner, query)
-            copied = sense._replace(wholes=sense.wholes.copy(), known=sense.known.copy())
-            return copied, [memory.id for memory in view.columns]
-
-    def known(self, owner: str, meanings: Meanings | None = None) -> set[str]:
-        """Ids of the memories that have a vector."""
-        sense, ids = self.sensed(owner, "any", meanings)
-        return {memory_id for memory_id, known in zip(ids, sense.known, strict=True) if known}
-
-    def nearest(self, owner: str, query: str) -> str:
-        sense, ids = self.sensed(owner, query)
-        return ids[int(np.argmax(sense.wholes @ sense.question.whole))]
-
-    def fields(self, owner: str) -> set[bytes]:
-        """Every field of every hash of vectors of this owner, under whatever model."""
-        keys = list(self.live.client.scan_iter(match="*:ve[cp]:*", count=1_000))
-        mine = [key for key in keys if key.endswith(f":{owner}".encode())]
-        return {field for key in mine for field in self.live.client.hkeys(key)}
 
 
 @pytest.fixture

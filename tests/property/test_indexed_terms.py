@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from projections.indexed_terms import indexed_terms
 from projections.memory import Memory, with_changes
+from projections.postings import whole
+from projections.search_index import Bm25Index
 from projections.text import tokens
 from projections.view import indexed_text
 from tests.given import created, folded
@@ -47,3 +51,25 @@ def test_lines_are_read_as_the_whole_and_the_content_as_if_alone(content, speake
 
 def test_of_no_text_nothing_is_read() -> None:
     assert indexed_terms(PLAIN, "") == ((), 0, 0, 0)
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcd"), max_size=80), min_size=1, max_size=40),
+    asked=st.sets(st.sampled_from("abcde")),
+)
+def test_terms_are_found_where_the_texts_say_them(texts, asked) -> None:
+    index, terms = Bm25Index(), sorted(asked)
+    index.put_said((f"m{number}", whole(text)) for number, text in enumerate(texts))
+    rows = np.arange(len(texts))[::-1]
+    found = index.found(rows, terms)
+    told = [(int(column), terms[place]) for column, place in zip(found.columns, found.places, strict=True)]
+    assert told == [(at, term) for at, row in enumerate(rows) for term in texts[row] if term in asked]
+    beside = [
+        (first, second)
+        for here, there, *pair in zip(found.at, found.at[1:], told, told[1:], strict=False)
+        for first, second in [pair]
+        if there == here + 1 and first[0] == second[0]
+    ]
+    assert [(one[1], other[1]) for one, other in beside] == [
+        pair for row in rows for pair in pairwise(texts[row]) if asked.issuperset(pair)
+    ]

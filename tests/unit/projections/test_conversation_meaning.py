@@ -159,7 +159,7 @@ def test_what_is_not_shown_has_no_part_in_it() -> None:
 
 def test_by_meaning_alone_text_counts_nothing_and_rows_without_vectors_are_not_found() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
+    heard, _ = heard_in(view)
     found = only_meant(view, heard, ALL, sense_of(vectors(EAST, EAST, NORTH, NORTH), known=[False, True, True, True]))
     assert found.own.tolist() == [0, 1, 0, 0, 0]
     assert not found.text.any()

@@ -1,0 +1,139 @@
+"""A question's scene: an owner's view, held for the question's length, at present or as of any instant or position."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple
+
+from api.asked import PRESENT, AsOf, check_memory_id, check_owner, parse_as_of, parse_instant, position_of
+from events.envelope import Stored, micros
+from events.errors import NotFound
+from events.log import EventLog
+from events.partitions import position_text
+from projections.changelog import Entry
+from projections.fold import AnyEvent, fold_owner
+from projections.memory import SECRET, Memory
+from projections.partition import Quarantine
+from projections.redis_view import RedisViews
+from projections.view import OwnerView
+
+KEPT_PASTS = 8
+PIECE = 500
+Progress = Callable[[int, int], None]
+
+
+class Past(NamedTuple):
+    """An owner folded as of some place, with its change log up to there."""
+
+    view: OwnerView
+    now: int
+    entries: list[Entry]
+
+
+class Scene(NamedTuple):
+    """A question's view, the instant it is asked at, and the position it is answered at."""
+
+    view: OwnerView
+    now: int
+    position: str
+    partition: int
+    past: Past | None
+    present: OwnerView
+    """The owner today: what has been deleted since is not shown of the past."""
+    quarantine: Quarantine | None = None
+
+    @property
+    def warning(self) -> dict[str, Any]:
+        """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
+        if self.quarantine is None:
+            return {}
+        where = position_text(self.partition, self.quarantine.seq)
+        return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
+
+
+class Scenes:
+    """Scenes of one store's owners. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews) -> None:
+        self._log = log
+        self._views = views
+        self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
+        self._lock = Lock()
+
+    def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
+        """The memory, or NotFound."""
+        found = scene.view.get(check_memory_id(memory_id))
+        if found is None:
+            raise NotFound(
+                f"owner {owner} has no memory {memory_id} (position {scene.position}); see `engramlog list {owner}`",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        return found
+
+    def entries(self, owner: str, scene: Scene) -> Sequence[Entry]:
+        """The owner's change log, as far as the scene knows it."""
+        return scene.past.entries if scene.past is not None else self._views.history(owner)[1]
+
+    @contextmanager
+    def scene(
+        self,
+        owner: str,
+        *,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> Iterator[Scene]:
+        """The view that answers a question, held for its length."""
+        check_owner(owner)
+        place = parse_as_of(as_of, owner, self._log.partitions)
+        instant = None if at is None else parse_instant(at)
+        waits = position_of(after, owner, self._log.partitions) if after is not None else 0
+        with self._views.view(owner, after=max(waits, place.seq or 0)) as (view, standing):
+            partition, stuck = standing.partition, standing.quarantine
+            known = standing.checkpoint if stuck is None else min(standing.checkpoint, stuck.seq - 1)
+            position = position_text(partition, known if place.seq is None else place.seq)
+            # Nothing of the owner came after the position: today's view is the one that was known then.
+            unmoved = place.seq is not None and place.seq >= view.state.seq and instant is not None and stuck is None
+            if place == PRESENT or unmoved:
+                now = self._log.now() if instant is None else instant
+                yield Scene(view, now, position, partition, None, view, stuck)
+                return
+            past = self._past(owner, view, place, on_progress)
+            yield Scene(past.view, past.now if instant is None else instant, position, partition, past, view, stuck)
+
+    def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
+        """The owner folded from its own events as of a place; what is purged or secret today stays so."""
+        seqs: Sequence[int] = ()
+        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, place)
+        if place.seq is not None:  # what comes later changes nothing of it, but for what is hidden
+            seqs = [seq for seq in self._views.history(owner)[0] if seq <= place.seq]
+            hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
+            key = (owner, place, tuple(seqs), frozenset(hidden))
+        with self._lock:
+            if key in self._pasts:
+                self._pasts.move_to_end(key)
+                return self._pasts[key]
+        wanted = seqs if place.seq is not None else self._views.history(owner)[0]
+        history = fold_owner(self._stored(owner, wanted, on_progress), keep=_happened_by(place.instant))
+        now = place.instant if place.instant is not None else history.newest
+        past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
+        with self._lock:
+            self._pasts[key] = past
+            while len(self._pasts) > KEPT_PASTS:
+                self._pasts.popitem(last=False)
+        return past
+
+    def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:
+        for start in range(0, len(seqs), PIECE):
+            yield from self._views.stored(owner, seqs[start : start + PIECE])
+            if on_progress is not None:
+                on_progress(min(start + PIECE, len(seqs)), len(seqs))
+
+
+def _happened_by(instant: int | None) -> Callable[[AnyEvent], bool]:
+    return (lambda _: True) if instant is None else (lambda event: micros(event.occurred_at) <= instant)

@@ -1,0 +1,132 @@
+"""Searching by meaning over a real store: half embedded, the embedder down, past and present."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from api.reading import Reader
+from events.errors import EmbedderFailed, InputError
+from projections import redis_meanings
+from tests.given import created, deleted, revised
+from tests.given_vectors import Vectors
+from tests.integration.live import live_store
+from tests.servers import Servers
+
+TEXTS = {"kiln": "The kiln broke", "clay": "Clay came late", "fair": "We missed the fair", "窑": "窑坏了"}
+
+
+NOW = "2024-01-03T00:00:00Z"
+"""A day after everything was told."""
+
+
+@pytest.fixture
+def meant(redis_servers: Servers) -> Iterator[Vectors]:
+    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+        live.start_worker("folder")
+        made = Vectors(live)
+        yield made
+        made.views.close()
+        made.vectors.close()
+
+
+@pytest.fixture
+def owner(meant: Vectors) -> str:
+    meant.tell("ada", *(created(text, name) for name, text in TEXTS.items()))
+    return "ada"
+
+
+def test_hybrid_tells_how_much_was_compared_and_the_parts_add_up(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    answer = meant.reader.search(owner, "kiln broke", at=NOW)
+    assert answer["meaning"] == {"model": "words/1", "embedded": 4, "of": 4}
+    best = answer["results"][0]
+    assert best["id"] == "kiln"
+    assert best["explain"]["score"]["meaning"] > 0
+    for one in answer["results"]:
+        assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
+
+
+def test_before_anything_is_embedded_hybrid_orders_as_keyword_does_and_says_so(meant: Vectors, owner: str) -> None:
+    hybrid = meant.reader.search(owner, "kiln broke", at=NOW)
+    keyword = meant.reader.search(owner, "kiln broke", at=NOW, search_mode="keyword")
+    assert hybrid["meaning"] == {"model": "words/1", "embedded": 0, "of": 4}
+    assert keyword["meaning"] is None
+    told = [[(one["id"], one["score"], one["explain"]) for one in answer["results"]] for answer in (hybrid, keyword)]
+    assert told[0] == told[1]
+
+
+def test_a_store_half_embedded_finds_what_has_no_vector_by_its_words(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    meant.tell(owner, created("The kiln is mended", "mended"))
+    answer = meant.reader.search(owner, "kiln", at=NOW)
+    assert (answer["meaning"]["embedded"], answer["meaning"]["of"]) == (4, 5)
+    assert {"kiln", "mended"} <= {one["id"] for one in answer["results"]}
+
+
+@pytest.mark.parametrize("ranking", ["conversation", "published"])
+def test_semantic_finds_by_meaning_alone(meant: Vectors, owner: str, ranking: str) -> None:
+    meant.job.carry_out(owner)
+    meant.tell(owner, created("kiln kiln kiln", "new"))
+    answer = meant.reader.search(owner, "kiln broke", at=NOW, search_mode="semantic", ranking=ranking)
+    ids = [one["id"] for one in answer["results"]]
+    assert ids[0] == "kiln"
+    if ranking == "conversation":
+        assert "new" not in ids  # it has no vector yet
+
+
+def test_where_the_embedder_is_down_hybrid_goes_by_words_at_once_and_semantic_is_refused(
+    meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meant.job.carry_out(owner)
+    asked: list[str] = []
+
+    def down(text: str) -> None:
+        asked.append(text)
+        raise EmbedderFailed("the endpoint does not answer")
+
+    monkeypatch.setattr(meant.embedder, "question", down)
+    for query in ("kiln", "the kiln", "a kiln"):
+        answer = meant.reader.search(owner, query, at=NOW)
+        assert answer["meaning"] == {"failed": "the endpoint does not answer"}
+        assert answer["results"][0]["id"] == "kiln"
+    assert asked == ["kiln"]
+    with pytest.raises(EmbedderFailed, match="does not answer"):
+        meant.reader.search(owner, "kiln", at=NOW, search_mode="semantic")
+    monkeypatch.undo()
+    monkeypatch.setattr(redis_meanings, "monotonic", lambda: float("inf"))
+    assert "failed" not in meant.reader.search(owner, "the old kiln", at=NOW)["meaning"]
+
+
+def test_without_an_embedder_semantic_is_refused_by_name(meant: Vectors, owner: str) -> None:
+    reader = Reader(meant.live.log, meant.views)
+    with pytest.raises(InputError, match=r"search_mode.*ENGRAMLOG_EMBEDDER"):
+        reader.search(owner, "kiln", search_mode="semantic")
+    assert reader.search(owner, "kiln")["meaning"] is None
+
+
+@pytest.mark.parametrize("ranking", ["text", "overlap", "associative"])
+def test_rankings_that_know_no_meaning_refuse_semantic_and_take_hybrid_for_words(
+    meant: Vectors, owner: str, ranking: str
+) -> None:
+    with pytest.raises(InputError, match="search_mode"):
+        meant.reader.search(owner, "kiln", at=NOW, search_mode="semantic", ranking=ranking)
+    assert meant.reader.search(owner, "kiln", at=NOW, ranking=ranking)["meaning"] is None
+
+
+def test_the_past_is_compared_by_what_it_said_then(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    then = meant.reader.search(owner, "kiln", at=NOW)["position"]
+    meant.tell(owner, revised("Nothing of that kind", "kiln", 0.5))
+    answer = meant.reader.search(owner, "kiln broke", at=NOW, as_of=then)
+    assert answer["results"][0]["id"] == "kiln"
+    assert answer["meaning"]["embedded"] == 4
+
+
+def test_what_is_deleted_is_found_by_no_meaning(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    meant.tell(owner, deleted("kiln", 0.5))
+    for mode in ("hybrid", "semantic"):
+        found = meant.reader.search(owner, "kiln broke", at=NOW, search_mode=mode)["results"]
+        assert "kiln" not in [one["id"] for one in found]
