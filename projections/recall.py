@@ -233,7 +233,7 @@ def _heard(this: _Search) -> dict[str, Any]:
     heard, columns, shown = this.heard, this.view.columns, this.seen.shown
     if heard is None:
         return {"times": [], "speakers": []}
-    said = columns.created_at[shown]
+    said = columns.created_at[shown] if heard.times.phrases else shown[:0]
     within = (int(said.min()), int(said.max())) if said.size else None
     index = this.view.conversation
     rows = [int(np.argmax(shown & (index.speaker[: shown.size] == speaker))) for speaker in heard.speakers]

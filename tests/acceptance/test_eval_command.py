@@ -59,7 +59,6 @@ def test_a_set_is_measured_saved_and_compared(folder: Path, capsys: pytest.Captu
         ["--search-mode", "fuzzy"],
         ["--search-mode", "semantic"],
         ["--profile", "x"],
-        ["--embedder", "best"],
         ["--against", "nowhere.json"],
         ["--save", "no/such/folder"],
     ],

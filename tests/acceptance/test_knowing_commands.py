@@ -54,7 +54,7 @@ def test_search_takes_a_ranking_tags_a_feeling_and_a_project(cli: Cli) -> None:
         return ids(cli.json("search", "ada", *words, *AT)["results"])
 
     assert found("kiln", "--ranking", "associative") == ["m1", "m3", "m2"]
-    assert found("kiln mud", "--ranking", "overlap", "--project", "pots") == ["m1", "m2"]
+    assert found("kiln mud", "--ranking", "overlap", "--near-project", "pots") == ["m1", "m2"]
     assert found("oat kiln", "--tag", "late_night", "--tag", "weekend") == ["m3"]
     assert found("kiln", "--tag", "urgent") == found("kiln", "--feeling", "urgent") == ["m1"]
     assert found("烧窑", "--feeling", "positive") == ["m4"]
@@ -219,7 +219,7 @@ def test_the_json_of_associations_is_the_tree(cli: Cli) -> None:
     [
         (
             ["search", "ada", "kiln", "--ranking", "best"],
-            "ranking: got 'best'; allowed: conversation, text, overlap, associative",
+            "ranking: got 'best'; allowed: conversation, text, published, overlap, associative",
         ),
         (["search", "ada", "kiln", "--feeling", "sad"], "feeling: got 'sad'; allowed: positive, negative, urgent"),
         (["search", "ada", "kiln", "--tag", ""], "tags: got ''; allowed: tags of 1 to 100 characters"),

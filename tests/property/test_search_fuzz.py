@@ -188,10 +188,11 @@ class Asker:
 
     def _sense(self, vectors: KeptVectors, query: str) -> Sense | None:
         embedded = self._asking["embedded"]
-        if self._asking["search_mode"] != "semantic" and not embedded:
+        index = self.view.meaning(vectors.model)
+        if not index.wanted or (self._asking["search_mode"] != "semantic" and not embedded):
             return None
         vectors.fill([viewed(*self._told[:embedded])], lambda _done, _of: None)
-        self.view.meaning(vectors.model).fit(DIMENSIONS)  # as a store does, whose owner may have no vector at all
+        index.fit(DIMENSIONS)  # as a store does, whose owner may have no vector at all
         return vectors.sense(self.view, "ada", query)
 
 
