@@ -107,7 +107,7 @@ def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
     for tag in tags:
-        if not 1 <= len(tag) <= 100:
+        if not 1 <= len(tag) <= 100 or not _is_unicode(tag):
             raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
     return tuple(dict.fromkeys(tags))
 

@@ -105,7 +105,7 @@ def evaluate(
 def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode, vectors: KeptVectors | None) -> Outcome:
     asked = Asked(view, at, mode)
     start = perf_counter()
-    sense = None if vectors is None else vectors.sense(view, question.owner, question.text)
+    sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
     search(asked, question.text, SHOWN, wish, sense)
     taken = perf_counter() - start
     found = [result["id"] for result in search(asked, question.text, DEPTH, wish, sense)["results"]]

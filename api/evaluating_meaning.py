@@ -47,9 +47,9 @@ class KeptVectors:
             done += len(keys)
             on_progress(done, len(missing))
 
-    def sense(self, view: OwnerView, _owner: str, query: str) -> Sense:
+    def sense(self, view: OwnerView, _owner: str, question: EmbeddedQuestion) -> Sense:
         """The question beside the vectors of the view's rows."""
-        index, question = view.meaning(self._embedder.model), self.question(query)
+        index = view.meaning(self._embedder.model)
         if missing := index.missing():
             index.take({key: unpack_whole(found[0]) for key in missing if (found := self._found(key)) is not None})
 

@@ -9,19 +9,29 @@ from api.asked import (
     check_limit,
     check_mode,
     check_query,
+    refused,
 )
 from api.scenes import Progress, Scenes
-from api.searching import Cursor, SearchTerms, cursor_text, question_digest, read_cursor, wish_of
+from api.searching import (
+    FIRST_PAGE,
+    Cursor,
+    SearchTerms,
+    compared,
+    cursor_text,
+    question_digest,
+    read_cursor,
+    wish_of,
+)
 from events.envelope import from_micros, utc_text
-from events.errors import EmbedderFailed
+from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
 from projections.changelog import describe
+from projections.meaning import EmbeddedQuestion
 from projections.query import Asked, detail, listing, why
 from projections.recall import search
 from projections.redis_view import RedisViews
 from projections.senses import Senses
-from projections.view import OwnerView
-from projections.wish import BY_MEANING, RANKINGS
+from projections.wish import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
 
 
 class Reader(Scenes):
@@ -59,50 +69,50 @@ class Reader(Scenes):
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
+        wish_of(terms, self._log.now(), "UTC", with_meaning=self._meanings is not None)
         digest = question_digest(terms, owner, query, checked, as_of, at)
-        senses, failed = self._senses(query, terms)
-        page = None if cursor is None else read_cursor(cursor, digest)
-        if page is not None:
+        page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
+        traced = trace and checked == "normal" and as_of is None and at is None
+        question, failed = self._question(query, terms)
+        if cursor is not None:
             as_of, at = as_of or page.position, utc_text(from_micros(page.at))
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
+        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress, entries=entries) as scene:
             zone = scene.view.parameters.time_zone
             wish = wish_of(terms, scene.now, zone, with_meaning=self._meanings is not None)
-            sense = None if senses is None else senses.sense(scene.view, owner, query)
-            offset = 0 if page is None else page.offset
-            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, offset)
-            if page is not None:
-                answer["results"] = [one for one in answer["results"] if not _deleted(scene.present, one["id"])]
-        further = offset + wanted < answer["total"]
-        following = Cursor(scene.position, scene.now, offset + wanted, digest)
-        answer["next"] = cursor_text(following) if further else None
+            sense = None
+            if self._meanings is not None and question is not None:
+                sense = self._meanings.sense(scene.view, owner, question)
+            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
+            for part in answer.keys() & {"results", "associated"}:
+                answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
+            entries = scene.view.state.entries
         if failed is not None:
             answer["meaning"] = {"failed": failed}
-        if (
-            trace
-            and checked == "normal"
-            and self._accesses is not None
-            and (page or (scene.past is None and at is None))
-        ):
-            self._accesses.record(
-                owner, [r["id"] for r in answer["results"]], via="recall", query=query, first=offset + 1
-            )
+        end = page.offset + wanted
+        following = Cursor(scene.position, scene.now, end, digest, entries, compared(answer["meaning"]))
+        if cursor is not None and following.meaning != page.meaning:
+            raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
+        answer["offset"] = page.offset
+        answer["next"] = cursor_text(following) if end < answer["total"] else None
+        if traced and self._accesses is not None:
+            ids = [one["id"] for one in answer["results"]]
+            self._accesses.record(owner, ids, via="recall", query=query, first=page.offset + 1)
             brought = [one["id"] for one in answer.get("associated", ())]
             self._accesses.record(owner, brought, via="association", query=query)
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
-    def _senses(self, query: str, terms: SearchTerms) -> tuple[Senses | None, str | None]:
-        """What compares meanings, asked before any view is held; or why hybrid goes by words after all."""
+    def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
+        """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
         mode = terms.get("search_mode", "hybrid")
-        wanted = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
-        if self._meanings is None or not wanted:
+        if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:
             return None, None
         try:
-            self._meanings.question(query)
-        except EmbedderFailed as error:
+            return self._meanings.question(query), None
+        except (EmbedderFailed, BadSetting) as error:
             if mode == "semantic":
                 raise
             return None, str(error)
-        return self._meanings, None
 
     def list(
         self,
@@ -200,9 +210,3 @@ class Reader(Scenes):
         answer = self.why(owner, memory_id, as_of=as_of, after=after, on_progress=on_progress)
         names = ("id", "provenance", "as_of", "position", "quarantined")
         return {name: answer[name] for name in names if name in answer}
-
-
-def _deleted(view: OwnerView, memory_id: str) -> bool:
-    """Whether a memory has been deleted or purged by now."""
-    memory = view.get(memory_id)
-    return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)

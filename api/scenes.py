@@ -21,6 +21,8 @@ from projections.redis_view import RedisViews
 from projections.view import OwnerView
 
 KEPT_PASTS = 8
+PASTS_BYTES = 256 << 20
+"""About how much the views of the past may take together; the newest stays whatever its size."""
 PIECE = 500
 Progress = Callable[[int, int], None]
 
@@ -44,6 +46,17 @@ class Scene(NamedTuple):
     present: OwnerView
     """The owner today: what has been deleted since is not shown of the past."""
     quarantine: Quarantine | None = None
+
+    def has_lost(self, memory_id: str) -> bool:
+        """Whether a memory that was there in this scene has been deleted or purged by today."""
+        if self.view is self.present:
+            return False
+        then, today = self.view.get(memory_id), self.present.get(memory_id)
+        if then is None or today is None:
+            return False
+        return (today.deleted_at is not None and then.deleted_at is None) or (
+            today.purged_at is not None and then.purged_at is None
+        )
 
     @property
     def warning(self) -> dict[str, Any]:
@@ -87,8 +100,13 @@ class Scenes:
         at: str | None = None,
         after: str | None = None,
         on_progress: Progress | None = None,
+        entries: int | None = None,
     ) -> Iterator[Scene]:
-        """The view that answers a question, held for its length."""
+        """The view that answers a question, held for its length.
+
+        `entries`: how long the owner's change log was at the position; while it is as long, and the law counts no accesses,
+        today's view is that of then.
+        """
         check_owner(owner)
         place = parse_as_of(as_of, owner, self._log.partitions)
         instant = None if at is None else parse_instant(at)
@@ -98,7 +116,9 @@ class Scenes:
             known = standing.checkpoint if stuck is None else min(standing.checkpoint, stuck.seq - 1)
             position = position_text(partition, known if place.seq is None else place.seq)
             # Nothing of the owner came after the position: today's view is the one that was known then.
-            unmoved = place.seq is not None and place.seq >= view.state.seq and instant is not None and stuck is None
+            level = place.seq is not None and place.seq >= view.state.seq
+            level |= entries == view.state.entries and view.state.profile == "weighted"
+            unmoved = place.seq is not None and level and instant is not None and stuck is None
             if place == PRESENT or unmoved:
                 now = self._log.now() if instant is None else instant
                 yield Scene(view, now, position, partition, None, view, stuck)
@@ -124,8 +144,10 @@ class Scenes:
         past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
         with self._lock:
             self._pasts[key] = past
-            while len(self._pasts) > KEPT_PASTS:
+            sizes = [one.view.bytes_used() for one in self._pasts.values()]
+            while len(sizes) > 1 and (len(sizes) > KEPT_PASTS or sum(sizes) > PASTS_BYTES):
                 self._pasts.popitem(last=False)
+                del sizes[0]
         return past
 
     def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:

@@ -11,15 +11,17 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import orjson
 
 from api.asked import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times, refused
+from projections.keywords import folded
 from projections.memory import CATEGORIES
 from projections.wish import BY_MEANING, RANKINGS, Filters, Wish
 
 MOST_OFFSET = 100_000
+_NOTHING: tuple[Any, ...] = (None, False, 0, (), [], "")
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid"}
 
 
@@ -73,7 +75,7 @@ def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> W
         if category not in CATEGORIES:
             raise refused("categories", category, ", ".join(CATEGORIES))
     filters = Filters(
-        keywords=tuple(word.casefold() for word in check_words("keywords", terms.get("keywords", ()))),
+        keywords=tuple(folded(word) for word in check_words("keywords", terms.get("keywords", ()))),
         kinds=check_words("kinds", terms.get("kinds", ())),
         categories=categories,
         tags=check_tags(terms.get("tags", ())),
@@ -108,11 +110,27 @@ class Cursor(NamedTuple):
     offset: int
     question: str
     """Digest of everything that was asked."""
+    entries: int = 0
+    """How long the owner's change log was."""
+    meaning: str = ""
+    """What was compared by meaning: see `compared`."""
+
+
+FIRST_PAGE = Cursor("", 0, 0, "")
+
+
+def compared(meaning: dict[str, Any] | None) -> str:
+    """A word for what an answer compared by meaning: the model and how many memories had its vectors."""
+    if meaning is None:
+        return ""
+    return "failed" if "failed" in meaning else f"{meaning['model']} {meaning['embedded']}"
 
 
 def question_digest(terms: SearchTerms, *asked: str | None) -> str:
     """A short name of a question: a cursor of one is refused for another. What is told as if it were not is as good as not told."""
-    said = {name: value for name, value in terms.items() if value and value != _UNLESS_TOLD.get(name)}
+    said = {name: value for name, value in terms.items() if value not in _NOTHING and value != _UNLESS_TOLD.get(name)}
+    if terms.get("min_weight") is not None:
+        said["min_weight"] = terms["min_weight"]  # from 0 on is less than all, where weights fall below it
     return blake2b(orjson.dumps([said, asked], option=orjson.OPT_SORT_KEYS), digest_size=9).hexdigest()
 
 
@@ -125,10 +143,11 @@ def read_cursor(text: str, question: str) -> Cursor:
     """A cursor as `cursor_text` made it for this question, or InputError."""
     rule = "what `next` said on the page before, with nothing else changed in the question"
     try:
-        position, at, offset, digest = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        found = Cursor(*orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4))))
     except (NotBase64, orjson.JSONDecodeError, ValueError, TypeError):
         raise refused("cursor", text[:80], rule) from None
-    whole = isinstance(position, str) and isinstance(at, int) and isinstance(offset, int)
-    if not whole or digest != question or not 0 < offset <= MOST_OFFSET:
+    kinds = (str, int, int, str, int, str)
+    whole = all(isinstance(part, kind) for part, kind in zip(found, kinds, strict=True))
+    if not whole or found.question != question or not 0 < found.offset <= MOST_OFFSET:
         raise refused("cursor", text[:80], rule)
-    return Cursor(position, at, offset, digest)
+    return found

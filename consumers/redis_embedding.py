@@ -24,6 +24,8 @@ from projections.redis_store import read_owner, read_record
 from projections.redis_vectors import RedisVectors
 from projections.vectors import VectorKeys
 
+PROBE = "a"
+"""A question that tells how many dimensions a model's vectors have now."""
 BATCH = 64
 """Texts embedded, and then stored, at once: what a kill loses at most."""
 PAGE = 500
@@ -103,27 +105,33 @@ class Embedding:
         done = Done(owner, embedder.model if embedder is not None else None)
         if embedder is None and not self._vectors.models_of(owner):
             return done
+        there = self._stored(owner)  # before contents are read: what comes later is another run's work
         known = self._read(owner)
-        there = self._tidy(owner, known, done)
+        self._tidy(owner, known, there, done)
         if embedder is not None:
             stored = there.get(embedder.model, {})
-            missing = [key for key in known.texts if not stored.get(key)]
+            # A model that gives other sizes than it did is another model under the same name.
+            size = embedder.question(PROBE).whole.size if stored else 0
+            missing = [key for key in known.texts if not size or stored.get(key) != size]
             done.already, done.left = len(known.texts) - len(missing), len(missing)
             self._embed_all(owner, embedder, [(key, known.texts[key]) for key in missing], done, on_progress, stop)
             if done.embedded and self._token(owner) != known.token:
-                self._tidy(owner, self._read(owner), done)  # what was purged meanwhile was embedded nonetheless
+                there = self._stored(owner)
+                self._tidy(owner, self._read(owner), there, done)  # what was purged meanwhile was embedded nonetheless
         if done.left == len(done.failed):
             self._note(owner, done.model or NO_MODEL, known.version)
         return done
 
-    def _tidy(self, owner: str, known: _Owner, done: Done) -> dict[str, dict[bytes, bool]]:
-        """Drop what no memory holds, under every model; what is stored, by model and key."""
-        there = {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
+    def _stored(self, owner: str) -> dict[str, dict[bytes, int]]:
+        """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
+        return {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
+
+    def _tidy(self, owner: str, known: _Owner, there: dict[str, dict[bytes, int]], done: Done) -> None:
+        """Drop what no memory holds, under every model."""
         for model, stored in there.items():
             gone = stored.keys() - known.texts.keys()
             if gone:
                 done.dropped += self._vectors.drop(owner, model, gone)
-        return there
 
     def _embed_all(
         self,

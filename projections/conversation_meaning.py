@@ -21,6 +21,7 @@ from projections.conversation_question import Heard
 from projections.conversation_terms import Stage, Values, over_best
 from projections.laws.law import Floats
 from projections.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.modes import Flags
 from projections.ranked import best
 from projections.search_index import Rows
 from projections.text import tokens
@@ -90,6 +91,32 @@ def only_meant(view: OwnerView, heard: Heard, members: Rows, sense: Sense) -> Me
     near[known] = _nearness(view, heard, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
     near = over_best(near)
     return Meant(near, nothing, near)
+
+
+class Near(NamedTuple):
+    """Withheld rows that are near, aligned."""
+
+    rows: Rows
+    values: Floats
+    """0 to 1."""
+    share: float
+    """How much meaning counts against text."""
+
+
+def nearness_of_withheld(query: str, sense: Sense, shown: Flags, wanted: Flags) -> Near:
+    """How near those of the wanted rows are that are not shown, by their wholes, on the scale of what is shown."""
+    size = min(sense.known.size, shown.size)
+    known = np.flatnonzero(sense.known[:size] & shown[:size])
+    rows = np.flatnonzero(sense.known[:size] & ~shown[:size] & wanted[:size])
+    share = _share(query, sense.question, known.size / max(int(shown.sum()), 1))
+    if not rows.size:
+        return Near(rows, np.zeros(0), share)
+    cosines, withheld = _cosines(sense, known), _cosines(sense, rows)
+    count = cosines.size + SETTINGS.strangers
+    mean = cosines.sum() / count
+    floor = mean + SETTINGS.floor * np.sqrt(max(0.0, float(cosines @ cosines) / count - mean * mean))
+    near = _raised(np.concatenate([withheld, cosines]), float(floor))[: rows.size]
+    return Near(rows[near > 0], near[near > 0], share)
 
 
 def meaning_values(stage: Stage, found: Meant) -> Values:

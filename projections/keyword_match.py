@@ -10,6 +10,7 @@ characters), and does not break a number: v2.3.1 does not begin v2.3.10.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -161,8 +162,8 @@ def expanded_terms(view: OwnerView, query: str) -> dict[str, float]:
     return found
 
 
-def reached_rows(view: OwnerView, query: str, most: int) -> Rows:
-    """Rows that hold a synonym of the question's keywords or a word that begins one of them, best by BM25 first."""
+def reached_rows(view: OwnerView, query: str, most: int, admitted: Callable[[Rows], Rows] = lambda rows: rows) -> Rows:
+    """Rows that hold a synonym of the question's keywords or a word that begins one of them; of the admitted the best."""
     terms = set(expanded_terms(view, query))
     for word in expanded(view, query).original:
         if word.isascii():
@@ -170,7 +171,10 @@ def reached_rows(view: OwnerView, query: str, most: int) -> Rows:
             if len(word) >= LEAST_PREFIX:
                 terms.update(view.terms_beginning(stem(word), MOST_BEGUN))
     matches = view.matches_of(dict.fromkeys(sorted(terms), 1), PLAIN_WEIGHING)
-    return matches.rows[best(matches.scores, matches.rows, most)]
+    scores = np.zeros(len(view.columns))
+    scores[matches.rows] = matches.scores
+    rows = admitted(matches.rows)
+    return rows[best(scores[rows], rows, most)]
 
 
 def _begins(one: str, other: str) -> bool:

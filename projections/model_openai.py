@@ -39,7 +39,7 @@ class Patience(NamedTuple):
 
 
 FOR_TEXTS = Patience(tries=4, timeout=30.0, longest_wait=20.0)
-FOR_QUESTIONS = Patience(tries=2, timeout=5.0, longest_wait=1.0)
+FOR_QUESTIONS = Patience(tries=2, timeout=2.0, longest_wait=1.0)
 """Somebody waits, and words alone find as well."""
 
 

@@ -106,8 +106,7 @@ def by_published(
     view = asked.view
     bm25 = np.zeros(len(view.columns))
     bm25[matches.rows] = matches.scores
-    rows = _reached(view, query, matches, seen, sense)
-    rows = rows[wished.passing(rows)]
+    rows = _reached(view, query, matches, seen, wished, sense)
     relevance = relevance_of(asked, query, rows, bm25[rows], wish, sense)
     kept = hit(relevance.matched)
     parts = score_parts(view.columns, rows, relevance.parts, asked.now, view.parameters)
@@ -117,16 +116,24 @@ def by_published(
     return Ranked(rows[kept], added(parts, int(kept.sum())), parts, {})
 
 
-def _reached(view: OwnerView, query: str, matches: Scores, seen: Visibility, sense: Sense | None) -> Rows:
-    """The shown rows for which the score is computed, ascending: best texts, keywords that match, nearest meanings."""
-    found = [reached_rows(view, query, MOST_PUBLISHED)]
-    texts = np.flatnonzero(seen.shown[matches.rows])
-    found.append(matches.rows[texts[best(matches.scores[texts], matches.rows[texts], MOST_PUBLISHED)]])
+def _reached(
+    view: OwnerView, query: str, matches: Scores, seen: Visibility, wished: Filter, sense: Sense | None
+) -> Rows:
+    """The rows for which the score is computed, ascending: of what may be shown the best texts, keywords, meanings."""
+
+    def admitted(rows: Rows) -> Rows:
+        shown = rows[seen.shown[rows]]
+        return shown[wished.passing(shown)]
+
+    scores = np.zeros(len(view.columns))
+    scores[matches.rows] = matches.scores
+    texts = admitted(matches.rows)
+    found = [texts[best(scores[texts], texts, MOST_PUBLISHED)], reached_rows(view, query, MOST_PUBLISHED, admitted)]
     if sense is not None:
-        everyone = np.flatnonzero(sense.known & seen.shown)
-        found.append(everyone[best(cosines(sense, everyone), everyone, MOST_PUBLISHED)])
+        near = admitted(np.flatnonzero(sense.known))
+        found.append(near[best(cosines(sense, near), near, MOST_PUBLISHED)])
     rows: Rows = np.unique(np.concatenate(found).astype(np.int64))
-    return rows[seen.shown[rows]]
+    return rows
 
 
 def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from projections import conversation
+from projections import conversation, conversation_meaning
 from projections.brought import brought_to_mind, path_told
+from projections.columns import Columns
 from projections.context import contextual_match
 from projections.conversation_dates import told
 from projections.conversation_question import Heard, hear
@@ -43,6 +44,8 @@ from projections.successors import Lifted, with_successors
 from projections.view import OwnerView
 from projections.wish import BY_MEANING, PLAIN, Filter, Wish
 
+MOST_EXPLAINED = 100
+"""Rows up to which explaining each is quicker than scoring all."""
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
 _WEIGHTS = asdict(WEIGHTS)
@@ -79,7 +82,8 @@ def search(
     this = _understood(asked, query, wish, sense)
     ranked, replaced = _current_first(this, _ranked(this))
     ranked = _relevant(this, ranked)
-    order = best(ranked.scores, ranked.rows, offset + limit)[offset:]
+    pages = best(ranked.scores, ranked.rows, offset + limit)
+    order = pages[offset:]
     answer: dict[str, Any] = {
         "results": _results(this, ranked, order, replaced),
         "total": int(ranked.rows.size),
@@ -90,7 +94,7 @@ def search(
         "withheld": _withheld(this),
     }
     if wish.associations:
-        shown = set(ranked.rows[order].tolist())
+        shown = set(ranked.rows[pages].tolist())
         answer["associated"] = brought_to_mind(asked, query, seeds_of(_direct(this)), shown, this.seen)
     return answer
 
@@ -137,12 +141,29 @@ def _current_first(this: _Search, ranked: Ranked) -> Lifted:
     """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
     if this.wish.ranking not in ("conversation", "text"):
         return Lifted(ranked, {})
-    top = max(float(this.matches.scores.max(initial=0.0)), 1e-9)
+    found = _lending(this)
+    return with_successors(this.view, found, ranked, this.seen.shown, this.wished.passes)
 
-    def lend(bm25: Floats) -> Floats:
-        return text_score(this.view, bm25) if this.heard is None else WEIGHTS.text * bm25 / top
 
-    return with_successors(this.view, this.matches, ranked, this.seen.shown, lend, this.wished.passes)
+def _lending(this: _Search) -> Scores:
+    """What is negated and matches, by words or by meaning, with the score that it lends to what replaced it."""
+    matches, conflict = this.matches, this.view.columns.conflict
+    negated = np.flatnonzero(conflict[matches.rows] >= Columns.KEEP)
+    rows, bm25 = matches.rows[negated], matches.scores[negated]
+    if this.heard is None:
+        return Scores(rows, text_score(this.view, bm25), [])
+    worth = np.zeros(len(this.view.columns))
+    if this.wish.search_mode != "semantic":
+        worth[rows] = WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
+    if this.sense is not None:
+        near = conversation_meaning.nearness_of_withheld(
+            this.query, this.sense, this.seen.shown, conflict >= Columns.KEEP
+        )
+        share = 1.0 if this.wish.search_mode == "semantic" else near.share
+        worth *= 1.0 - share
+        worth[near.rows] += WEIGHTS.meaning * share * near.values
+    rows = np.flatnonzero(worth)
+    return Scores(rows, worth[rows], [])
 
 
 def _relevant(this: _Search, ranked: Ranked) -> Ranked:
@@ -158,9 +179,13 @@ def _relevant(this: _Search, ranked: Ranked) -> Ranked:
 
 
 def _bm25(this: _Search, rows: Rows) -> Floats:
-    """BM25 of rows by the ranking's own terms and weighing, 0 where none matches."""
+    """Plain BM25 of rows by all words of the query, whatever the ranking counts; 0 where none matches."""
+    if this.heard is not None and rows.size <= MOST_EXPLAINED:
+        ids = [this.view.columns.memories[int(row)].id for row in rows]
+        return np.array([sum(terms.values()) for terms in this.view.explain(this.query, ids)])
+    matches = this.matches if this.heard is None else this.view.matches(this.query)
     scores = np.zeros(len(this.view.columns))
-    scores[this.matches.rows] = this.matches.scores
+    scores[matches.rows] = matches.scores
     found: Floats = scores[rows]
     return found
 
@@ -169,7 +194,8 @@ def _results(this: _Search, ranked: Ranked, order: Rows, replaced: Mapping[int, 
     rows = ranked.rows[order]
     memories = [this.view.columns.memories[int(row)] for row in rows]
     brought = _brought(this, [memory.id for memory in memories])
-    relevance = relevance_of(this.asked, this.query, rows, _bm25(this, rows), this.wish, this.sense).whole
+    relevance = relevance_of(this.asked, this.query, rows, _bm25(this, rows), this.wish, this.sense)
+    whole = relevance.whole
     levels, results = this.seen.levels_of(rows).tolist(), []
     for number, (at, memory, bm25) in enumerate(zip(order, memories, brought, strict=True)):
         row = int(rows[number])
@@ -178,14 +204,15 @@ def _results(this: _Search, ranked: Ranked, order: Rows, replaced: Mapping[int, 
             {
                 **card(memory, LEVELS[levels[number]]),
                 "score": round(float(ranked.scores[at]), 6),
-                "relevance": round(float(relevance[number]), 6),
+                "relevance": round(float(whole[number]), 6),
                 "weight": round(reading.weight, 6),
                 "explain": _explained(this, ranked, int(at), bm25)
                 | {
                     "law": this.view.law.name,
                     "factors": {name: round(value, 6) for name, value in reading.factors.items()},
                 }
-                | _only_told(this, ranked, row, replaced),
+                | _only_told(this, ranked, row, replaced)
+                | ({"keywords": relevance.keywords.matched(number)} if this.wish.ranking == "published" else {}),
             }
         )
     return results
@@ -243,7 +270,10 @@ def _heard(this: _Search) -> dict[str, Any]:
 def _widened(this: _Search) -> dict[str, Any]:
     """What else the question's keywords are looked for by."""
     found = expanded(this.view, this.query)
-    return {"original": list(found.original), "synonyms": found.synonyms, "related": found.related}
+    if this.wish.ranking not in BY_MEANING:  # the others go by the words as they are
+        return {"original": list(found.original), "synonyms": {}, "related": {}}
+    synonyms, related = ({word: dict(alike) for word, alike in part.items()} for part in found[1:])
+    return {"original": list(found.original), "synonyms": synonyms, "related": related}
 
 
 def _embedded(sense: Sense) -> dict[str, Any]:

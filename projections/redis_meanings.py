@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from time import monotonic
@@ -15,9 +14,8 @@ from projections.redis_vectors import RedisVectors
 from projections.search_index import Rows
 from projections.view import OwnerView
 
-KEPT_QUESTIONS = 64
-REST_SECONDS = 10.0
-"""How long an embedder that did not answer is left alone: searches by words need not wait for it, one after the other."""
+REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
+"""How long an embedder that did not answer is left alone, twice as long each time: searches by words need not wait for it."""
 
 
 class Meanings:
@@ -31,10 +29,10 @@ class Meanings:
         self._made: Embedder | None = None
         self._making = Lock()
         self.vectors = vectors
-        self._questions: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
         self._lock = Lock()
-        self._failed: tuple[float, EmbedderFailed] | None = None
-        """Until when it is left alone, and why."""
+        self._failed: EmbedderFailed | None = None
+        self._until, self._rest = 0.0, REST_SECONDS
+        self._trying = False
 
     @property
     def embedder(self) -> Embedder:
@@ -50,35 +48,35 @@ class Meanings:
         return self.embedder.model
 
     def question(self, text: str) -> EmbeddedQuestion:
-        """A question's vectors; the latest are kept, so that asking before a view is held spares its waiting.
+        """A question's vectors. Raises EmbedderFailed.
 
-        Raises EmbedderFailed, and for `REST_SECONDS` after that at once, for any question that is not kept.
+        After a failure that was not the question's own the embedder rests, and everybody is refused at once; then one
+        question tries it while the others are still refused.
         """
         with self._lock:
-            if text in self._questions:
-                self._questions.move_to_end(text)
-                return self._questions[text]
-            if self._failed is not None and monotonic() < self._failed[0]:
-                raise EmbedderFailed(str(self._failed[1]))
+            if self._failed is not None and (self._trying or monotonic() < self._until):
+                raise EmbedderFailed(str(self._failed), **self._failed.context)
+            self._trying = self._failed is not None
         try:
             asked = self.embedder.question(text)
         except EmbedderFailed as error:
-            with self._lock:
-                self._failed = monotonic() + REST_SECONDS, error
+            if error.context.get("down") is not False:
+                with self._lock:
+                    self._failed, self._until = error, monotonic() + self._rest
+                    self._rest = min(2 * self._rest, MOST_REST_SECONDS)
             raise
+        finally:
+            with self._lock:
+                self._trying = False
         with self._lock:
-            self._failed = None
-            self._questions[text] = asked
-            while len(self._questions) > KEPT_QUESTIONS:
-                self._questions.popitem(last=False)
+            self._failed, self._rest = None, REST_SECONDS
         return asked
 
-    def sense(self, view: OwnerView, owner: str, query: str) -> Sense:
+    def sense(self, view: OwnerView, owner: str, question: EmbeddedQuestion) -> Sense:
         """The question beside the vectors of the view's rows, for as long as the view's lock is held.
 
-        One round trip where nothing changed. Raises EmbedderFailed where the question cannot be embedded, StoreError.
+        One round trip where nothing changed. Raises StoreError.
         """
-        question = self.question(query)
         index = self._level(view, owner, question.whole.size)
         model, nothing = self.model, question.pieces[:0]
 

@@ -17,7 +17,7 @@ from events.partitions import partition_of
 from events.redis_log import ACCESS_FULL, memory_share
 from events.redis_wire import Argument, Wire, WirePool, as_store_error
 from projections.meaning import Embedded, Vectors
-from projections.vectors import VectorKeys, is_whole, pack, unpack_pieces, unpack_whole
+from projections.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_pieces, unpack_whole
 
 PAGE = 500
 """Vectors named in one command."""
@@ -138,11 +138,11 @@ class RedisVectors:
                         self._forget((owner, model, key))
         return dropped
 
-    def stored(self, owner: str, model: str) -> dict[bytes, bool]:
-        """Every content key that has a whole vector, or bytes in its place: whether they can be unpacked."""
+    def stored(self, owner: str, model: str) -> dict[bytes, int]:
+        """Every content key that has a whole vector, or bytes in its place: its dimensions, 0 where it cannot be unpacked."""
         name = self.keys_of(owner).wholes(model, owner)
         with self.wires.wire() as wire:
-            return {key: is_whole(raw) for key, raw in _scanned(wire, name)}
+            return {key: dimensions_of(raw) for key, raw in _scanned(wire, name)}
 
     def has(self, owner: str, model: str, keys: Sequence[bytes]) -> set[bytes]:
         """Which of these content keys have a whole vector; none is read."""

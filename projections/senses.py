@@ -12,7 +12,7 @@ class Senses(Protocol):
     """A question's vectors, and beside them an owner's."""
 
     def question(self, text: str) -> EmbeddedQuestion:
-        """A question's vectors, kept for `sense`: so that nobody's view waits for them. Raises EmbedderFailed."""
+        """A question's vectors, asked for before any view is held: none waits for them. Raises EmbedderFailed."""
 
-    def sense(self, view: OwnerView, owner: str, query: str) -> Sense | None:
+    def sense(self, view: OwnerView, owner: str, question: EmbeddedQuestion) -> Sense | None:
         """The sense of a question; None where there is nothing to compare it with. The caller holds the view's lock."""

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.columns import Columns
-from projections.laws.law import Floats
 from projections.modes import Flags
 from projections.ranked import Ranked
 from projections.search_index import Scores
@@ -34,23 +33,25 @@ class Lifted(NamedTuple):
 
 def with_successors(
     view: OwnerView,
-    matches: Scores,
+    found: Scores,
     ranked: Ranked,
     shown: Flags,
-    lend: Callable[[Floats], Floats],
     wished: Callable[[int], bool],
 ) -> Lifted:
-    """`lend` gives the score that the BM25 scores of withheld memories stand for; `wished`: what filters let through."""
+    """`found`: what matches, with the score that it would lend if it is withheld; `wished`: what filters let through."""
     columns = view.columns
-    negated = np.flatnonzero(columns.conflict[matches.rows] >= Columns.KEEP)
-    if not negated.size:
-        return Lifted(ranked, {})
-    negated = negated[np.argsort(-matches.scores[negated], kind="stable")][:MOST]
-    lent = lend(matches.scores[negated])
     place = {row: at for at, row in enumerate(ranked.rows.tolist())}
+    worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    worths |= dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True))
+    rows = np.array(list(worths), dtype=np.int64)
+    negated = rows[columns.conflict[rows] >= Columns.KEEP].tolist()
+    if not negated:
+        return Lifted(ranked, {})
+    negated.sort(key=lambda row: (-worths[row], row))
     wanted: dict[int, float] = {}
     replaced: dict[int, list[str]] = {}
-    for row, worth in zip(matches.rows[negated].tolist(), lent.tolist(), strict=True):
+    for row in negated[:MOST]:
+        worth = worths[row]
         successor = successor_of(columns, row)
         if successor is None or not shown[successor] or not wished(successor):
             continue

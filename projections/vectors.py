@@ -89,10 +89,16 @@ def pack(embedded: Embedded) -> tuple[bytes, bytes]:
 
 def is_whole(raw: bytes, dimensions: int | None = None) -> bool:
     """Whether these are the bytes of a whole vector, of so many dimensions where told."""
+    found = dimensions_of(raw)
+    return found > 0 and dimensions in (None, found)
+
+
+def dimensions_of(raw: bytes) -> int:
+    """The dimensions of a whole vector in its bytes; 0 where they are none."""
     if len(raw) <= _HEADER.size:
-        return False
+        return 0
     version, d = _HEADER.unpack_from(raw)
-    return version == _VERSION and len(raw) == _HEADER.size + 2 * d and dimensions in (None, d)
+    return int(d) if version == _VERSION and len(raw) == _HEADER.size + 2 * d else 0
 
 
 def unpack_whole(raw: bytes) -> Vectors:

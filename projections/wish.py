@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.context import contextual_match
+from projections.keywords import folded
 from projections.laws.law import Floats
 from projections.modes import Flags
 from projections.search_index import Rows
@@ -15,6 +16,8 @@ from projections.view import OwnerView
 
 RANKINGS = ("conversation", "text", "published", "overlap", "associative")
 SEARCH_MODES = ("keyword", "semantic", "hybrid")
+BLIND_TO_ACCESSES = ("conversation", "text")
+"""Rankings that read no accesses, but for what a law makes of them."""
 BY_MEANING = ("conversation", "published")
 """Rankings that know meaning: the others go by words, whatever the search mode."""
 
@@ -100,7 +103,7 @@ class Filter:
             and filters.project in (None, memory.project)
             and (self._speaker is None or (memory.speaker or "").casefold() == self._speaker)
             and self._has_tags(row)
-            and (not filters.keywords or any(one.word in filters.keywords for one in self._view.keywords(row)))
+            and (not filters.keywords or any(folded(one.word) in filters.keywords for one in self._view.keywords(row)))
         )
 
     def _has_tags(self, row: int) -> bool:

@@ -25,6 +25,8 @@ class WordEmbedder:
         self.before: Callable[[Sequence[str]], None] = lambda _texts: None
         """Called before every call."""
         self.down = False
+        self.alias: dict[str, str] = {}
+        """Words, without their endings, that have the vector of another."""
         self._refuses = refuses
         self._dimensions = dimensions
 
@@ -53,6 +55,7 @@ class WordEmbedder:
         return (whole / np.linalg.norm(whole)).astype(np.float32), pieces
 
     def _word(self, word: str) -> Vectors:
+        word = self.alias.get(word, word)
         seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
         vector = np.random.default_rng(seed).standard_normal(self._dimensions).astype(np.float32)
         return vector / np.float32(np.linalg.norm(vector))

@@ -49,7 +49,8 @@ class Vectors:
     def sensed(self, owner: str, query: str, meanings: Meanings | None = None) -> tuple[Sense, list[str]]:
         """The question's sense, and the ids of the rows."""
         with self.views.view(owner) as (view, _):
-            sense = (meanings or self.meanings).sense(view, owner, query)
+            by = meanings or self.meanings
+            sense = by.sense(view, owner, by.question(query))
             copied = sense._replace(wholes=sense.wholes.copy(), known=sense.known.copy())
             return copied, [memory.id for memory in view.columns]
 

@@ -20,7 +20,9 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
     """Search results."""
     found = answer["results"]
     if not found:
-        console.print(f"[yellow]Nothing found[/] [dim]({place(answer)})[/]")
+        nothing = "Nothing is left of this page" if answer["offset"] else "Nothing found"
+        console.print(f"[yellow]{nothing}[/] [dim]({escape(place(answer))})[/]")
+        _told(answer, console)
         withheld(answer, console)
         return
     console.print(f"[dim]{escape(place(answer))}[/]")
@@ -89,7 +91,7 @@ def _told(answer: dict[str, Any], console: Console) -> None:
         part = f"{meaning['embedded']:,} of {meaning['of']:,} memories have vectors of {meaning['model']}"
         console.print(Text(f"{part}; the others were compared by words only (`engramlog embed`)", "yellow"))
     if answer.get("next"):
-        rest = answer["total"] - len(answer["results"])
+        rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --cursor {answer['next']}", "dim"))
 
 
@@ -106,8 +108,8 @@ def explained(answer: dict[str, Any], console: Console = out) -> None:
                 "part": name,
                 "adds": number(value, 3),
                 "": Text("█" * max(1, round(BAR * abs(value) / top)) if value else "", "green" if value > 0 else "red"),
-                "of": number(weights.get(name), 1),
-                "from": Text(", ".join(terms) if name == "text" else "", "dim"),
+                "at most": number(weights.get(name), 2),
+                "words": Text(", ".join(terms) if name == "text" else "", "dim"),
             }
             for name, value in sorted(why["score"].items(), key=lambda part: -abs(part[1]))
         ]
@@ -115,7 +117,7 @@ def explained(answer: dict[str, Any], console: Console = out) -> None:
             Column("part"),
             Column("adds", right=True),
             Column(""),
-            Column("of", right=True),
-            Column("from", takes_rest=True),
+            Column("at most", right=True),
+            Column("words", takes_rest=True),
         )
         tabulate(columns, rows, console)

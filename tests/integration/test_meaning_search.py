@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from api.reading import Reader
 from events.errors import EmbedderFailed, InputError
 from projections import redis_meanings
-from tests.given import created, deleted, revised
+from projections.meaning import EmbeddedQuestion
+from tests.embedding import WordEmbedder
+from tests.given import created, deleted, negated, revised
 from tests.given_vectors import Vectors
 from tests.integration.live import live_store
 from tests.servers import Servers
@@ -130,3 +133,83 @@ def test_what_is_deleted_is_found_by_no_meaning(meant: Vectors, owner: str) -> N
     for mode in ("hybrid", "semantic"):
         found = meant.reader.search(owner, "kiln broke", at=NOW, search_mode=mode)["results"]
         assert "kiln" not in [one["id"] for one in found]
+
+
+def test_what_replaced_an_outdated_memory_stands_above_it_also_where_only_meaning_finds_it(
+    meant: Vectors, owner: str
+) -> None:
+    meant.tell(
+        owner,
+        created("She lives in an Oslo flat", "old"),
+        created("Moved to Bergen", "new", 0.1),
+        negated("old", 0.2, replaced_by="new", resolution="latest_wins"),
+    )
+    meant.embedder.alias["dwell"] = "flat"
+    meant.job.carry_out(owner)
+    for mode, search_mode in (
+        ("review", "hybrid"),
+        ("review", "semantic"),
+        ("normal", "hybrid"),
+        ("normal", "semantic"),
+    ):
+        answer = meant.reader.search(owner, "dwelling", at=NOW, mode=mode, search_mode=search_mode, limit=10)
+        found = {one["id"]: one for one in answer["results"]}
+        ids = list(found)
+        assert "new" in ids, (mode, search_mode)
+        assert found["new"]["explain"]["replaces"] == ["old"]
+        assert sum(found["new"]["explain"]["score"].values()) == pytest.approx(found["new"]["score"], abs=4e-6)
+        if mode == "review":
+            assert ids.index("new") < ids.index("old")
+
+
+def test_pages_are_refused_where_what_is_compared_has_changed_since(meant: Vectors, owner: str) -> None:
+    meant.tell(owner, *(created(f"the kiln number {n}", f"k{n}") for n in range(8)))
+    first = meant.reader.search(owner, "kiln", at=NOW, limit=3)
+    assert meant.reader.search(owner, "kiln", at=NOW, limit=3, cursor=first["next"])["offset"] == 3
+    meant.job.carry_out(owner)
+    with pytest.raises(InputError, match=r"cursor.*begin again"):
+        meant.reader.search(owner, "kiln", at=NOW, limit=3, cursor=first["next"])
+
+
+def test_one_refused_question_does_not_make_the_embedder_rest(
+    meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = meant.embedder.question
+
+    def choosy(text: str) -> EmbeddedQuestion:
+        if "bad" in text:
+            raise EmbedderFailed("refused", down=False)
+        return embed(text)
+
+    monkeypatch.setattr(meant.embedder, "question", choosy)
+    assert meant.reader.search(owner, "bad kiln", at=NOW)["meaning"] == {"failed": "refused"}
+    assert "failed" not in meant.reader.search(owner, "kiln", at=NOW)["meaning"]
+
+
+def test_after_a_rest_one_question_tries_the_embedder_while_the_others_go_by_words(
+    meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[Any] = []
+    clock = [0.0]
+    monkeypatch.setattr(redis_meanings, "monotonic", lambda: clock[0])
+
+    def down(text: str) -> EmbeddedQuestion:
+        if text == "trying":
+            with pytest.raises(EmbedderFailed) as refusal:
+                meant.meanings.question("meanwhile")
+            others.append(str(refusal.value))
+        raise EmbedderFailed("no answer")
+
+    monkeypatch.setattr(meant.embedder, "question", down)
+    assert meant.reader.search(owner, "kiln", at=NOW)["meaning"] == {"failed": "no answer"}
+    clock[0] = redis_meanings.REST_SECONDS + 1
+    assert meant.reader.search(owner, "trying", at=NOW)["meaning"] == {"failed": "no answer"}
+    assert others == ["no answer"]
+
+
+def test_a_model_that_gives_other_sizes_than_it_did_is_embedded_anew(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    other = meant.job_by(WordEmbedder(dimensions=16))
+    assert other.carry_out(owner).embedded == len(TEXTS)
+    reader = Reader(meant.live.log, meant.views, None, meant.meanings_by(WordEmbedder(dimensions=16)))
+    assert reader.search(owner, "kiln", at=NOW)["meaning"]["embedded"] == len(TEXTS)

@@ -9,7 +9,7 @@ import pytest
 
 from events.errors import InputError
 from tests.acceptance.helpers.store import Store, day, embedded_store
-from tests.given import created, deleted, mentioned, negated, revised
+from tests.given import created, deleted, linked, mentioned, negated, revised
 
 MEMORIES = 23
 PAGE = 5
@@ -109,3 +109,41 @@ def test_a_cursor_belongs_to_its_question(store: Store, owner: str) -> None:
 def test_a_cursor_that_is_none_is_refused_by_name(store: Store, owner: str, broken: str) -> None:
     with pytest.raises(InputError, match=r"cursor.*next"):
         store.reader.search(owner, QUERY, cursor=broken)
+
+
+def test_in_debug_mode_pages_show_what_had_been_deleted_before_the_first(store: Store, owner: str) -> None:
+    store.tell(owner, deleted("m04", store.yesterday + 0.5))
+    whole = store.reader.search(owner, QUERY, limit=100, mode="debug", trace=False)
+    assert pages(store, owner, lambda _: store.flushed(), mode="debug") == [one["id"] for one in whole["results"]]
+    assert "m04" in [one["id"] for one in whole["results"]]
+
+
+def test_what_comes_to_mind_on_a_later_page_is_not_deleted_since(store: Store, owner: str) -> None:
+    store.tell(
+        owner, created("umbrella by the door", "z", store.yesterday), *(linked(f"m{n:02}", "z") for n in range(9))
+    )
+    first = store.reader.search(owner, QUERY, limit=PAGE, associations=True, trace=False)
+    assert [one["id"] for one in first["associated"]] == ["z"]
+    store.tell(owner, deleted("z", store.yesterday + 0.9))
+    second = store.reader.search(owner, QUERY, limit=PAGE, associations=True, trace=False, cursor=first["next"])
+    assert second["associated"] == []
+
+
+@pytest.mark.parametrize("past", [{"at": day(9_000)}, {"as_of": "2100-01-01T00:00:00Z"}])
+def test_no_page_of_the_past_or_the_future_leaves_a_trace(store: Store, owner: str, past: dict[str, str]) -> None:
+    asked: dict[str, Any] = {"ranking": "text", **past}
+    first = store.reader.search(owner, QUERY, limit=PAGE, **asked)
+    if first["next"] is not None:
+        store.reader.search(owner, QUERY, limit=PAGE, cursor=first["next"], **asked)
+    store.flushed()
+    counts = {store.reader.get(owner, f"m{n:02}", trace=False)["access_count"] for n in range(MEMORIES)}
+    assert counts == {0}
+
+
+@pytest.mark.parametrize(
+    "field", ["keywords", "kinds", "tags", "speaker", "session", "project", "since", "near_project"]
+)
+def test_a_filter_that_is_no_text_is_refused_by_name(store: Store, owner: str, field: str) -> None:
+    word: Any = "\udcff"
+    with pytest.raises(InputError, match=field):
+        store.reader.search(owner, QUERY, **{field: [word] if field in ("keywords", "kinds", "tags") else word})

@@ -2,232 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.asked import check_query
-from api.evaluating_meaning import KeptVectors, kept_vectors
-from events.catalogue import SynonymDefined
+from api.searching import wish_of
 from events.errors import InputError, InvalidEvent
-from events.vocabulary import MAX_TEXT_BYTES, Resolution
-from projections.laws import LAWS
-from projections.meaning import Sense
+from events.vocabulary import MAX_TEXT_BYTES
 from projections.memory import SECRET
 from projections.modes import MODES
 from projections.query import Asked
 from projections.recall import search
+from projections.text import kept_tokens
 from projections.view import OwnerView
-from projections.wish import BY_MEANING, RANKINGS, SEARCH_MODES, Filters, Wish
-from tests.embedding import DIMENSIONS, WordEmbedder
-from tests.given import (
-    Told,
-    at,
-    compressed,
-    created,
-    deleted,
-    linked,
-    mentioned,
-    merged,
-    negated,
-    profile,
-    purged,
-    revised,
-)
+from projections.wish import RANKINGS, Filters, Wish
+from tests.given import Told, at, created, negated
 from tests.given_views import viewed
-
-Answer = dict[str, Any]
-IDS = [f"m{number}" for number in range(6)]
-MOST = 100
-ALMOST = 4e-6
-"""What rounding to six decimals may leave between a sum and its parts."""
-
-# --- what is invented
-
-SHARDS = (
-    *("coffee", "green tea", "the", "who are you", "I", "running", "ERR-1042", "a.lee@example.org", "v2.3.1", "C++"),
-    *(
-        "咖啡",
-        "我喜欢绿茶",
-        "的",
-        "綠茶",
-        "コーヒー",
-        "の",
-        "커피",
-        "กาแฟ",
-        "नमस्ते",
-        "ﬁne",
-        "ＡＢＣ",
-        "İI",
-        "ß",
-        "é",
-        "e\u0301",
-    ),
-    *(
-        "قهوة",
-        "שלום",
-        "\u202eabc",
-        "\u200b",
-        "\u200d",
-        "\ufeff",
-        "🎉",
-        "👨‍👩‍👧",
-        "🇨🇳",
-        "\x00",
-        "\x1b[31m",
-        "\U000e0041",
-    ),
-    *("!?", "……", "。", "--", "([{", "\\", "%s", "{0}", "[b]", "'\"", "?", "when", "昨天", "5月2号", "2 May 2024"),
-    *("last week", "1,000", "１２", "٣", "+49 30 1234567", "../a/b.py", "#77", "Alice", "王芳"),
-)
-NAMES = ("Alice", "王芳", "user", "assistant", "🙂", "אבי", ".", "the", "when", "A.*(", " ", "\u200b", "May")
-any_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
-shards = st.lists(st.sampled_from(SHARDS), min_size=1, max_size=6)
-texts = (
-    (st.tuples(shards, st.sampled_from([" ", "", "\n", "，"])).map(lambda told: told[1].join(told[0])) | any_text)
-    .map(str)
-    .filter(str.strip)
-)
-names = st.none() | st.sampled_from(NAMES) | any_text
-ids, days = st.sampled_from(IDS), st.integers(0, 40) | st.sampled_from([0.5, 300])
-
-
-def _creation(of: str, content: str, speaker: str | None, said: tuple[Any, ...]) -> Told:
-    day, session, kind, actor, keywords, sensitivity, project = said
-    source = actor if actor == "assistant" else "user"
-    one = created(
-        content,
-        of,
-        day,
-        actor,
-        source=source,
-        speaker=speaker,
-        kind=kind,
-        keywords=keywords,
-        sensitivity=sensitivity,
-        project=project,
-        category=["fact", "identity", "temporary"][len(content) % 3],
-    )
-    return Told(one.data, one.day, one.actor, {"session_id": session} if session else {})
-
-
-said = st.tuples(
-    days,
-    st.sampled_from([None, "s1", "s2"]),
-    st.sampled_from(["note", "fact", "user_preference", "类别"]),
-    st.sampled_from(["user", "assistant"]),
-    st.lists(texts.map(lambda text: text[:100]).filter(str.strip), max_size=3, unique=True).map(tuple),
-    st.sampled_from([0, 0, 0, None, SECRET]),
-    st.sampled_from([None, "p"]),
-)
-changes = st.one_of(
-    st.builds(
-        negated, ids, day=days, replaced_by=st.none() | ids, resolution=st.none() | st.sampled_from(get_args(Resolution))
-    ),
-    st.builds(revised, texts, of=ids, day=days),
-    st.builds(mentioned, ids, day=days),
-    st.builds(deleted, ids, day=days),
-    st.builds(purged, ids, day=days, due=st.just(400)),
-    st.builds(compressed, st.sampled_from(["summary", "tag", "archive"]), of=ids, day=days),
-    st.builds(lambda pair, day, text: merged(*pair, into="x", day=day, summary=text), st.sampled_from([IDS[:2], IDS[2:5]]), days, texts),
-    st.builds(lambda pair: linked(*pair, weight=0.9), st.sampled_from([("m0", "m1"), ("m1", "m2"), ("m3", "m0")])),
-    st.builds(profile, st.sampled_from(sorted(LAWS))),
-    st.builds(
-        lambda one, other: Told(SynonymDefined(keyword=one[:100], synonym=other[:100], similarity=0.9)), texts, texts
-    ),
-)  # fmt: skip
-
-
-@st.composite
-def stories(draw: st.DrawFn, called: st.SearchStrategy[str | None] = names) -> list[Told]:
-    """Some memories, and what happened to them."""
-    contents = draw(st.lists(texts, min_size=1, max_size=len(IDS)))
-    told = [_creation(of, content, draw(called), draw(said)) for of, content in zip(IDS, contents, strict=False)]
-    return told + draw(st.lists(changes, max_size=4))
-
-
-@st.composite
-def askings(draw: st.DrawFn, rankings: tuple[str, ...] = RANKINGS) -> dict[str, Any]:
-    """Ranking, search mode, mode and day."""
-    ranking = draw(st.sampled_from(rankings))
-    modes = SEARCH_MODES if ranking in BY_MEANING else ("keyword", "hybrid")
-    return {
-        "ranking": ranking,
-        "search_mode": draw(st.sampled_from(modes)),
-        "mode": draw(st.sampled_from(MODES)),
-        "day": draw(st.sampled_from([0, 41, 400, 4_000])),
-        "embedded": draw(st.sampled_from([0, 2, len(IDS)])),
-    }
-
-
-def queries(told: list[Told]) -> st.SearchStrategy[str]:
-    """Anything, and what a memory or its speaker is called."""
-    known = [one.data.content for one in told if hasattr(one.data, "content") and one.data.content]
-    return st.one_of(texts, st.sampled_from(known), st.sampled_from(NAMES).filter(str.strip))
-
-
-class Asker:
-    """Asks one owner's view, of which the first so many memories have vectors."""
-
-    def __init__(self, told: list[Told], asking: dict[str, Any]) -> None:
-        self.view = viewed(*told)
-        self._told, self._asking = told, asking
-
-    def __call__(self, query: str, limit: int = MOST, offset: int = 0, **changed: Any) -> Answer:
-        asking = self._asking | changed
-        wish = Wish(asking["ranking"], asking["search_mode"], asking.get("filters", Filters()), None, True)
-        asked = Asked(self.view, at(asking["day"]), asking["mode"])
-        with kept_vectors(WordEmbedder(), None) as vectors:
-            return search(asked, check_query(query), limit, wish, self._sense(vectors, query), offset)
-
-    def _sense(self, vectors: KeptVectors, query: str) -> Sense | None:
-        embedded = self._asking["embedded"]
-        index = self.view.meaning(vectors.model)
-        if not index.wanted or (self._asking["search_mode"] != "semantic" and not embedded):
-            return None
-        vectors.fill([viewed(*self._told[:embedded])], lambda _done, _of: None)
-        index.fit(DIMENSIONS)  # as a store does, whose owner may have no vector at all
-        return vectors.sense(self.view, "ada", query)
-
-
-def ids_of(answer: Answer) -> list[str]:
-    return [one["id"] for one in answer["results"]]
-
+from tests.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
 
 fuzzed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-# --- every answer
-
-
-def check(answer: Answer) -> None:
-    """What every answer owes: it can be sent, is in order, and explains each score."""
-    assert json.loads(json.dumps(answer, allow_nan=False).encode()) == answer
-    scores = [one["score"] for one in answer["results"]]
-    assert scores == sorted(scores, reverse=True)
-    assert len(set(ids_of(answer))) == len(scores) <= answer["total"]
-    for one in answer["results"]:
-        told = one["explain"]
-        assert sum(told["score"].values()) == pytest.approx(one["score"], abs=ALMOST)
-        assert 0 <= one["relevance"] <= 1
-        assert one["weight"] >= 0
-        _check_terms(told)
-
-
-def _check_terms(told: Answer) -> None:
-    """The terms of the question add up to what text brought, before its share where there is one."""
-    terms, text = sum(told["terms"].values()), told["score"].get("text", 0.0)
-    room = ALMOST * (1 + len(told["terms"]))
-    if "overlap" not in told["score"] and "activation" not in told["score"] and "time" not in told["score"]:
-        assert terms == pytest.approx(text, abs=room)
-    elif text:
-        assert 0.7 * 0.4 * terms == pytest.approx(text, abs=room)
-    assert all(value >= 0 for value in told["terms"].values())
 
 
 @fuzzed
@@ -248,7 +46,8 @@ def test_pages_of_any_size_are_the_whole_answer_in_its_order(data, told, asking)
     whole = ask(query)
     assert len(whole["results"]) == whole["total"]
     pages = [ask(query, size, offset) for offset in range(0, whole["total"] + size, size)]
-    assert [one for page in pages for one in page["results"]] == whole["results"]
+    told = [(one["id"], one["score"], one["explain"]) for page in pages for one in page["results"]]
+    assert told == [(one["id"], one["score"], one["explain"]) for one in whole["results"]]
     assert {page["total"] for page in pages} == {whole["total"]}
 
 
@@ -319,7 +118,7 @@ def test_what_is_reached_by_association_has_what_the_filter_asks_for(data, told,
 
 
 @fuzzed
-@given(st.data(), stories(called=st.none()), askings())
+@given(st.data(), stories(called=st.none()), askings(search_modes=("keyword", "hybrid")))
 def test_what_matches_is_shown_or_told_as_withheld_and_never_both(data, told, asking) -> None:
     ask, query = Asker(told, asking), data.draw(queries(told))
     answer = ask(query)
@@ -335,3 +134,96 @@ def test_what_matches_is_shown_or_told_as_withheld_and_never_both(data, told, as
     assert all(len(one["ids"]) == min(5, counts.get(one["reason"], 0)) for one in answer["withheld"])
     if asking["mode"] == "debug":
         assert counts == {}
+
+
+# --- the long, the odd and the broken
+
+LONG_CONTENTS = {
+    "one word": "a" * MAX_TEXT_BYTES,
+    "words": "ab cd " * (MAX_TEXT_BYTES // 6),
+    "han": "好茶喝" * (MAX_TEXT_BYTES // 9),
+    "emoji": "🎉" * (MAX_TEXT_BYTES // 4),
+    "points": "!?" * (MAX_TEXT_BYTES // 2),
+    "joints": "a.b-c_" * (MAX_TEXT_BYTES // 6),
+    "digits": "1" * MAX_TEXT_BYTES,
+    "marks": "e" + "\u0301" * (MAX_TEXT_BYTES // 2 - 1),
+    "lines": "x\n" * (MAX_TEXT_BYTES // 2),
+}
+ODD_QUERIES = {
+    "10,000 letters": "a" * 10_000,
+    "10,000 words": ("ab " * 3_334)[:10_000],
+    "10,000 different": "".join(chr(0x4E00 + number) for number in range(10_000)),
+    "stop words": "the of and to is",
+    "chinese stop words": "的 了 吗 是 我",
+    "points": "?!…。，",
+    "a name": "Alice",
+    "a date": "2 May 2024",
+    "a chinese date": "5月2号",
+    "one letter": "a",
+    "one emoji": "🎉",
+    "nothing seen": "\u200b\u200d",
+    "right to left": "\u202eمرحبا",
+}
+
+
+@pytest.fixture(scope="module")
+def crowd() -> OwnerView:
+    """Every long content, each said by Alice, and a few short ones."""
+    contents = [*LONG_CONTENTS.values(), *("a", "!", "的", "🎉", "\u200b", "the", "مرحبا", "I met Alice on 2 May 2024")]
+    return viewed(*(created(text, f"m{at}", at, speaker="Alice") for at, text in enumerate(contents)))
+
+
+@pytest.mark.parametrize("query", ODD_QUERIES.values(), ids=list(ODD_QUERIES))
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_the_longest_contents_answer_the_oddest_questions(crowd: OwnerView, query: str, ranking: str) -> None:
+    for mode in MODES:
+        wish = Wish(ranking, associations=True)
+        check(search(Asked(crowd, at(20), mode), check_query(query), MOST, wish))
+
+
+@pytest.mark.parametrize("content", LONG_CONTENTS.values(), ids=list(LONG_CONTENTS))
+def test_a_content_of_64_kib_is_found_by_how_it_begins(content: str) -> None:
+    view, words = viewed(created(content, "m")), kept_tokens(content)
+    for ranking in RANKINGS:
+        answer = search(Asked(view, at(1), "review"), check_query(content[:10_000]), MOST, Wish(ranking))
+        check(answer)
+        assert ids_of(answer) == (["m"] if words else [])
+
+
+BROKEN = "lone \udc80 surrogate"
+TEXT_FIELDS: dict[str, Callable[..., Told]] = {
+    "content": created,
+    "summary": partial(created, "x"),
+    "speaker": partial(created, "x"),
+    "keywords": partial(created, "x"),
+    "tags": partial(created, "x"),
+    "project": partial(created, "x"),
+    "task": partial(created, "x"),
+    "correction": negated,
+    "reason": negated,
+}
+
+
+@pytest.mark.parametrize("field", TEXT_FIELDS)
+def test_a_lone_surrogate_is_refused_at_the_door_by_its_field(field: str) -> None:
+    broken = (BROKEN,) if field in ("keywords", "tags") else BROKEN
+    with pytest.raises(InvalidEvent, match=field):
+        viewed(TEXT_FIELDS[field](**{field: broken}))
+
+
+def test_a_lone_surrogate_is_refused_in_a_question() -> None:
+    for query in (BROKEN, "\ud800", "🎉\udfff"):
+        with pytest.raises(InputError, match="query"):
+            check_query(query)
+
+
+@pytest.mark.parametrize("name", ["kinds", "categories", "keywords"])
+def test_a_lone_surrogate_is_refused_among_the_words_of_a_filter(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        wish_of({name: [BROKEN]}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["session", "project", "near_project", "speaker", "since", "until", "feeling"])
+def test_a_lone_surrogate_is_refused_in_a_filter(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        wish_of({name: BROKEN}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]

@@ -33,6 +33,9 @@ class Explanation(BaseModel):
     law: str
     factors: dict[str, float]
     path: list[Step] | None = Field(default=None, description="The way of the activation, under `associative`.")
+    keywords: list[dict[str, object]] | None = Field(
+        default=None, description="Which keyword matched which, and how, under `published`."
+    )
     replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
     tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
 
@@ -122,6 +125,7 @@ class Found(Place):
                 }
             ],
             "total": 1,
+            "offset": 0,
             "next": None,
             "search_mode": "hybrid",
             "understood": {"times": [], "speakers": []},
@@ -136,6 +140,7 @@ class Found(Place):
     results: list[Result]
     associated: list[Associated] | None = Field(default=None, description="Only where `associations` asked for it.")
     total: int = Field(description="How many results there are on all pages.")
+    offset: int = Field(description="How many of them stood on the pages before.")
     next: str | None = Field(description="The cursor of the next page; null on the last.")
     search_mode: str
     understood: Understood

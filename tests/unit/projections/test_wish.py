@@ -80,3 +80,28 @@ def test_an_open_filter_lets_everything_through_and_says_so() -> None:
         filter_ = Filter(view, filters, seen.weights)
         assert filter_.is_open == is_open
         assert filter_.passing(everything).all() == is_open
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_a_filter_finds_the_one_among_hundreds_of_better_matches(ranking) -> None:
+    many = [created("tea tea tea", f"b{n}", speaker="Bob") for n in range(520)]
+    view = viewed(*many, created("we had tea that day", "a", speaker="Ann"))
+    assert list(found(view, "tea", 1, mode="review", ranking=ranking, speaker="Ann")) == ["a"]
+
+
+def test_hidden_memories_take_no_place_from_those_that_a_synonym_finds() -> None:
+    hidden = [event for n in range(520) for event in (created("automobile", f"h{n}"), deleted(f"h{n}"))]
+    view = viewed(*hidden, created("An automobile is there", "seen"))
+    assert list(found(view, "car", 1, ranking="published")) == ["seen"]
+
+
+def test_relevance_is_the_same_whatever_the_ranking() -> None:
+    view = viewed(*SAID)
+    told = [
+        {
+            name: one["relevance"]
+            for name, one in found(view, "the kiln broke", 10, mode="review", ranking=ranking).items()
+        }
+        for ranking in ("conversation", "text", "published", "overlap")
+    ]
+    assert all(one["a"] == told[0]["a"] for one in told)

@@ -1,0 +1,206 @@
+"""`engramlog search` as people run it: every option, explained and as JSON, page by page, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from projections.modes import MODES
+from projections.wish import BY_MEANING, RANKINGS
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.servers import Servers
+
+AT = ("--at", "2026-01-09T00:00:00Z", "--no-trace")
+ALL = {"m1", "m2", "m3", "m4"}
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("COLUMNS", "160")
+    ready = Cli(monkeypatch, capsys)
+    known = [
+        event(1, content="The kiln broke, so annoying", speaker="Ann", project="pots", keywords=["Glaze"]),
+        event(2, content="窑 kiln 今天修好了", speaker="王芳", kind="lesson", tags=["late_night"])
+        | {"occurred_at": "2026-01-06T08:00:00Z", "session_id": "s2"},
+        event(3, content="[b]kiln[/b] is hot 🎉", category="identity") | {"occurred_at": "2026-01-07T08:00:00Z"},
+        event(4, content="The kiln, urgent!", speaker="ann"),
+        event(5, content="my password is kiln-Hunter2!9"),
+    ]
+    ready.json("append", "-", stdin=lines(known))
+    return ready
+
+
+def found(cli: Cli, *words: str) -> list[str]:
+    """Ids of the results for "kiln" with these options."""
+    return [one["id"] for one in cli.json("search", "ada", "kiln", *AT, *words)["results"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], ALL),
+        (["--keyword", "glaze"], {"m1"}),
+        (["--keyword", "glaze", "--keyword", "GLAZE", "--keyword", "none"], {"m1"}),
+        (["--kind", "lesson"], {"m2"}),
+        (["--kind", "lesson", "--kind", "note"], ALL),
+        (["--category", "identity"], {"m3"}),
+        (["--tag", "late_night"], {"m2"}),
+        (["--feeling", "urgent"], {"m4"}),
+        (["--session", "s2"], {"m2"}),
+        (["--project", "pots"], {"m1"}),
+        (["--speaker", "ANN"], {"m1", "m4"}),
+        (["--speaker", "王芳"], {"m2"}),
+        (["--since", "2026-01-06"], {"m2", "m3"}),
+        (["--until", "2026-01-05"], {"m1", "m4"}),
+        (["--since", "前天", "--until", "2026-01-07"], {"m3"}),
+        (["--since", "2026-01-06T08:00:00Z", "--until", "3 days ago"], {"m2"}),
+        (["--min-weight", "1000"], set()),
+        (["--min-relevance", "1"], set()),
+        (["--session", "nowhere"], set()),
+        (["--project", "pots", "--kind", "lesson"], set()),
+    ],
+)
+def test_a_filter_lets_through_what_it_names(cli: Cli, options: list[str], expected: set[str]) -> None:
+    assert set(found(cli, *options)) == expected
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("mode", MODES)
+def test_every_ranking_tells_in_json_what_adds_up_to_each_score(cli: Cli, ranking: str, mode: str) -> None:
+    answer = cli.json("search", "ada", "kiln", *AT, "--ranking", ranking, "--mode", mode)
+    assert {one["id"] for one in answer["results"]} == ALL
+    shape = {
+        "results",
+        "total",
+        "search_mode",
+        "understood",
+        "expanded",
+        "meaning",
+        "withheld",
+        "next",
+        "mode",
+        "position",
+    }
+    assert shape <= answer.keys()
+    assert (answer["total"], answer["mode"], answer["search_mode"], answer["next"]) == (4, mode, "hybrid", None)
+    for one in answer["results"]:
+        assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
+        assert {"id", "memory", "score", "relevance", "weight", "level", "status", "speaker", "explain"} <= one.keys()
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_explain_draws_each_part_of_each_score_for_people(cli: Cli, ranking: str) -> None:
+    answer = cli.json("search", "ada", "kiln", *AT, "--ranking", ranking)
+    told = cli("search", "ada", "kiln", *AT, "--ranking", ranking, "--explain").out
+    for one in answer["results"]:
+        assert f"{one['id']}  {one['score']:.3f}" in told
+        for part, value in one["explain"]["score"].items():
+            assert re.search(rf"{part} +{re.escape(f'{value:.3f}')}", told), part
+    assert "[b]kiln[/b] is hot 🎉" in told
+
+
+def test_explain_changes_nothing_of_the_json(cli: Cli) -> None:
+    words = ("search", "ada", "kiln", *AT)
+    assert cli.json(*words, "--explain") == cli.json(*words)
+
+
+def test_search_modes_are_told_and_semantic_needs_an_embedder(cli: Cli) -> None:
+    words = ("search", "ada", "kiln", *AT, "--search-mode")
+    assert cli.json(*words, "keyword")["search_mode"] == "keyword"
+    assert cli.json(*words, "hybrid")["meaning"] is None
+    for ranking in RANKINGS:
+        refused = cli.json(*words, "semantic", "--ranking", ranking, code=2)
+        assert refused["field"] == "search_mode"
+        assert ("ENGRAMLOG_EMBEDDER" in refused["message"]) is (ranking in BY_MEANING)
+
+
+def test_pages_are_read_on_with_the_cursor_of_the_page_before(cli: Cli) -> None:
+    whole, seen, more = found(cli, "-k", "100"), [], ()
+    while True:
+        answer = cli.json("search", "ada", "kiln", *AT, "-k", "3", *more)
+        seen += [one["id"] for one in answer["results"]]
+        if answer["next"] is None:
+            break
+        assert f"--cursor {answer['next']}" in cli("search", "ada", "kiln", *AT, "-k", "3", *more).out
+        more = ("--cursor", answer["next"])
+    assert seen == whole
+    refused = cli.json("search", "ada", "clay", *AT, "-k", "3", "--cursor", more[1], code=2)
+    assert refused["field"] == "cursor"
+
+
+def test_what_is_withheld_is_told_with_the_mode_that_shows_it(cli: Cli) -> None:
+    cli("negate", "ada", "m1", "--correction", "The oven is whole")
+    answer = cli.json("search", "ada", "kiln", "--no-trace")
+    told = {one["reason"]: one for one in answer["withheld"]}
+    assert (told["sensitive"]["count"], told["sensitive"]["ids"], told["sensitive"]["shown_by"]) == (
+        1,
+        [],
+        "get --reveal",
+    )
+    assert "m1" in told["superseded"]["ids"]
+    assert "Hunter2" not in str(answer) + cli("search", "ada", "password kiln", "--mode", "debug", "--explain").out
+    people = cli("search", "ada", "kiln", "--no-trace").out
+    assert re.search(r"1 .*superseded", people)
+
+
+@pytest.mark.parametrize(
+    "query", ["🎉", "[b]", "窑", "!?", "the of and", "\u202ekiln", "-", "%s {0} \\", "kiln " * 2_000]
+)
+@pytest.mark.parametrize("options", [[], ["--explain", "--associations"]], ids=["plain", "explained"])
+def test_any_question_is_answered_for_people_and_programs(cli: Cli, query: str, options: list[str]) -> None:
+    words = ("search", *AT, "--mode", "review", *options, "--", "ada", query)
+    assert cli(*words).err == ""
+    answer: Any = (
+        cli.json("search", *AT, "--mode", "review", *options, "ada", query) if query != "-" else {"results": []}
+    )
+    assert all(one["id"] in ALL for one in answer["results"])
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (["--ranking", "best"], "ranking"),
+        (["--search-mode", "fuzzy"], "search_mode"),
+        (["--mode", "loud"], "mode"),
+        (["-k", "0"], "limit"),
+        (["--limit", "101"], "limit"),
+        (["--cursor", "bogus"], "cursor"),
+        (["--keyword", ""], "keywords"),
+        (["--keyword", "x" * 201], "keywords"),
+        (["--kind", " "], "kinds"),
+        (["--category", "secret"], "categories"),
+        (["--tag", ""], "tags"),
+        (["--feeling", "sad"], "feeling"),
+        (["--session", ""], "session"),
+        (["--project", " "], "project"),
+        (["--speaker", "x" * 201], "speaker"),
+        (["--near-project", ""], "near_project"),
+        (["--since", "some day"], "since"),
+        (["--until", ""], "until"),
+        (["--since", "2026-01-09", "--until", "2026-01-01"], "until"),
+        (["--min-relevance", "1.1"], "min_relevance"),
+        (["--min-relevance", "nan"], "min_relevance"),
+        (["--min-weight", "-1"], "min_weight"),
+        (["--min-weight", "inf"], "min_weight"),
+        (["--as-of", "soon"], "as_of"),
+        (["--at", "noon"], "at"),
+        (["--after", "1"], "after"),
+        ([word for n in range(51) for word in ("--kind", f"k{n}")], "kinds"),
+    ],
+    ids=lambda told: " ".join(told)[:30] if isinstance(told, list) else told,
+)
+def test_what_cannot_be_asked_is_refused_by_its_field(cli: Cli, options: list[str], field: str) -> None:
+    refused = cli.json("search", "ada", "kiln", *options, code=2)
+    assert refused["field"] == field
+    assert "allowed" in refused["message"]
+    assert f"{field}: got" in cli("search", "ada", "kiln", *options, code=2).err
+
+
+def test_a_number_that_is_none_is_refused_with_the_usage(cli: Cli) -> None:
+    for option in ("--min-relevance", "--min-weight", "-k"):
+        told = cli("search", "ada", "kiln", option, "many", code=2)
+        assert told.out == ""
+        assert re.search(rf"Invalid value for .*{option}", told.err)
