@@ -7,8 +7,8 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from events.errors import EmbedderFailed
-from projections.meaning import EmbeddedQuestion, Embedder, Sense, Vectors
+from events.errors import BadSetting, EmbedderFailed
+from projections.meaning import EmbeddedQuestion, Embedder, Sense, Vectors, embedded_text
 from projections.meaning_index import MeaningIndex
 from projections.redis_vectors import RedisVectors
 from projections.search_index import Rows
@@ -89,8 +89,15 @@ class Meanings:
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
 
     def coverage(self, view: OwnerView, owner: str) -> dict[str, Any]:
-        """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none); JSON-ready."""
-        index = self._level(view, owner, None)
+        """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none); JSON-ready.
+
+        Where the embedder cannot be made, `failed` tells why, and no model is named.
+        """
+        try:
+            index = self._level(view, owner, None)
+        except BadSetting as error:
+            of = sum(1 for memory in view.columns if embedded_text(memory))
+            return {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0, "failed": error.message}
         embedded = int(index.known.sum())
         share = round(embedded / index.wanted, 4) if index.wanted else 1.0
         return {"model": self.model, "embedded": embedded, "of": index.wanted, "share": share}

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from api.reading import Reader
-from events.errors import EmbedderFailed, InputError
+from events.errors import BadSetting, EmbedderFailed, InputError
 from projections import redis_meanings
 from projections.meaning import EmbeddedQuestion
+from projections.redis_meanings import Meanings
 from tests.embedding import WordEmbedder
 from tests.given import created, deleted, negated, revised
 from tests.given_vectors import Vectors
@@ -213,3 +214,18 @@ def test_a_model_that_gives_other_sizes_than_it_did_is_embedded_anew(meant: Vect
     assert other.carry_out(owner).embedded == len(TEXTS)
     reader = Reader(meant.live.log, meant.views, None, meant.meanings_by(WordEmbedder(dimensions=16)))
     assert reader.search(owner, "kiln", at=NOW)["meaning"]["embedded"] == len(TEXTS)
+
+
+def test_an_embedder_that_is_not_installed_keeps_back_neither_search_nor_counts(meant: Vectors, owner: str) -> None:
+    def missing() -> WordEmbedder:
+        raise BadSetting("the embedder words needs a package", setting="embedder")
+
+    meanings = Meanings(missing, meant.vectors)
+    reader = Reader(meant.live.log, meant.views, None, meanings)
+    answer = reader.search(owner, "kiln", at=NOW)
+    assert (answer["results"][0]["id"], answer["meaning"]) == ("kiln", {"failed": "the embedder words needs a package"})
+    with pytest.raises(BadSetting, match="needs a package"):
+        reader.search(owner, "kiln", at=NOW, search_mode="semantic")
+    with meant.views.view(owner) as (view, _):
+        told = meanings.coverage(view, owner)
+    assert (told["model"], told["of"], told["failed"]) == (None, 4, "the embedder words needs a package")

@@ -14,6 +14,7 @@ class Coverage(BaseModel):
     embedded: int = Field(description="Memories that have a vector: semantic search finds these, and no others.")
     of: int = Field(description="Memories that hold text which is neither purged nor secret.")
     share: float = Field(description="embedded / of, from 0 to 1; 1 where there is nothing to embed.")
+    failed: str | None = Field(default=None, description="Why the embedder cannot be made, where that is so.")
 
 
 class Embedding(Coverage):
