@@ -106,8 +106,10 @@ def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, 
 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
+    if len(tags) > 50:
+        raise refused("tags", f"{len(tags)} of them", "at most 50")
     for tag in tags:
-        if not 1 <= len(tag) <= 100 or not _is_unicode(tag):
+        if not 1 <= len(tag) <= 100 or not tag.strip() or not _is_unicode(tag):
             raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
     return tuple(dict.fromkeys(tags))
 

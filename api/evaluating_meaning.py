@@ -50,6 +50,7 @@ class KeptVectors:
     def sense(self, view: OwnerView, _owner: str, question: EmbeddedQuestion) -> Sense:
         """The question beside the vectors of the view's rows."""
         index = view.meaning(self._embedder.model)
+        index.fit(question.whole.size)
         if missing := index.missing():
             index.take({key: unpack_whole(found[0]) for key in missing if (found := self._found(key)) is not None})
 

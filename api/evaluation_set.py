@@ -108,7 +108,8 @@ def _question(line: bytes, number: int) -> Question:
     told = next((document[name] for name in ASKED_AT if document.get(name)), None)
     at = None if told is None else parse_instant(str(told), f"{QUESTIONS} line {number}, asked_at")
     category = str(document.get("category") or UNSORTED)
-    return Question(document["conversation"], document["question"], evidence, category, at, outdated, current)
+    changed = tuple(one for one in outdated if one not in current)
+    return Question(document["conversation"], document["question"], evidence, category, at, changed, current)
 
 
 def _ids(document: dict[str, Any], number: int, name: str) -> tuple[str, ...]:

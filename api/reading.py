@@ -16,6 +16,7 @@ from api.searching import (
     FIRST_PAGE,
     Cursor,
     SearchTerms,
+    check_terms,
     compared,
     cursor_text,
     question_digest,
@@ -69,7 +70,7 @@ class Reader(Scenes):
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
-        wish_of(terms, self._log.now(), "UTC", with_meaning=self._meanings is not None)
+        check_terms(terms, with_meaning=self._meanings is not None)
         digest = question_digest(terms, owner, query, checked, as_of, at)
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         traced = trace and checked == "normal" and as_of is None and at is None
@@ -84,7 +85,7 @@ class Reader(Scenes):
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(scene.view, owner, question)
             answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
-            for part in answer.keys() & {"results", "associated"}:
+            for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
                 answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
             entries = scene.view.state.entries
         if failed is not None:

@@ -95,6 +95,15 @@ def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> W
     )
 
 
+def check_terms(terms: SearchTerms, *, with_meaning: bool) -> None:
+    """InputError for whatever can be told to be wrong before the owner's zone and the question's instant are known."""
+    _named("since", terms.get("since"))
+    _named("until", terms.get("until"))
+    timeless = terms.copy()
+    timeless["since"] = timeless["until"] = None
+    wish_of(timeless, 0, "UTC", with_meaning=with_meaning)
+
+
 def _named(field: str, name: str | None) -> str | None:
     if name is not None:
         check_words(field, [name])

@@ -134,11 +134,13 @@ class MeaningIndex:
     @property
     def wholes(self) -> Vectors:
         """By row, shape (rows, dimensions); zeros where a row has none. Holds until the next change."""
+        self._grow()
         return self._wholes[: len(self._keys)]
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
         """Which rows have a vector, shape (rows,). Holds until the next change."""
+        self._grow()
         return self._known[: len(self._keys)]
 
     def bytes_used(self) -> int:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.columns import Columns
+from projections.memory import SECRET
 from projections.modes import Flags
 from projections.ranked import Ranked
 from projections.search_index import Scores
@@ -53,7 +54,9 @@ def with_successors(
     for row in negated[:MOST]:
         worth = worths[row]
         successor = successor_of(columns, row)
-        if successor is None or not shown[successor] or not wished(successor):
+        if successor is None or not shown[successor] or columns.sensitivity[successor] >= SECRET:
+            continue
+        if not wished(successor):
             continue
         score = float(ranked.scores[place[row]]) + ABOVE if row in place else worth
         wanted[successor] = max(wanted.get(successor, 0.0), round(score, 6))

@@ -30,8 +30,8 @@ def knower(store: Store) -> Knower:
 @pytest.mark.parametrize(
     ("asked", "field", "allowed"),
     [
-        ({"ranking": "best"}, "ranking", "conversation, text, overlap, associative"),
-        ({"ranking": ""}, "ranking", "conversation, text, overlap, associative"),
+        ({"ranking": "best"}, "ranking", "conversation, text, published, overlap, associative"),
+        ({"ranking": ""}, "ranking", "conversation, text, published, overlap, associative"),
         ({"feeling": "sad"}, "feeling", "positive, negative, urgent"),
         ({"feeling": ""}, "feeling", "positive, negative, urgent"),
         ({"tags": [""]}, "tags", "tags of 1 to 100 characters"),

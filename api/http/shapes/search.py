@@ -36,9 +36,6 @@ class Explanation(BaseModel):
     keywords: list[dict[str, object]] | None = Field(
         default=None, description="Which keyword matched which, and how, under `published`."
     )
-    keywords: list[dict[str, object]] | None = Field(
-        default=None, description="Which keyword matched which, and how, under `published`."
-    )
     replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
     tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
 
