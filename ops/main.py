@@ -13,6 +13,7 @@ from api.cli import (
     dead,
     embedding,
     evaluating,
+    evaluating_pairs,
     facts,
     knowing,
     living,
@@ -43,6 +44,7 @@ FACES = (
     embedding,
     dead,
     evaluating,
+    evaluating_pairs,
     commands,
     bench,
 )

@@ -101,6 +101,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "rebuild",
         "verify",
         "eval",
+        "eval-pairs",
         "bench",
         "schema",
         "demo",

@@ -1,0 +1,81 @@
+"""`engramlog eval-pairs`: how well contradiction is told on pairs of statements. Opens no store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import Json, app, out, progress, show
+from api.cli.tables import Cell, Column, tabulate
+from api.evaluating import read_saved, save
+from api.evaluating_pairs import HALVES, MEASURED, evaluate_pairs, read_pairs, rises
+
+LONG_EVALUATION = 2_000
+"""Pairs from which a progress bar is shown."""
+
+
+@app.command(
+    "eval-pairs",
+    epilog="Example: `engramlog eval-pairs pairs.jsonl --half second`",
+)
+def evaluate_pairs_of(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help='JSON Lines {"id", "a", "b", "label"}: a known statement, a new one, and contradict (negated, antonym) or any'
+            " other label. Optionally kind, by which figures are parted, and group, which is never cut in two by --half.",
+            show_default=False,
+        ),
+    ],
+    half: Annotated[str, typer.Option(help=", ".join(HALVES) + ": by a hash of the group or id.")] = HALVES[0],
+    saved: Annotated[
+        Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Show the differences to this saved file.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure the rules for contradiction on labelled pairs: precision, recall, F1, accuracy; and how many are sure."""
+    before = None if against is None else read_saved(against)
+    pairs = read_pairs(file, half)
+    with progress("comparing", json, long=LONG_EVALUATION) as on_progress:
+        answer = {"set": str(file.name), "half": half, **evaluate_pairs(pairs, on_progress)}
+    if saved is not None:
+        save(answer, saved)
+    if before is not None:
+        answer["differences"] = rises(answer, before)
+    show(answer, json, figures)
+
+
+def figures(answer: dict[str, Any], console: Console = out) -> None:
+    """Shares by kind with what changed since a saved run, then what each label was taken for."""
+    part = "" if answer["half"] == "all" else f", {answer['half']} half"
+    console.print(Text(f"{answer['set']}{part}: {answer['pairs']:,} pairs", "dim"))
+    changed = answer.get("differences", {"all": {}, "categories": {}})
+    rows: list[dict[str, Cell]] = []
+    measured = [(kind, found, changed["categories"].get(kind, {})) for kind, found in answer["categories"].items()]
+    for kind, found, change in [("all", answer["all"], changed["all"]), *measured]:
+        counts: dict[str, Cell] = {name: f"{found[name]:,}" for name in ("pairs", "opposed", "found", "sure")}
+        rows.append(
+            {"kind": Text(kind), **counts, **{name: _cell(found.get(name), change.get(name)) for name in MEASURED}}
+        )
+    columns = [Column("kind", is_id=True), Column("pairs", right=True), Column("opposed", right=True)]
+    columns += [Column("found", right=True), *(Column(name, right=True) for name in MEASURED[:4])]
+    tabulate([*columns, Column("sure", right=True), Column("sure_precision", right=True)], rows, console)
+    for label, found in answer["labels"].items():
+        console.print(Text(f"{label}: " + ", ".join(f"{times:,} {kind}" for kind, times in found.items()), "dim"))
+
+
+def _cell(value: float | None, change: float | None) -> Text:
+    if value is None:
+        return Text("-")
+    cell = Text(f"{value:.3f}")
+    if change is not None:
+        cell.append(f" {change:+.3f}", "green" if change > 0 else "red" if change < 0 else "dim")
+    return cell
