@@ -117,7 +117,7 @@ def test_every_decision_has_its_parts_and_fits_a_page(page: Path) -> None:
 
 def project_files() -> Iterator[Path]:
     """Every text file of the project, without environments and caches."""
-    folders = ("events", "projections", "consumers", "api", "ops", "tests", "docs", ".ci")
+    folders = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
     for path in [
         *ROOT.glob("*.*"),
         ROOT / "Makefile",

@@ -1,0 +1,56 @@
+"""Memory for AI agents, kept by an Engramlog service.
+
+from engramlog import Memory
+
+memory = Memory().of("alice")
+memory.add("I drink coffee every morning")
+for hit in memory.search("coffee").results:
+    print(hit.memory, hit.score)
+"""
+
+from __future__ import annotations
+
+from engramlog.client import URL, AsyncMemory, Memory
+from engramlog.errors import (
+    Conflict,
+    EngramlogError,
+    InputError,
+    NotFound,
+    NotYetFolded,
+    OwnerMissing,
+    OwnerQuarantined,
+    StoreFull,
+    Unavailable,
+    UnexpectedAnswer,
+    Unreachable,
+)
+from engramlog.results import Added, Change, Deleted, Detail, Effects, Found, History, Hit, Listing, Why
+from engramlog.wire import Retry
+
+__all__ = [
+    "URL",
+    "Added",
+    "AsyncMemory",
+    "Change",
+    "Conflict",
+    "Deleted",
+    "Detail",
+    "Effects",
+    "EngramlogError",
+    "Found",
+    "History",
+    "Hit",
+    "InputError",
+    "Listing",
+    "Memory",
+    "NotFound",
+    "NotYetFolded",
+    "OwnerMissing",
+    "OwnerQuarantined",
+    "Retry",
+    "StoreFull",
+    "Unavailable",
+    "UnexpectedAnswer",
+    "Unreachable",
+    "Why",
+]

@@ -1,0 +1,217 @@
+"""`Memory` and `AsyncMemory`: the same verbs, carried out over HTTP with and without waiting for each other."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import time
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+import httpx2
+
+from engramlog import deleting, reading, writing
+from engramlog.errors import refused
+from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope
+
+URL = "http://127.0.0.1:8733"
+"""Where `engramlog up` listens."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Verb(Generic[P, R]):
+    """A plan as a method: of a `Memory` it returns the result, of an `AsyncMemory` something to await that does."""
+
+    def __init__(self, plan: Callable[Concatenate[Scope, P], Plan[R]]) -> None:
+        asked = signature(plan)
+        scopeless = [one for one in asked.parameters.values() if one.name != "scope"]
+        self._plan = plan
+        self.__doc__ = plan.__doc__
+        self.__name__ = plan.__name__
+        result = str(asked.return_annotation).removeprefix("Plan[").removesuffix("]")
+        self._signature = asked.replace(parameters=scopeless, return_annotation=result)
+        self.__signature__ = asked.replace(
+            parameters=[Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *scopeless], return_annotation=result
+        )
+
+    @overload
+    def __get__(self, client: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, client: Memory, kind: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, client: AsyncMemory, kind: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, client: Memory | AsyncMemory | None, kind: type) -> Any:
+        """The method of a client, or the verb itself where a class is asked."""
+        if client is None:
+            return self
+
+        @wraps(self._plan)
+        def verb(*args: P.args, **named: P.kwargs) -> Any:
+            return client.carry_out(self._plan(client.scope, *args, **named))
+
+        verb.__signature__ = self._signature  # type: ignore[attr-defined]
+        return verb
+
+    def __call__(self, client: Verbs, *args: P.args, **named: P.kwargs) -> Any:
+        """The verb of a client: `Memory.search(memory, ...)` is `memory.search(...)`."""
+        return getattr(client, self.__name__)(*args, **named)
+
+
+class Verbs:
+    """Everything that can be asked and told of an owner's memories."""
+
+    add = Verb(writing.add)
+    search = Verb(reading.search)
+    get = Verb(reading.get)
+    get_all = Verb(reading.get_all)
+    update = Verb(writing.update)
+    delete = Verb(writing.delete)
+    delete_all = Verb(deleting.delete_all)
+    history = Verb(reading.history)
+    negate = Verb(writing.negate)
+    confirm = Verb(writing.confirm)
+    reinforce = Verb(writing.reinforce)
+    merge = Verb(writing.merge)
+    unmerge = Verb(writing.unmerge)
+    restore = Verb(writing.restore)
+    why = Verb(reading.why)
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def of(self, owner: str) -> Self:
+        """The same client, of one owner: no verb has to name the owner, and none can reach another. Shares connections."""
+        scoped = copy.copy(self)
+        scoped.scope = self.scope.of(owner)
+        return scoped
+
+
+class Memory(Verbs):
+    """The memories that an Engramlog service keeps.
+
+    `url` is the service's, `owner` whose memories are meant (else each verb names one), `timeout` in seconds for each part
+    of a request, `retry` how often what may be sent again is. Proxies and certificates of the environment are not used: the
+    service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
+    """
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        owner: str | None = None,
+        timeout: float = 30.0,
+        retry: Retry = Retry(),  # noqa: B008 - immutable
+        scope: Scope | None = None,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        super().__init__(_scope(scope, owner, retry))
+        self._http = httpx2.Client(base_url=_address(url), timeout=timeout, transport=transport, trust_env=False)
+
+    def carry_out(self, plan: Plan[R]) -> R:
+        """Do what a plan says, and return its result."""
+        outcome: Outcome = None
+        while True:
+            try:
+                step = plan.send(outcome)
+            except StopIteration as done:
+                result: R = done.value
+                return result
+            outcome = self._pause(step) if isinstance(step, Pause) else self._send(step)
+
+    def _pause(self, step: Pause) -> Outcome:
+        time.sleep(step.seconds)
+        return None
+
+    def _send(self, request: Request) -> Outcome:
+        try:
+            answer = self._http.request(request.method, request.path, content=request.body, headers=_headers(request))
+        except httpx2.TransportError as error:
+            return _lost(error)
+        return _answer(answer)
+
+    def close(self) -> None:
+        """Close the connections, of scoped clients too."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+class AsyncMemory(Verbs):
+    """The same for asyncio: every verb is awaited. See `Memory`."""
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        owner: str | None = None,
+        timeout: float = 30.0,
+        retry: Retry = Retry(),  # noqa: B008 - immutable
+        scope: Scope | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        super().__init__(_scope(scope, owner, retry))
+        self._http = httpx2.AsyncClient(base_url=_address(url), timeout=timeout, transport=transport, trust_env=False)
+
+    async def carry_out(self, plan: Plan[R]) -> R:
+        """Do what a plan says, and return its result."""
+        outcome: Outcome = None
+        while True:
+            try:
+                step = plan.send(outcome)
+            except StopIteration as done:
+                result: R = done.value
+                return result
+            outcome = await (self._pause(step) if isinstance(step, Pause) else self._send(step))
+
+    async def _pause(self, step: Pause) -> Outcome:
+        await asyncio.sleep(step.seconds)
+        return None
+
+    async def _send(self, request: Request) -> Outcome:
+        try:
+            answer = await self._http.request(
+                request.method, request.path, content=request.body, headers=_headers(request)
+            )
+        except httpx2.TransportError as error:
+            return _lost(error)
+        return _answer(answer)
+
+    async def aclose(self) -> None:
+        """Close the connections, of scoped clients too."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.aclose()
+
+
+def _scope(scope: Scope | None, owner: str | None, retry: Retry) -> Scope:
+    made = scope or Scope(retry=retry)
+    return made if owner is None else made.of(owner)
+
+
+def _address(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise refused("url", url, f"the service's address, such as {URL}")
+    return url.rstrip("/")
+
+
+def _headers(request: Request) -> dict[str, str]:
+    return {} if request.body is None else {"content-type": "application/json"}
+
+
+def _lost(error: httpx2.TransportError) -> Lost:
+    return Lost(f"{type(error).__name__}: {error}".rstrip(": "))
+
+
+def _answer(answer: httpx2.Response) -> Answer:
+    return Answer(answer.status_code, answer.content, {name.lower(): value for name, value in answer.headers.items()})

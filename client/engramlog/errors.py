@@ -1,0 +1,123 @@
+"""Every error of the client, as one tree; what the service refused keeps the service's words.
+
+EngramlogError
+|- InputError           something in the request cannot be right (HTTP 4xx): `field`, `got`, `allowed`
+|  |- OwnerMissing      nobody said whose memories; nothing was sent
+|  `- NotFound          no such owner, memory or route (404)
+|- Conflict             the position does not exist or is parked, or something else came first (409)
+|  `- OwnerQuarantined  an event of the owner cannot be folded; what was written waits behind it
+|- NotYetFolded         it is written, but was not folded in time (504)
+|- Unavailable          the service cannot do it now; the same call can be made again (429, 503)
+|  |- StoreFull         too close to the store's memory limit (507)
+|  `- Unreachable       no answer came at all
+`- UnexpectedAnswer     an answer that is none of the service's (500, or no JSON)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class EngramlogError(Exception):
+    """What went wrong, in a sentence; `status` is the HTTP status (None where nothing was asked or answered)."""
+
+    def __init__(self, message: str, *, status: int | None = None, error: str = "", **context: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.error = error or type(self).__name__
+        """The service's name of the error: `InputError`, `NotFound`, `BeyondHead` ..."""
+        self.context: Mapping[str, Any] = context
+        """Further fields of the answer: owner, position, problems ..."""
+
+    @property
+    def field(self) -> str | None:
+        """Which value was refused, the first where there are several (`context["problems"]`)."""
+        return self._told("field")
+
+    @property
+    def got(self) -> str | None:
+        """What it was."""
+        return self._told("got")
+
+    @property
+    def allowed(self) -> str | None:
+        """What it may be."""
+        return self._told("allowed")
+
+    def _told(self, name: str) -> str | None:
+        first = next(iter(self.context.get("problems") or [{}]))
+        value = self.context.get(name, first.get(name))
+        return None if value is None else str(value)
+
+
+class InputError(EngramlogError):
+    """Something in the request cannot be right; nothing was done."""
+
+
+class OwnerMissing(InputError):
+    """Nobody said whose memories are meant."""
+
+
+class NotFound(InputError):
+    """There is no such owner, memory or route."""
+
+
+class Conflict(EngramlogError):
+    """The position does not exist or is parked, or something else came first."""
+
+
+class OwnerQuarantined(Conflict):
+    """An event of the owner cannot be folded; later ones wait behind it."""
+
+
+class NotYetFolded(EngramlogError):
+    """What was written is in the log, but was not folded in time."""
+
+
+class Unavailable(EngramlogError):
+    """The service cannot do it now; `retry_after` is in seconds, where it says so."""
+
+    @property
+    def retry_after(self) -> float | None:
+        """When to come again, in seconds."""
+        value = self.context.get("retry_after")
+        return None if value is None else float(value)
+
+
+class StoreFull(Unavailable):
+    """The store is too close to its memory limit."""
+
+
+class Unreachable(Unavailable):
+    """No answer came."""
+
+
+class UnexpectedAnswer(EngramlogError):
+    """An answer that cannot be read as the service's."""
+
+
+BY_NAME: Mapping[str, type[EngramlogError]] = {"OwnerQuarantined": OwnerQuarantined}
+BY_STATUS: Mapping[int, type[EngramlogError]] = {
+    404: NotFound,
+    409: Conflict,
+    429: Unavailable,
+    503: Unavailable,
+    504: NotYetFolded,
+    507: StoreFull,
+}
+
+
+def error_of(status: int, document: Mapping[str, Any]) -> EngramlogError:
+    """The error that a problem+json answer (RFC 9457) stands for."""
+    context = {name: value for name, value in document.items() if name not in ("type", "title", "status", "detail")}
+    name = str(context.pop("error", ""))
+    kind = BY_NAME.get(name) or BY_STATUS.get(status) or (InputError if 400 <= status < 500 else UnexpectedAnswer)
+    safe = {key: value for key, value in context.items() if key not in ("message", "self")}
+    return kind(str(document.get("detail", f"HTTP {status}")), status=status, error=name, **safe)
+
+
+def refused(field: str, got: object, allowed: str) -> InputError:
+    """A refusal before anything is sent, in the words of the service."""
+    return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)

@@ -1,0 +1,111 @@
+"""Events as a producer sends them: envelopes, and how messages of a conversation become turns. Pure, but for the scope's edge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from engramlog.edge import instant, spelled
+from engramlog.errors import refused
+from engramlog.wire import Scope
+
+Message = Mapping[str, Any]
+"""`{"role": ..., "content": ...}` as chat endpoints take it; `name`, `id` and `created_at` are kept where given."""
+Event = dict[str, Any]
+ROLES = ("user", "assistant", "tool", "system")
+
+
+class Said(NamedTuple):
+    """By whom, when and in which session something happened: the same for all events of a call."""
+
+    owner: str
+    actor: str
+    occurred_at: str
+    session: str | None = None
+
+
+def said(
+    scope: Scope, owner: str | None, actor: str, occurred_at: datetime | str | None, session: str | None = None
+) -> Said:
+    """Who says so, and when; now where nothing is told. Raises OwnerMissing where the owner is not known."""
+    return Said(scope.whose(owner), actor, spelled(occurred_at) or instant(scope.edge.now()), session)
+
+
+def event(scope: Scope, told: Said, event_type: str, **data: Any) -> Event:
+    """An envelope with an id of its own; data that are None or empty are left out."""
+    envelope: Event = {
+        "event_id": scope.edge.new_id(),
+        "type": event_type,
+        "owner": told.owner,
+        "occurred_at": told.occurred_at,
+        "actor": told.actor,
+        "data": {name: _plain(value) for name, value in data.items() if value is not None and value != ()},
+    }
+    if told.session is not None:
+        envelope["session_id"] = told.session
+    return envelope
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+class Spoken(NamedTuple):
+    """What messages become."""
+
+    events: list[Event]
+    turns: list[str]
+    memories: list[str]
+
+
+def spoken(scope: Scope, told: Said, messages: Sequence[Message], remember: Collection[str]) -> Spoken:
+    """A `TurnRecorded` for each message with text, and a `MemoryCreated` for those of the roles in `remember`.
+
+    Ids of turns are the messages' own, else made up; a turn's memory has the turn's id, as after `engramlog import turns`.
+    """
+    made = Spoken([], [], [])
+    for message, role, text in _read(messages):
+        turn_id = str(message.get("id") or f"t-{scope.edge.new_id()}")
+        when = spelled(message.get("created_at")) or told.occurred_at
+        at = told._replace(actor="assistant" if role == "assistant" else told.actor, occurred_at=when)
+        speaker = message.get("name")
+        turn = event(scope, at, "TurnRecorded", turn_id=turn_id, role=role, text=text, speaker=speaker)
+        made.events.append(turn)
+        made.turns.append(turn_id)
+        if role in remember:
+            source = role if role in ("user", "assistant") else "system"
+            fields = {
+                "category": "fact",
+                "kind": "episode",
+                "tier": "fact",
+                "source": source,
+                "speaker": speaker or role,
+            }
+            fields |= {"memory_id": turn_id, "content": text, "source_turns": [turn_id]}
+            made.events.append(event(scope, at, "MemoryCreated", **fields) | {"causation_id": turn["event_id"]})
+            made.memories.append(turn_id)
+    return made
+
+
+def _read(messages: Sequence[Message]) -> Iterator[tuple[Message, str, str]]:
+    """The messages that say something, with role and text. Raises InputError, which names the message, for what is none."""
+    for index, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise refused(f"messages[{index}]", message, '{"role": ..., "content": ...}')
+        role = message.get("role")
+        if role not in ROLES:
+            raise refused(f"messages[{index}].role", role, ", ".join(ROLES))
+        text = _text(message.get("content"), index)
+        if text.strip():
+            yield message, role, text
+
+
+def _text(content: object, index: int) -> str:
+    """The text of a message: a text, parts of which those with text count, or nothing beside a tool call."""
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    if content is None or isinstance(content, str):
+        return content or ""
+    raise refused(f"messages[{index}].content", content, "a text, or a list of parts with text")

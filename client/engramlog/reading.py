@@ -1,0 +1,157 @@
+"""Verbs that ask: search, get, get_all, history, why. Each is a plan (see `engramlog.wire`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from engramlog.edge import spelled
+from engramlog.results import Detail, Found, History, Listing, Why
+from engramlog.wire import Plan, Scope, ask, checked, got, path_of, quoted
+
+PAGE = 1_000
+"""Most memories that one request lists."""
+
+
+def search(
+    scope: Scope,
+    query: str,
+    *,
+    owner: str | None = None,
+    limit: int = 5,
+    cursor: str | None = None,
+    mode: str | None = None,
+    search_mode: str | None = None,
+    ranking: str | None = None,
+    keywords: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    feeling: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    near_project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_relevance: float | None = None,
+    min_weight: float | None = None,
+    associations: bool | None = None,
+    as_of: datetime | str | None = None,
+    at: datetime | str | None = None,
+    after: str | None = None,
+    trace: bool | None = None,
+) -> Plan[Found]:
+    """Find memories, best first, each with its reasons; `next` of the answer is the `cursor` of the next page.
+
+    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer.
+    """
+    page = {"limit": limit, "cursor": cursor, "mode": mode, "search_mode": search_mode, "ranking": ranking}
+    words = {"keywords": keywords, "kinds": kinds, "categories": categories, "tags": tags}
+    place = {
+        "feeling": feeling,
+        "session": session,
+        "project": project,
+        "near_project": near_project,
+        "speaker": speaker,
+    }
+    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations, "trace": trace}
+    times = {
+        "since": spelled(since),
+        "until": spelled(until),
+        "as_of": spelled(as_of),
+        "at": spelled(at),
+        "after": after,
+    }
+    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **times)
+    return Found.model_validate((yield from ask(scope, request)))
+
+
+def get(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    reveal: bool | None = None,
+    as_of: datetime | str | None = None,
+    at: datetime | str | None = None,
+    after: str | None = None,
+    trace: bool | None = None,
+) -> Plan[Detail]:
+    """Everything about one memory; a secret's text only with `reveal=True`. Raises NotFound."""
+    request = got(
+        memory_path(scope.whose(owner), memory_id),
+        reveal=reveal,
+        as_of=spelled(as_of),
+        at=spelled(at),
+        after=after,
+        trace=trace,
+    )
+    return Detail.model_validate((yield from ask(scope, request)))
+
+
+def get_all(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    as_of: datetime | str | None = None,
+    at: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[Listing]:
+    """An owner's memories, newest activation first: all that the mode shows, in pages of 1,000, or one page of `limit`.
+
+    What becomes active while pages are fetched is listed once, where it was met first.
+    """
+    path = path_of(scope.whose(owner), "memories")
+    asked = {"mode": mode, "as_of": spelled(as_of), "at": spelled(at), "after": after}
+    first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
+    listing = Listing.model_validate((yield from ask(scope, first)))
+    if limit is not None:
+        return listing
+    met = {one.id: one for one in listing.memories}
+    reached, total = offset + len(listing.memories), listing.total
+    while reached < total:
+        page = Listing.model_validate((yield from ask(scope, got(path, limit=PAGE, offset=reached, **asked))))
+        if not page.memories:
+            break
+        met |= {one.id: one for one in page.memories if one.id not in met}
+        reached, total = reached + len(page.memories), page.total
+    return listing.model_copy(update={"memories": list(met.values())})
+
+
+def history(
+    scope: Scope,
+    memory_id: str | None = None,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[History]:
+    """The change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
+    whose = scope.whose(owner)
+    path = path_of(whose) if memory_id is None else memory_path(whose, memory_id)
+    request = got(f"{path}/history", as_of=spelled(as_of), after=after)
+    return History.model_validate((yield from ask(scope, request)))
+
+
+def why(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    at: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[Why]:
+    """Why a memory weighs what it weighs: every factor, every change, where it comes from."""
+    path = f"{memory_path(scope.whose(owner), memory_id)}/why"
+    request = got(path, as_of=spelled(as_of), at=spelled(at), after=after)
+    return Why.model_validate((yield from ask(scope, request)))
+
+
+def memory_path(owner: str, memory_id: str) -> str:
+    """The path of one memory."""
+    return path_of(owner, "memories", quoted(checked("memory_id", memory_id)))

@@ -1,0 +1,248 @@
+"""What the verbs answer. Fields that this version does not know are kept (`model_extra`): shapes gain fields, never lose any."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Result(BaseModel):
+    """Anything the service tells."""
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+
+class Card(Result):
+    """What every answer tells of a memory."""
+
+    id: str
+    memory: str
+    """Its text, as short as its level says; `[withheld: ...]` for a secret."""
+    level: str
+    category: str
+    kind: str
+    speaker: str | None = None
+    source_turns: list[str] = []
+    created_at: datetime
+    last_activated_at: datetime
+    mention_count: int
+    is_negated: bool
+    status: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    successor: str | None = None
+    possible_conflicts: list[str] = []
+
+
+class Withheld(Result):
+    """How many memories the mode withheld for one reason, and which mode shows them."""
+
+    reason: str
+    count: int
+    shown_by: str
+    ids: list[str] = []
+
+
+class Place(Result):
+    """As of when an answer is, and the position it was computed at."""
+
+    position: str
+    as_of: str | None = None
+    at: str | None = None
+    quarantined: dict[str, Any] | None = None
+    """Where an event of the owner cannot be folded: the answer is as of the last one before it."""
+
+
+class Explanation(Result):
+    """Why a result stands where it stands."""
+
+    score: dict[str, float]
+    """The parts of the score by name; they add up to it."""
+    terms: dict[str, float]
+    law: str
+    factors: dict[str, float]
+
+
+class Hit(Card):
+    """One search result."""
+
+    score: float
+    relevance: float
+    """0 to 1, comparable between answers and rankings."""
+    weight: float
+    explain: Explanation
+
+
+class Step(Result):
+    """One step on the way to what is brought to mind."""
+
+    from_: str = Field(alias="from")
+    to: str
+    link: str
+    weight: float | None = None
+    negation: bool | None = None
+
+
+class Associated(Card):
+    """A memory that the hits bring to mind."""
+
+    activation: float
+    weight: float
+    path: list[Step]
+
+
+class Found(Place):
+    """The answer to a search."""
+
+    results: list[Hit]
+    associated: list[Associated] = []
+    total: int
+    next: str | None = None
+    """The cursor of the next page."""
+    search_mode: str
+    mode: str
+    withheld: list[Withheld] = []
+
+
+class Listed(Card):
+    """One memory of a list."""
+
+    weight: float
+
+
+class Listing(Place):
+    """Memories, newest activation first."""
+
+    memories: list[Listed]
+    total: int
+    offset: int
+    withheld: list[Withheld] = []
+    mode: str
+
+
+class Detail(Card, Place):
+    """Everything about one memory; what is not named here is in `model_extra`."""
+
+    content: str
+    summary: str | None = None
+    weight: float
+    tier: str
+    source: str
+    confidence: float
+    importance: float
+    keywords: list[str] = []
+    tags: list[str] = []
+    emotion: float | None = None
+    project: str | None = None
+    task: str | None = None
+    sensitivity: int = 0
+    """0 public, 1 general, 2 sensitive, 3 secret: its text is withheld unless asked for with `reveal`."""
+    verified: bool = False
+    version: int
+    updated_at: datetime
+    corrects: str | None = None
+    merged_from: list[str] = []
+    merged_into: str | None = None
+    deleted_at: datetime | None = None
+    purged_at: datetime | None = None
+
+
+class Change(Result):
+    """One change-log entry: what one event did to one memory. Never holds content."""
+
+    position: str
+    event_id: str
+    time: datetime
+    event: str
+    memory: str | None = None
+    decision: str
+    """`create`, `reinforce`, `negate`, ... or `ignored`, with the reason."""
+    reason: str
+    law: str
+    old_weight: float | None = None
+    new_weight: float | None = None
+    delta: float | None = None
+    factors: dict[str, float] | None = None
+    fields: list[str] = []
+
+
+class Effects(Result):
+    """What a verb did: written at `position`, folded, and read back from the change log."""
+
+    owner: str
+    position: str
+    event_ids: list[str]
+    changes: list[Change] = []
+    id: str | None = None
+    replaced_by: str | None = None
+    into: str | None = None
+    sources: list[str] = []
+    quarantined: dict[str, Any] | None = None
+    """Where an event of the owner cannot be folded: what was written waits behind it, and `changes` is empty."""
+
+    @property
+    def ignored(self) -> list[Change]:
+        """What changed nothing, each with its reason."""
+        return [change for change in self.changes if change.decision == "ignored"]
+
+
+class Added(Effects):
+    """What was added: `id` of one memory, or `ids` and `turns` of a conversation."""
+
+    ids: list[str]
+    """Memories, in order."""
+    turns: list[str] = []
+    """Turns that were recorded, in order."""
+
+
+class Why(Place):
+    """Why a memory weighs what it weighs."""
+
+    id: str
+    memory: str
+    law: str
+    weight: float
+    unclipped_weight: float
+    factors: dict[str, float]
+    laws: dict[str, float]
+    changes: list[Change]
+    provenance: dict[str, Any]
+    mention_count: int
+    is_negated: bool
+    level: str
+    status: str
+
+
+class History(Result):
+    """The change log of a memory or of an owner, and the head of the owner's hash chain."""
+
+    position: str
+    as_of: str | None = None
+    quarantined: dict[str, Any] | None = None
+    owner: str
+    id: str | None = None
+    changes: list[Change]
+    chain: str
+
+
+class Skipped(Result):
+    """A memory that was not deleted, and why."""
+
+    id: str
+    reason: str
+
+
+class Deleted(Result):
+    """What became of the wish to delete all memories of an owner."""
+
+    owner: str
+    deleted: list[str]
+    skipped: list[Skipped]
+    """Core and system memories are left alone."""
+    waiting: list[str] = []
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    position: str
+    restorable_until: datetime | None = None
+    """Until then `restore` brings them back."""

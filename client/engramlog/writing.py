@@ -1,0 +1,281 @@
+"""Verbs that tell. Each is a plan: look at the memory, append events with ids made once, wait until they are folded.
+
+All writing goes through `POST /v1/events`, which knows an event by its id: a request that was carried out and whose answer
+was lost is sent again and changes nothing. The service's own verbs make their ids on the service's side, where a second try
+would be a second event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from engramlog.errors import InputError, OwnerQuarantined, refused
+from engramlog.events import Event, Message, Said, event, said, spoken
+from engramlog.reading import get, memory_path
+from engramlog.results import Added, Detail, Effects
+from engramlog.wire import Plan, Scope, ask, checked, got, path_of, posted
+
+SECRET = 3
+MOST = 1_000
+"""Most events of one request."""
+
+
+def add(
+    scope: Scope,
+    content: str | Sequence[Message],
+    *,
+    owner: str | None = None,
+    memory_id: str | None = None,
+    category: str = "fact",
+    kind: str = "fact",
+    source: str = "user",
+    importance: float | None = None,
+    confidence: float | None = None,
+    summary: str | None = None,
+    speaker: str | None = None,
+    keywords: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    emotion: float | None = None,
+    project: str | None = None,
+    task: str | None = None,
+    sensitivity: int | None = None,
+    source_turns: Sequence[str] = (),
+    corrects: str | None = None,
+    remember: Collection[str] = ("user",),
+    session: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Added]:
+    """Remember a text as it is, or a conversation.
+
+    A text becomes one memory with the fields given. Messages (`{"role": ..., "content": ...}`) become turns, and those of the
+    roles in `remember` a memory each, of kind `episode`: only what the user said by default, and `()` leaves it to the service
+    what to make of the turns; only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
+    """
+    told = said(scope, owner, actor, occurred_at, session)
+    if not isinstance(content, str):
+        return (yield from _conversation(scope, told, content, remember))
+    new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{scope.edge.new_id()}"
+    fields: dict[str, Any] = {"memory_id": new_id, "content": content, "category": category, "kind": kind}
+    fields |= {"source": source, "importance": importance, "confidence": confidence, "summary": summary}
+    fields |= {"speaker": speaker, "emotion": emotion, "project": project, "task": task, "sensitivity": sensitivity}
+    fields |= {
+        "keywords": tuple(keywords),
+        "tags": tuple(tags),
+        "source_turns": tuple(source_turns),
+        "corrects": corrects,
+    }
+    done = yield from wrote(scope, told, [event(scope, told, "MemoryCreated", **fields)], about=[new_id])
+    return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
+
+
+def _conversation(scope: Scope, told: Said, messages: Sequence[Message], remember: Collection[str]) -> Plan[Added]:
+    made = spoken(scope, told, messages, remember)
+    if not made.events:
+        raise refused("content", "nothing", "a text, or messages of which at least one has text")
+    done: dict[str, Any] = {}
+    for start in range(0, len(made.events), MOST):
+        done = yield from wrote(scope, told, made.events[start : start + MOST], about=[])
+    ids = [one["event_id"] for one in made.events]
+    return Added.model_validate(done | {"ids": made.memories, "turns": made.turns, "event_ids": ids})
+
+
+def update(
+    scope: Scope,
+    memory_id: str,
+    content: str,
+    *,
+    owner: str | None = None,
+    summary: str | None = None,
+    keywords: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead."""
+    told = said(scope, owner, actor, occurred_at)
+    fields = {"content": content, "summary": summary, "keywords": _listed(keywords), "tags": _listed(tags)}
+    return (yield from _one(scope, told, memory_id, "MemoryRevised", **fields))
+
+
+def delete(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """Soft delete: hidden at once, kept 30 days, `restore` brings it back."""
+    return (yield from _one(scope, said(scope, owner, actor, occurred_at), memory_id, "MemoryDeleted"))
+
+
+def restore(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """Undo a soft delete."""
+    return (yield from _one(scope, said(scope, owner, actor, occurred_at), memory_id, "MemoryRestored"))
+
+
+def confirm(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    similarity: float | None = None,
+    turn_id: str | None = None,
+    session: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """It was said again: active from here on, and reaffirmed where it was negated before."""
+    told = said(scope, owner, actor, occurred_at, session)
+    return (yield from _one(scope, told, memory_id, "MemoryMentioned", similarity=similarity, turn_id=turn_id))
+
+
+def reinforce(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    outcome: str = "used",
+    from_memory: str | None = None,
+    actor: str = "assistant",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply."""
+    told = said(scope, owner, actor, occurred_at)
+    return (yield from _one(scope, told, memory_id, "MemoryReinforced", outcome=outcome, from_memory=from_memory))
+
+
+def negate(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    correction: str | None = None,
+    replaced_by: str | None = None,
+    resolution: str | None = None,
+    reason: str = "",
+    turn_id: str | None = None,
+    session: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it."""
+    if correction is not None and replaced_by is not None:
+        raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
+    told = said(scope, owner, actor, occurred_at, session)
+    old = yield from standing(scope, told.owner, memory_id)
+    if replaced_by is not None:
+        yield from standing(scope, told.owner, replaced_by)
+    events: list[Event] = []
+    if correction is not None:
+        replaced_by = f"m-{scope.edge.new_id()}"
+        source = "user" if actor == "user" else "system"
+        fields: dict[str, Any] = {"category": old.category, "kind": old.kind, "source": source}
+        fields |= {"speaker": old.speaker, "project": old.project, "task": old.task, "corrects": memory_id}
+        created = {"memory_id": replaced_by, "content": correction, "source_turns": (turn_id,) if turn_id else ()}
+        events.append(event(scope, told, "MemoryCreated", **created, **fields))
+    negated = {"memory_id": memory_id, "resolution": resolution, "correction": correction, "replaced_by": replaced_by}
+    events.append(event(scope, told, "MemoryNegated", **negated, reason=reason or None, turn_id=turn_id))
+    if correction is not None:
+        events[0]["causation_id"] = events[1]["event_id"]
+    done = yield from wrote(scope, told, events, about=[memory_id] if replaced_by is None else [memory_id, replaced_by])
+    return Effects.model_validate(done | {"id": memory_id, "replaced_by": replaced_by})
+
+
+def merge(
+    scope: Scope,
+    sources: Sequence[str],
+    *,
+    owner: str | None = None,
+    summary: str | None = None,
+    into: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """Several memories become a new one, which says `summary`, or else what the newest says. `unmerge` brings them back."""
+    told = said(scope, owner, actor, occurred_at)
+    if len(sources) < 2:
+        raise refused("sources", list(sources), "the ids of two memories or more")
+    found: list[Detail] = []
+    for source in sources:
+        found.append((yield from standing(scope, told.owner, source)))  # noqa: PERF401 - a comprehension cannot yield
+    if summary is None:
+        newest = max(found, key=lambda one: (one.last_activated_at, one.created_at))
+        if newest.sensitivity >= SECRET:
+            raise refused("summary", "nothing", "a text: the newest source is a secret, whose text is withheld")
+        summary = newest.content
+    into = into or f"m-{scope.edge.new_id()}"
+    merged = event(scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary)
+    done = yield from wrote(scope, told, [merged], about=[into, *sources])
+    return Effects.model_validate(done | {"id": into, "into": into, "sources": list(sources)})
+
+
+def unmerge(
+    scope: Scope,
+    into: str,
+    *,
+    owner: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Effects]:
+    """Undo a merge: the sources come back as they were."""
+    told = said(scope, owner, actor, occurred_at)
+    yield from standing(scope, told.owner, into)
+    done = yield from wrote(scope, told, [event(scope, told, "MemoryUnmerged", into=into)], about=[into])
+    return Effects.model_validate(done | {"id": into, "into": into})
+
+
+def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any) -> Plan[Effects]:
+    """One event about one memory that stands."""
+    yield from standing(scope, told.owner, memory_id)
+    written = [event(scope, told, event_type, memory_id=memory_id, **data)]
+    done = yield from wrote(scope, told, written, about=[memory_id])
+    return Effects.model_validate(done | {"id": memory_id})
+
+
+def _listed(words: Sequence[str] | None) -> list[str] | None:
+    """None keeps what is there; an empty list, unlike an empty tuple, is sent."""
+    return None if words is None else list(words)
+
+
+def standing(scope: Scope, owner: str, memory_id: str) -> Plan[Detail]:
+    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away."""
+    memory = yield from get(scope, memory_id, owner=owner, trace=False)
+    if memory.purged_at is not None:
+        raise InputError(f"memory {memory_id} was purged: nothing can change it", owner=owner, memory_id=memory_id)
+    if memory.merged_into is not None:
+        raise InputError(
+            f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or unmerge it",
+            owner=owner,
+            memory_id=memory_id,
+            merged_into=memory.merged_into,
+        )
+    return memory
+
+
+def wrote(scope: Scope, told: Said, events: list[Event], *, about: Sequence[str]) -> Plan[dict[str, Any]]:
+    """Append, wait for the fold, and tell what the events did to the memories `about`; without any, only the wait."""
+    answer = yield from ask(scope, posted("/v1/events", events))
+    position = answer["receipts"][-1]["position"]
+    ids = [one["event_id"] for one in events]
+    done: dict[str, Any] = {"owner": told.owner, "position": position, "event_ids": ids, "changes": []}
+    changes: list[dict[str, Any]] = []
+    try:
+        if not about:
+            yield from ask(scope, got(path_of(told.owner, "memories"), limit=1, after=position))
+        for memory_id in about:
+            log = yield from ask(scope, got(f"{memory_path(told.owner, memory_id)}/history", after=position))
+            changes += [one for one in log["changes"] if one["event_id"] in ids]
+    except OwnerQuarantined as held:
+        return done | {"quarantined": dict(held.context)}
+    return done | {"changes": sorted(changes, key=lambda one: ids.index(one["event_id"]))}

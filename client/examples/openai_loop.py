@@ -1,0 +1,50 @@
+"""A chat with memory over any OpenAI-compatible endpoint, in plain HTTP: `python openai_loop.py http://127.0.0.1:8000/v1 MODEL`.
+
+Before each reply what is relevant is looked up and put before the model with its ids; afterwards what was said is recorded, and
+the memories that the model says it used are reinforced. The service has to run: `engramlog up`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import httpx2
+
+from engramlog import Memory
+
+HINT = """What you know of the user from earlier conversations, each with its id:
+{known}
+Name the ids of those that your reply rests on at its end, as [used: id, id]. Say nothing of the others."""
+USED = re.compile(r"\s*\[used:([^\]]*)\]\s*\Z")
+
+
+def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str) -> str:
+    """What the model answers, with what is remembered in view; then remember what both said."""
+    hits = memory.search(text, limit=5).results
+    known = "\n".join(f"- {hit.id}: {hit.memory} (said {hit.created_at:%Y-%m-%d})" for hit in hits)
+    messages = [{"role": "user", "content": text}]
+    if hits:
+        messages.insert(0, {"role": "system", "content": HINT.format(known=known)})
+    answer = model.post("chat/completions", json={"model": model_name, "messages": messages})
+    answer.raise_for_status()
+    said: dict[str, Any] = answer.json()["choices"][0]["message"]
+    spoken = USED.sub("", said["content"])
+    memory.add([{"role": "user", "content": text}, {"role": "assistant", "content": spoken}])
+    named = USED.search(said["content"])
+    for one in {one.strip() for one in named[1].split(",")} & {hit.id for hit in hits} if named else ():
+        memory.reinforce(one, outcome="used")
+    return spoken
+
+
+def main(url: str, model_name: str) -> None:
+    """A chat on the terminal, until the end of the input."""
+    with Memory().of("me") as memory, httpx2.Client(base_url=url.rstrip("/") + "/", timeout=120) as model:
+        for line in sys.stdin:
+            if line.strip():
+                sys.stdout.write(reply(memory, model, model_name, line.strip()) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

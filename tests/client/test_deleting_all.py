@@ -1,0 +1,96 @@
+"""`delete_all` wants the owner named, reaches that owner alone, and says what it left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engramlog import InputError
+from tests.given_client import KINDS, Service, connected, new_owner, proxy, service
+from tests.given_http import event
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("client")) as opened:
+        yield opened
+
+
+@pytest.fixture(params=KINDS)
+def memory(request: pytest.FixtureRequest, running: Service) -> Iterator[Any]:
+    with connected(request.param, running.url) as client:
+        yield client
+
+
+@pytest.fixture
+def owner() -> str:
+    return new_owner()
+
+
+def promoted(owner: str, memory_id: str) -> dict[str, Any]:
+    return event("MemoryPromoted", owner=owner, key=memory_id, memory_id=memory_id, **{"from": "fact", "to": "core"})
+
+
+def test_all_of_one_owner_go_and_nobody_elses(memory: Any, owner: str) -> None:
+    mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(3)]
+    other = memory.add("A cup of another", owner=f"{owner}-other")
+    memory.negate(mine[0], owner=owner)
+    done = memory.delete_all(owner=owner)
+    assert (sorted(done.deleted), done.skipped) == (sorted(mine), [])
+    assert (memory.get_all(owner=owner, mode="review").total, memory.search("cup", owner=owner).total) == (0, 0)
+    assert memory.get(other.id, owner=f"{owner}-other").status == "live"
+
+
+def test_core_memories_stay_and_are_named_with_the_reason(memory: Any, owner: str, running: Service) -> None:
+    kept, gone = memory.add("My name is Lin", owner=owner).id, memory.add("A cup", owner=owner).id
+    running.http.append(promoted(owner, kept))
+    memory.add("Another cup", owner=owner)
+    done = memory.delete_all(owner=owner)
+    assert (gone in done.deleted, len(done.deleted), [one.id for one in done.skipped]) == (True, 2, [kept])
+    assert "core" in done.skipped[0].reason
+
+
+def test_it_goes_in_pages(memory: Any, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(5)]
+    assert sorted(memory.delete_all(owner=owner).deleted) == sorted(mine)
+
+
+def test_nothing_to_delete_is_no_error(memory: Any, owner: str) -> None:
+    memory.delete(memory.add("A cup", owner=owner).id, owner=owner)
+    assert memory.delete_all(owner=owner).deleted == []
+
+
+def test_what_was_deleted_can_be_restored(memory: Any, owner: str) -> None:
+    added = memory.add("A blue cup", owner=owner).id
+    memory.delete_all(owner=owner)
+    memory.restore(added, owner=owner)
+    assert memory.search("cup", owner=owner).total == 1
+
+
+def test_without_an_owner_it_cannot_even_be_called(memory: Any, owner: str) -> None:
+    scoped = memory.of(owner)
+    with pytest.raises(TypeError, match="owner"):
+        scoped.delete_all()
+
+
+@pytest.mark.parametrize("named", ["", "somebody-else"])
+def test_another_owner_than_the_scopes_is_refused(memory: Any, owner: str, named: str) -> None:
+    memory.add("A cup", owner=owner)
+    with pytest.raises(InputError) as refusal:
+        memory.of(owner).delete_all(owner=named)
+    assert (refusal.value.field, memory.get_all(owner=owner).total) == ("owner", 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_when_the_answer_is_lost_everything_is_deleted_once_and_told(kind: str, tmp_path: Path) -> None:
+    with service(tmp_path) as running, proxy(running.url) as between, connected(kind, between.url) as memory:
+        mine = [memory.add(f"Cup {number}", owner="alice").id for number in range(3)]
+        between.fates = ["pass", "lose"]
+        done = memory.delete_all(owner="alice")
+        deletions = [one for one in running.log("alice") if one[0] == "MemoryDeleted"]
+    assert (sorted(done.deleted), done.skipped) == (sorted(mine), [])
+    assert deletions == [("MemoryDeleted", "delete")] * 3

@@ -1,0 +1,149 @@
+"""A flaky line: what was asked is done, once, and an error says what happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from engramlog import NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
+from engramlog.wire import Answer, Lost
+from tests.embeddings_endpoint import Reply, endpoint
+from tests.given_client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("client")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def between(running: Service) -> Iterator[Proxy]:
+    with proxy(running.url) as told:
+        yield told
+
+
+@pytest.fixture(params=KINDS)
+def memory(request: pytest.FixtureRequest, between: Proxy) -> Iterator[Any]:
+    """A client of an owner of its own, through the proxy, who has two memories."""
+    with connected(request.param, between.url) as client:
+        scoped = client.of(new_owner())
+        scoped.add("I drink coffee", memory_id="coffee")
+        scoped.add("I drink tea", memory_id="tea")
+        between.asked.clear()
+        yield scoped
+
+
+WRITES: dict[str, Callable[[Any], Any]] = {
+    "add": lambda memory: memory.add("I drink milk"),
+    "turns": lambda memory: memory.add([{"role": "user", "content": "I drink milk"}]),
+    "update": lambda memory: memory.update("coffee", "I drink a lot of coffee"),
+    "negate": lambda memory: memory.negate("coffee", correction="I drink cocoa"),
+    "confirm": lambda memory: memory.confirm("coffee"),
+    "reinforce": lambda memory: memory.reinforce("coffee"),
+    "merge": lambda memory: memory.merge(["coffee", "tea"]),
+    "delete": lambda memory: memory.delete("coffee"),
+}
+
+
+def before_the_post(verb: str) -> list[str | int]:
+    """What a verb asks before it appends passes."""
+    return ["pass"] * {"add": 0, "turns": 0, "merge": 2}.get(verb, 1)
+
+
+@pytest.mark.parametrize("verb", WRITES)
+@pytest.mark.parametrize("fates", [["lose"], ["cut"], ["refuse"], [503, "lose", 429]], ids=str)
+def test_a_write_whose_answer_is_lost_is_done_once(
+    memory: Any, between: Proxy, running: Service, verb: str, fates: list[str | int]
+) -> None:
+    owner = owner_of(memory)
+    before = len(running.log(owner))
+    between.fates = [*before_the_post(verb), *fates]
+    done = WRITES[verb](memory)
+    bodies = between.posted()
+    sent = {one["event_id"] for one in json.loads(bodies[0])}
+    history = running.http.application.reader.history(owner)["changes"][before:]
+    assert (len(bodies), len(set(bodies))) == (len(fates) + 1, 1)
+    assert {one["event_id"] for one in history} <= sent == set(done.event_ids)
+    assert all(one["decision"] != "ignored" for one in history)
+    assert len({(one["event_id"], one["memory"]) for one in history}) == len(history) > 0
+
+
+@pytest.mark.parametrize("fates", [["refuse"], ["lose"], ["cut"], [503], [429, 504]], ids=str)
+def test_a_question_is_asked_again(memory: Any, between: Proxy, fates: list[str | int]) -> None:
+    between.fates = fates
+    assert [one.id for one in memory.search("coffee", trace=False).results] == ["coffee"]
+
+
+def test_after_the_last_try_the_error_says_how_often_and_what_to_do(memory: Any, between: Proxy) -> None:
+    between.fates = ["refuse"] * 9
+    with pytest.raises(Unreachable, match="no answer in 4 tries"):
+        memory.get_all()
+    assert len(between.asked) == 4
+
+
+def test_what_is_refused_is_not_sent_again(memory: Any, between: Proxy) -> None:
+    between.fates = [500]
+    with pytest.raises(UnexpectedAnswer, match="not now"):
+        memory.get_all()
+    assert len(between.asked) == 1
+
+
+def test_an_unavailable_service_is_told_as_such(memory: Any, between: Proxy) -> None:
+    between.fates = [503] * 9
+    with pytest.raises(Unavailable) as problem:
+        memory.get_all()
+    assert (problem.value.status, problem.value.error) == (503, "StoreUnavailable")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_nothing_listens_the_address_is_not_reached(kind: str) -> None:
+    with (
+        connected(kind, "http://127.0.0.1:1", owner="alice") as memory,
+        pytest.raises(Unreachable, match="engramlog up"),
+    ):
+        memory.search("coffee")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_that_is_no_json_is_named(kind: str) -> None:
+    with endpoint() as other, connected(kind, other.url.removesuffix("/v1"), owner="alice") as memory:
+        other.replies = [Reply(body=b"<html>hello</html>")]
+        with pytest.raises(UnexpectedAnswer, match="no JSON"):
+            memory.add("I drink coffee")
+
+
+def test_what_nobody_folds_is_written_and_the_error_says_so(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with (
+        service(tmp_path_factory.mktemp("unfolded"), worker=False) as alone,
+        connected("sync", alone.url, owner="alice", retry=Retry(tries=1)) as memory,
+        pytest.raises(NotYetFolded) as problem,
+    ):
+        memory.add("I drink coffee")
+    assert (problem.value.status, "is a worker running" in str(problem.value)) == (504, True)
+
+
+@pytest.mark.parametrize(
+    ("tried", "outcome", "chance", "seconds"),
+    [
+        (1, Lost("reset"), 0.0, 0.1),
+        (2, Lost("reset"), 0.0, 0.2),
+        (3, Lost("reset"), 0.5, 0.3),
+        (4, Lost("reset"), 0.0, None),
+        (1, Answer(503, b"", {}), 0.0, 0.1),
+        (1, Answer(503, b"", {"retry-after": "3"}), 0.0, 3.0),
+        (1, Answer(503, b"", {"retry-after": "0"}), 0.0, 0.1),
+        (1, Answer(429, b"", {"retry-after": "21"}), 0.0, None),
+        (1, Answer(504, b"", {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}), 0.0, 0.1),
+        (1, Answer(200, b"", {}), 0.0, None),
+        (1, Answer(422, b"", {}), 0.0, None),
+        (1, Answer(507, b"", {"retry-after": "1"}), 0.0, None),
+    ],
+)
+def test_waits_double_and_keep_to_what_the_service_asks(
+    tried: int, outcome: Any, chance: float, seconds: float | None
+) -> None:
+    assert Retry().wait(tried, outcome, chance) == (None if seconds is None else pytest.approx(seconds))

@@ -1,0 +1,266 @@
+"""What the client offers: one list of verbs for both kinds, scope given the same way everywhere, only what the service has."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+
+from api.http.app import create_app
+from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
+from engramlog.client import Verb, Verbs
+from tests.architecture.test_layers import made_at_import
+from tests.given_client import connected, new_owner, service
+
+CLIENT = Path(__file__).resolve().parents[2] / "client"
+PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
+PROMISED |= {"negate", "confirm", "reinforce", "merge", "unmerge", "restore", "why"}
+VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "add": ("I drink coffee",),
+    "search": ("coffee",),
+    "update": ("coffee", "I drink tea"),
+    "merge": (["coffee", "tea"],),
+    "get_all": (),
+    "delete_all": (),
+}
+
+
+def test_the_verbs_are_the_promised_ones() -> None:
+    assert set(VERBS) == PROMISED
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_both_kinds_have_the_verb_with_one_signature_and_one_description(verb: str) -> None:
+    plain, awaited = getattr(Memory(), verb), getattr(AsyncMemory(), verb)
+    assert inspect.signature(plain) == inspect.signature(awaited)
+    assert plain.__doc__ == awaited.__doc__ == getattr(Memory, verb).__doc__ != ""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_the_arguments_of_a_verb(verb: str) -> None:
+    shown = pydoc.plain(pydoc.render_doc(getattr(AsyncMemory, verb)))
+    assert all(name in shown for name in inspect.signature(getattr(Memory(), verb)).parameters)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_documented(verb: str) -> None:
+    assert f"`{verb}(" in (CLIENT.parent / "docs" / "client.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_takes_the_owner_by_name_and_only_delete_all_demands_it(verb: str) -> None:
+    owner = inspect.signature(getattr(Memory(), verb)).parameters["owner"]
+    default = inspect.Parameter.empty if verb == "delete_all" else None
+    assert (owner.kind, owner.default) == (inspect.Parameter.KEYWORD_ONLY, default)
+
+
+@pytest.mark.parametrize("verb", sorted(PROMISED - {"delete_all"}))
+def test_without_an_owner_nothing_is_sent(verb: str) -> None:
+    with Memory(transport=httpx2.MockTransport(_never)) as memory, pytest.raises(OwnerMissing, match="whose memories"):
+        getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("owner", ["bob", "..", ""])
+def test_a_client_of_one_owner_reaches_no_other(verb: str, owner: str) -> None:
+    with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory:
+        with pytest.raises(InputError) as refusal:
+            getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), owner=owner)
+    assert refusal.value.field == "owner"
+
+
+def _never(request: httpx2.Request) -> httpx2.Response:
+    raise AssertionError(f"{request.method} {request.url} was sent")
+
+
+@pytest.mark.parametrize("owner", ["", ".", ".."])
+def test_an_owner_that_would_change_the_path_is_refused(owner: str) -> None:
+    with pytest.raises(InputError):
+        Memory().of(owner)
+
+
+def test_an_address_without_a_scheme_is_refused() -> None:
+    with pytest.raises(InputError, match="http://127"):
+        Memory("127.0.0.1:8733")
+
+
+def test_everything_it_asks_is_in_the_contract_of_the_service(tmp_path: Path) -> None:
+    """Paths and query parameters of all verbs, against the OpenAPI document that the service gives."""
+    asked: list[httpx2.Request] = []
+
+    class Watched(httpx2.HTTPTransport):
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            asked.append(request)
+            return super().handle_request(request)
+
+    with service(tmp_path) as running, connected("sync", running.url, transport=Watched(), owner=new_owner()) as memory:
+        contract = httpx2.get(f"{running.url}/v1/openapi.json").json()["paths"]
+        _all_verbs(memory)
+    unknown = [f"{one.method} {one.url}" for one in asked if not _is_known(one, contract)]
+    assert (unknown, len(asked) > 30) == ([], True)
+
+
+def _all_verbs(memory: Memory) -> None:
+    first, second, third = (memory.add(text).id or "" for text in ("I drink coffee", "I drink tea", "I read"))
+    memory.search("tea", **_everything("search", cursor=None, ranking="overlap"))
+    for verb in ("get", "why", "history"):
+        getattr(memory, verb)(third, **_everything(verb))
+    memory.get_all(**_everything("get_all"))
+    memory.update(first, "I drink much coffee")
+    memory.negate(first, correction="I drink cocoa")
+    memory.confirm(second)
+    memory.reinforce(second)
+    into = memory.merge([second, third]).into or ""
+    memory.unmerge(into)
+    memory.delete(third)
+    memory.restore(third)
+    memory.delete_all(owner=memory.scope.owner or "")
+
+
+def _everything(verb: str, **given: Any) -> dict[str, Any]:
+    """A value for every optional argument."""
+    values = {
+        "as_of": None,
+        "at": None,
+        "after": None,
+        "mode": "review",
+        "search_mode": "keyword",
+        "limit": 5,
+        "offset": 0,
+    }
+    values |= {
+        "since": "2026-01-01",
+        "until": "2100-01-01",
+        "min_relevance": 0.1,
+        "min_weight": 0.1,
+        "feeling": "positive",
+    }
+    values |= {"categories": ["fact"], "associations": True, "trace": False, "reveal": True} | given
+    names = inspect.signature(getattr(Memory(), verb)).parameters
+    told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
+    return {name: value for name, value in told.items() if name not in ("query", "memory_id")}
+
+
+def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
+    path = request.url.raw_path.decode().partition("?")[0]
+    for template, methods in contract.items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path) and request.method.lower() in methods:
+            known = {one["name"] for one in methods[request.method.lower()].get("parameters", [])}
+            return set(parse_qs(urlsplit(str(request.url)).query)) <= known
+    return False
+
+
+SHAPES = {
+    "Found": results.Found,
+    "Result": results.Hit,
+    "Listing": results.Listing,
+    "Listed": results.Listed,
+    "Detail": results.Detail,
+    "Why": results.Why,
+    "History": results.History,
+    "Change": results.Change,
+    "Withheld": results.Withheld,
+    "Explanation": results.Explanation,
+    "Associated": results.Associated,
+    "Step": results.Step,
+    "DeletedMany": results.Deleted,
+    "Skipped": results.Skipped,
+}
+NOT_ALWAYS_TOLD = {"quarantined", "successor", "valid_from", "valid_to", "ids", "waiting", "possible_conflicts"}
+
+
+@cache
+def documented() -> dict[str, Any]:
+    """The shapes of the service's answers."""
+    schemas: dict[str, Any] = create_app(_NoApplication()).openapi()["components"]["schemas"]  # type: ignore[arg-type]
+    return schemas
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_results_have_the_fields_that_the_service_documents(shape: str) -> None:
+    document = documented()
+    told = set(document[shape]["properties"])
+    fields = {field.alias or name for name, field in SHAPES[shape].model_fields.items()}
+    required = {field.alias or name for name, field in SHAPES[shape].model_fields.items() if field.is_required()}
+    assert (fields - told - NOT_ALWAYS_TOLD, required - set(document[shape]["required"])) == (set(), set())
+
+
+class _NoApplication:
+    """Enough of an application to describe its routes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+
+def test_fields_that_are_new_to_the_client_are_kept() -> None:
+    skipped = results.Skipped.model_validate({"id": "a", "reason": "b", "since": "today"})
+    assert (skipped.model_extra, skipped.model_dump()["since"]) == ({"since": "today"}, "today")
+
+
+def test_it_imports_nothing_of_the_service_and_only_two_libraries() -> None:
+    script = "import sys; before = set(sys.modules); import engramlog; print(*{n.partition('.')[0] for n in sys.modules} - before)"
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", script], env={"PYTHONPATH": str(CLIENT)}, capture_output=True, check=True
+    )
+    loaded = set(ran.stdout.decode().split())
+    assert loaded.isdisjoint(
+        {"events", "projections", "consumers", "api", "ops", "redis", "fastapi", "msgspec", "orjson"}
+    )
+    sources = [path.read_text("utf-8") for path in (CLIENT / "engramlog").glob("*.py")]
+    named = {name for text in sources for name in re.findall(r"^(?:from|import) (\w+)", text, re.MULTILINE)}
+    assert named - set(sys.stdlib_module_names) == {"engramlog", "httpx2", "pydantic", "langgraph"}
+
+
+def test_importing_it_makes_no_connection_and_no_thread() -> None:
+    modules = sorted(path.stem for path in (CLIENT / "engramlog").glob("[a-z]*.py") if path.stem != "langgraph")
+    assert made_at_import(CLIENT, "engramlog", *(f"engramlog.{name}" for name in modules)) == ""
+
+
+def test_types_tell_what_is_awaited_and_what_is_demanded(tmp_path: Path) -> None:
+    """For a type checker too both kinds come from one verb."""
+    script = tmp_path / "typed.py"
+    script.write_text(
+        "from engramlog import AsyncMemory, Memory\n"
+        "reveal_type(Memory().search('x'))\n"
+        "reveal_type(AsyncMemory().search('x'))\n"
+        "Memory().search(3)\n"
+        "Memory().delete_all()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), "--follow-imports=silent", str(script)],
+        env={"MYPYPATH": str(CLIENT), "PATH": ""},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = ran.stdout
+    assert 'Revealed type is "engramlog.results.Found"' in told, told + ran.stderr
+    assert 'Revealed type is "typing.Coroutine[Any, Any, engramlog.results.Found]"' in told
+    assert [line.partition("error: ")[2] for line in told.splitlines() if "error: " in line] == [
+        'Value of type "Coroutine[Any, Any, Found]" must be used  [unused-coroutine]',
+        'Argument 1 has incompatible type "int"; expected "str"  [arg-type]',
+        'Missing named argument "owner"  [call-arg]',
+    ]
+
+
+def test_the_distribution_holds_the_package_and_its_types(tmp_path: Path) -> None:
+    from zipfile import ZipFile
+
+    build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", build, str(tmp_path)], cwd=CLIENT, capture_output=True, text=True, check=True
+    )
+    names = ZipFile(tmp_path / ran.stdout.split()[-1]).namelist()
+    assert {"engramlog/__init__.py", "engramlog/client.py", "engramlog/py.typed"} <= set(names)
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"engramlog", "engramlog_client"}
