@@ -217,7 +217,7 @@ class Writer:
         receipts = self._log.append(prepared)
         for receipt in receipts:
             if not receipt.written:
-                raise _refusal(receipt)
+                raise refusal_of(receipt)
         return receipts
 
     def effects(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
@@ -232,7 +232,8 @@ class Writer:
             reach *= 8
 
 
-def _refusal(receipt: Receipt) -> EngramlogError:
+def refusal_of(receipt: Receipt) -> EngramlogError:
+    """Why an event was not written."""
     if receipt.status == "head_mismatch":
         return ConcurrencyError(
             f"event {receipt.event_id}: the owner's head is {receipt.position}", event_id=receipt.event_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -15,10 +16,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from api.cli.app import Json, app, err, out, show
+from api.asked import check_owner
+from api.cli.app import Json, app, err, out, print_json, show
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_verify import Verdict, verify_partition
 from events.errors import BadSetting, InputError
+from ops.client_config import client_config
 from ops.logs import start_logging, teller
 from ops.notices import patient
 from ops.settings import load_settings
@@ -153,6 +156,49 @@ def up_(
     settings = settings.model_copy(update=given)
     start_logging(settings.log_level, pretty=False if json else None)
     up(settings, teller(), on_wait=patient(err))
+
+
+@app.command("mcp", epilog="Example: `claude mcp add memory -- engramlog mcp --owner alice`")
+def mcp_(
+    owner: Annotated[
+        str | None, typer.Option(help="Whose memories; over HTTP the URL may tell it.", show_default=False)
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Streamable HTTP at /mcp/OWNER instead of standard input and output.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535, show_default=False)
+    ] = None,
+    config: Annotated[
+        bool, typer.Option("--config", help="Only print what to put into a client's configuration; serves nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """The memory as an MCP server for agents and their clients; `--config` prints what registers it with one."""
+    settings = load_settings()
+    owner = owner or settings.owner
+    if owner is not None:
+        check_owner(owner)
+    elif not http:
+        raise InputError("owner: got none; allowed: --owner or ENGRAMLOG_OWNER, whose memories to serve", field="owner")
+    if port is not None:
+        settings = settings.model_copy(update={"mcp_port": port})
+    if config:
+        entry = client_config(settings, owner, http=http)
+        if secret := entry.pop("left_out", None):
+            err.print(f"[yellow]left out, for they hold secrets: {', '.join(secret)}; put them under env yourself[/]")
+        print_json(entry)
+        return
+    start_logging(settings.log_level, pretty=False if json else None)
+    from ops.mcp import over_http, over_stdio  # noqa: PLC0415 - the SDK takes long to import; other commands need none of it
+
+    if http:
+        over_http(settings, owner, teller())
+        return
+    assert owner is not None
+    if sys.stdin.isatty():
+        err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
+    over_stdio(settings, owner, teller())
 
 
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")

@@ -150,7 +150,9 @@ def open_folder(
     now: Callable[[], float] = time.monotonic,
     create: bool = True,
 ) -> EmbeddedRedis:
-    """The private Redis of `folder`, serving and loaded: our own, or for a `command` that of a running `up`.
+    """The private Redis of `folder`, serving and loaded: our own, or that of a running `up` or `shared` process.
+
+    An `up` joins nobody: it waits for a `shared` one to leave.
 
     `wait_seconds` bounds the wait for whoever else uses the folder, and the time without progress of a server that
     loads; `on_wait` hears in a sentence what is waited for, whenever that changes. `maxmemory` is in bytes (default:
@@ -164,14 +166,14 @@ def open_folder(
     patience = Patience(wait_seconds, on_wait, now)
     while (lock := FolderLock.try_own(folder)) is None:
         running = read_server_file(folder)
-        if running is not None and running.role == "up" and answers(Path(running.socket), running.pid):
-            if role == "up":
+        if running is not None and running.role != "command" and answers(Path(running.socket), running.pid):
+            if role == running.role == "up":
                 raise EmbeddedRedisError(
                     f"`engramlog up` (pid {running.started_by}) already runs on {folder}; stop it or name another",
                     folder=str(folder),
                     pid=running.started_by,
                 )
-            if running.ready:
+            if running.ready and role != "up":
                 return _join(folder, running)
         patience.wait(*_in_use(folder, running))
     patience.renew()
@@ -192,6 +194,11 @@ def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
         return (
             f"waiting for another process to leave {folder}",
             f"{folder} stays locked by another process; end it and try again",
+        )
+    if running.role == "shared":
+        return (
+            f"waiting for `engramlog mcp` (pid {running.started_by}) to leave {folder}",
+            f"`engramlog mcp` (pid {running.started_by}) is at work in {folder}; end it, or try again once it has been idle",
         )
     if running.role == "up":
         who = f"`engramlog up` (pid {running.started_by})"

@@ -15,7 +15,8 @@ import msgspec
 from events.errors import EmbeddedRedisError
 from ops.embedded_store import replace_file
 
-Role = Literal["up", "command"]
+Role = Literal["up", "shared", "command"]
+"""What runs the server: `engramlog up`, a process that lives long and lets others join it meanwhile, or one command."""
 
 
 class ServerFile(msgspec.Struct, frozen=True, kw_only=True):

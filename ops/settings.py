@@ -40,6 +40,10 @@ class Settings(BaseSettings):
     """Minutes between two sweeps of all owners."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
+    owner: str | None = None
+    """Whose memories `engramlog mcp` serves."""
+    mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
+    """Where `engramlog mcp --http` listens."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0

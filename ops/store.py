@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 from uuid import uuid4
 
 import redis
@@ -13,6 +12,7 @@ import redis
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
+from ops.embedded_folder import Role
 from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_vectors import RedisVectors
@@ -45,7 +45,7 @@ class OpenStore:
 
 @contextmanager
 def open_the_store(
-    settings: Settings, role: Literal["up", "command"] = "command", *, on_wait: Callable[[str], None] | None = None
+    settings: Settings, role: Role = "command", *, on_wait: Callable[[str], None] | None = None
 ) -> Iterator[OpenStore]:
     """The store of these settings, created where there is none. Raises StoreError where it cannot be opened."""
     if settings.redis_url:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from time import monotonic, sleep
-from typing import Any, Literal
+from typing import Any
 
 from api.accesses import AccessRecorder
 from api.application import Application
@@ -32,6 +32,7 @@ from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
 from events.redis_wire import Wire, WirePool, connect
+from ops.embedded_folder import Role
 from ops.embedders import meanings_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
@@ -209,21 +210,30 @@ def assemble(
 @contextmanager
 def open_application(
     settings: Settings,
-    role: Literal["up", "command"] = "command",
+    role: Role = "command",
     *,
     tell: Tell = quiet,
     on_wait: Callable[[str], None] | None = None,
 ) -> Iterator[Application]:
     """The application for a command's duration: accesses are flushed and everything appended is folded at its end."""
-    with open_the_store(settings, role, on_wait=on_wait) as store:
-        catch_up = CatchUp(store, tell)
-        application = assemble(
-            store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store)
-        )
-        if store.embedded is not None and store.embedded.owned:
-            catch_up.fold_leftovers(on_wait)
-        try:
-            yield application
-            application.writer.settle(application.accesses.flush())
-        finally:
-            catch_up.close()
+    with (
+        open_the_store(settings, role, on_wait=on_wait) as store,
+        application_on(store, settings, tell=tell, on_wait=on_wait) as application,
+    ):
+        yield application
+
+
+@contextmanager
+def application_on(
+    store: OpenStore, settings: Settings, *, tell: Tell = quiet, on_wait: Callable[[str], None] | None = None
+) -> Iterator[Application]:
+    """The same on a store that is open already."""
+    catch_up = CatchUp(store, tell)
+    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store))
+    if store.embedded is not None and store.embedded.owned:
+        catch_up.fold_leftovers(on_wait)
+    try:
+        yield application
+        application.writer.settle(application.accesses.flush())
+    finally:
+        catch_up.close()

@@ -93,6 +93,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
     "Operate": (
         "up",
+        "mcp",
         "worker",
         "status",
         "stats",

@@ -96,6 +96,11 @@ def serve(app: FastAPI, host: str, port: int, *, on_ready: Callable[[Server], No
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
     Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
+    return Server(app, listening(host, port), on_ready)
+
+
+def listening(host: str, port: int, setting: str = "ENGRAMLOG_PORT") -> socket.socket:
+    """A socket that listens on a loopback address. Raises as `serve` does; `setting` is what the port was read from."""
     check_host(host)
     address = "127.0.0.1" if host.lower() == "localhost" else host
     family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
@@ -107,9 +112,9 @@ def serve(app: FastAPI, host: str, port: int, *, on_ready: Callable[[Server], No
     except OSError as error:
         listener.close()
         raise BadSetting(
-            f"ENGRAMLOG_PORT: got {port}; allowed: a free port of {address}, 0 for any ({error.strerror})",
-            setting="ENGRAMLOG_PORT",
+            f"{setting}: got {port}; allowed: a free port of {address}, 0 for any ({error.strerror})",
+            setting=setting,
             got=port,
             allowed="a free port, 0 for any",
         ) from None
-    return Server(app, listener, on_ready)
+    return listener

@@ -1,0 +1,65 @@
+"""Resources: what a client can show or attach without a tool call. JSON, of the connection's owner; reading leaves no trace."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from api.mcp.connection import Connection
+
+RECENT = 20
+ABOUT_URI = "memory://about"
+RECENT_URI = "memory://recent"
+MEMORY_URI = "memory://memories/{+memory_key}"
+
+
+class Resources:
+    """What can be read by its address."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def about(self) -> str:
+        """Whose memories these are, how many, under which law they fade, and when the newest was active."""
+        with self._connection.session() as asked:
+            newest = asked.application.reader.list(asked.owner, limit=1)
+            law = asked.application.living.profile(asked.owner)
+        return _json(
+            {
+                "owner": asked.owner,
+                "memories": newest["total"],
+                "withheld": {one["reason"]: one["count"] for one in newest["withheld"]},
+                "newest_activity": next((one["last_activated_at"] for one in newest["memories"]), None),
+                "profile": law["profile"],
+                "position": newest["position"],
+                "tools": "search_memories finds memories; the prompt when_to_search tells when to use it",
+            }
+        )
+
+    def recent(self) -> str:
+        """The twenty memories that were active last."""
+        with self._connection.session() as asked:
+            listed = asked.application.reader.list(asked.owner, limit=RECENT)
+        names = ("memory", "kind", "category", "created_at", "last_activated_at", "status")
+        memories = [
+            {"memory_key": one["id"], "score": one["weight"], "uri": _uri(one["id"])}
+            | {name: one[name] for name in names}
+            for one in listed["memories"]
+        ]
+        return _json({"owner": asked.owner, "total": listed["total"], "memories": memories})
+
+    def memory(self, memory_key: str) -> str:
+        """One memory, as `get_memory_detail` tells it; secrets stay withheld."""
+        with self._connection.session() as asked:
+            told = asked.application.reader.get(asked.owner, memory_key, trace=False)
+        return _json({"memory_key": memory_key} | {name: value for name, value in told.items() if name != "id"})
+
+
+def _uri(memory_key: str) -> str:
+    return MEMORY_URI.replace("{+memory_key}", quote(memory_key, safe="/:@+"))
+
+
+def _json(document: dict[str, Any]) -> str:
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,194 @@
+"""The MCP server: tools, resources and prompts over the service layer that the other faces stand on too.
+
+What a client is told of a failure: our errors in their own words, for they say what to do; of anything else only that it
+happened. What a tool was told never reaches a log line.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from mcp.server import MCPServer
+from mcp.server.context import CallNext, ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ToolAnnotations
+from pydantic import Field, ValidationError
+
+from api.http.problem import input_error
+from api.mcp.connection import Connection
+from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
+from api.mcp.tools_know import KnowTools
+from api.mcp.tools_say import SayTools
+from api.mcp.tools_search import SearchTools
+from events.errors import EngramlogError, InputError, NotFound
+
+Tell = Callable[..., None]
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+SETTLES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+"""Changes something without taking anything away; doing it again changes nothing more."""
+TAKES_AWAY = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+DEMOTES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+LANGUAGES = ("en", "zh")
+"""Of the prompt."""
+ARGUMENTS = {
+    "memory_id": "memory_key",
+    "kind": "memory_type",
+    "kinds": "memory_types",
+    "since": "time_range",
+    "until": "time_range",
+    "tags": "context_tags",
+    "feeling": "emotional_filter",
+    "key": "idempotency_key",
+    "least": "min_score",
+}
+"""What the service layer calls what a tool calls otherwise."""
+
+
+def tools_of(connection: Connection) -> list[Tool]:
+    """Every tool, with its hints. Unknown arguments are refused: a misspelt one would be passed over in silence."""
+    search, say, know = SearchTools(connection), SayTools(connection), KnowTools(connection)
+    hinted: list[tuple[Callable[..., Any], str, ToolAnnotations]] = [
+        (search.search_memories, "Search memories", READS),
+        (search.get_memory_detail, "One memory in full", READS),
+        (search.memory_contextual_search, "Search by context", READS),
+        (say.add_memory, "Remember", ADDS),
+        (say.add_turns, "Record messages", ADDS),
+        (say.update_memory, "Say it better", SETTLES),
+        (say.negate_memory, "It no longer holds", DEMOTES),
+        (say.delete_memory, "Delete", TAKES_AWAY),
+        (say.reinforce_memory, "It helped, or misled", ADDS),
+        (know.memory_history, "What happened to it", READS),
+        (know.explain_memory, "Why it is there", READS),
+        (know.memory_assess_knowledge, "How sure we are", READS),
+        (know.memory_knowledge_map, "Map of a topic", READS),
+        (know.memory_review_due, "What to confirm", READS),
+    ]
+    tools = []
+    for function, title, hints in hinted:
+        described = " ".join((function.__doc__ or "").split())
+        tool = Tool.from_function(function, title=title, description=described, annotations=hints)
+        tool.parameters["additionalProperties"] = False
+        tools.append(tool)
+    return tools
+
+
+class MemoryServer(MCPServer[Any]):
+    """An MCP server of one store."""
+
+    def __init__(self, connection: Connection, tell: Tell = lambda *_args, **_facts: None) -> None:
+        tools = tools_of(connection)
+        super().__init__(
+            "engramlog",
+            title="Engramlog",
+            description="A lasting memory for agents that can say why it remembers what it remembers.",
+            instructions=_prompt("instructions"),
+            version=_version(),
+            tools=tools,
+            log_level="ERROR",
+            middleware=[self._of_its_owner],
+        )
+        self._connection = connection
+        self._tell = tell
+        self._arguments = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
+        resources = Resources(connection)
+        told: dict[str, Any] = {"mime_type": "application/json"}
+        self.resource(ABOUT_URI, name="about", title="About this memory", **told)(resources.about)
+        self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(resources.recent)
+        # Ids hold / and .. as they like: they are looked up in a store, never opened as files.
+        free = ResourceSecurity(exempt_params={"memory_key"})
+        self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(resources.memory)
+        self.prompt(title="When to search memory")(when_to_search)
+
+    async def _of_its_owner(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Any:
+        """Everything that a request leads to is about the owner of its connection."""
+        named = getattr(ctx.request, "path_params", {}).get("owner")
+        try:
+            with self._connection.told(named):
+                return await call_next(ctx)
+        except InputError as error:
+            raise MCPError(code=INVALID_PARAMS, message=error.message) from None
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Call a tool. Raises ToolError, with a text that a model can act on."""
+        known = self._arguments.get(name)
+        for unknown in sorted(arguments.keys() - known) if known is not None else ():
+            raise ToolError(f"{unknown}: no such argument; allowed: {', '.join(sorted(known or ()))}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            raise ToolError(self._told_of(error, name)) from None
+
+    async def read_resource(self, uri: Any, context: Context[Any, Any] | None = None) -> Any:
+        """Read a resource. Raises ResourceError, with a text as of a tool."""
+        try:
+            return await super().read_resource(uri, context)
+        except ResourceError as error:
+            cause = _cause(error)
+            kind = ResourceNotFoundError if isinstance(cause, NotFound | ResourceNotFoundError) else ResourceError
+            raise kind(self._told_of(error, str(uri).partition("://")[2].partition("/")[0])) from None
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> Any:
+        """A prompt. Raises MCPError where there is no such prompt or language."""
+        language = (arguments or {}).get("language", LANGUAGES[0])
+        if name != when_to_search.__name__ or language not in LANGUAGES:
+            told = (
+                f"prompt: got {name!r} in {language!r}; allowed: {when_to_search.__name__} in {' or '.join(LANGUAGES)}"
+            )
+            raise MCPError(code=INVALID_PARAMS, message=told)
+        return await super().get_prompt(name, arguments, context)
+
+    def _told_of(self, error: Exception, name: str) -> str:
+        cause = _cause(error)
+        if isinstance(cause, EngramlogError):
+            return _in_terms_of_arguments(cause.message)
+        if isinstance(cause, ValidationError):
+            return input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]).message
+        if cause is error:  # the SDK's own words: an unknown tool or resource
+            return str(error)
+        where = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(cause.__traceback__)[-3:]]
+        self._tell("tool failed", tool=name, error=type(cause).__name__, where=where, alarm=True)
+        return f"{name} failed for a reason that nobody foresaw; the server's log tells where"
+
+
+def _in_terms_of_arguments(message: str) -> str:
+    """A refusal that names the argument as the tools call it."""
+    field, colon, rest = message.removeprefix("data.").partition(": ")
+    return f"{ARGUMENTS.get(field, field)}{colon}{rest}"
+
+
+def _cause(error: BaseException) -> BaseException:
+    """What was raised first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def when_to_search(
+    language: Annotated[Literal["en", "zh"], Field(description="en or zh")] = "en",
+) -> str:
+    """Teaches an agent when to look into memory, how, and what to make of what it finds."""
+    return _prompt(f"when_to_search.{language}")
+
+
+@cache
+def _prompt(name: str) -> str:
+    return files("api.mcp").joinpath("prompts", f"{name}.md").read_text("utf-8")
+
+
+def _version() -> str:
+    try:
+        return version("engramlog")
+    except PackageNotFoundError:
+        return "0"

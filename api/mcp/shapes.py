@@ -1,0 +1,246 @@
+"""What the tools answer, as MCP clients see it in each tool's output schema. A memory's id is always `memory_key`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+PREVIEW = 200
+"""Characters of a memory's text in a search result (seed 001, section 3.1.2)."""
+GIST = 80
+"""Characters of the gist of a memory that has no summary."""
+
+
+class FoundMemory(BaseModel):
+    """One search result."""
+
+    memory_key: str = Field(description="Its id: what every other tool takes.")
+    summary: str
+    content_preview: str = Field(description="The first 200 characters of its text.")
+    memory_type: str
+    relevance_score: float = Field(description="0 to 1, comparable between searches.")
+    score: float = Field(description="What the order goes by, comparable within this answer.")
+    created_at: str
+    keywords: list[str]
+    metadata: dict[str, Any] = Field(description="category, level, status, weight, source turns, speaker and so on.")
+
+
+class SearchAnswer(BaseModel):
+    """The answer to a search."""
+
+    total_found: int = Field(description="How many memories there are, of which at most `limit` are shown.")
+    results: list[FoundMemory]
+    search_strategy_used: str
+    expanded_keywords: list[str] | None = Field(description="Synonyms that were looked for too.")
+    withheld: dict[str, int] = Field(
+        description="Matches that were left out, by reason: superseded, deleted, sensitive."
+    )
+    hint: str | None = Field(default=None, description="What to try where little was found.")
+
+
+class ContextualAnswer(SearchAnswer):
+    """The answer to a search by context."""
+
+    context_tags: list[str]
+    emotional_filter: str | None
+
+
+class Remembered(BaseModel):
+    """A memory that was added."""
+
+    memory_key: str
+    created: bool = Field(description="False: it was there already, under the same idempotency key.")
+    memory: str = Field(description="Its text as it is shown; withheld where it holds a secret.")
+    sensitivity: int
+    position: str
+
+
+class TurnsRemembered(BaseModel):
+    """Turns that were added."""
+
+    memory_keys: list[str] = Field(description="One for each turn, in order.")
+    created: bool = Field(description="False: they were there already, under the same idempotency key.")
+    position: str
+
+
+class LoggedChange(BaseModel):
+    """One entry of the change log."""
+
+    time: str
+    event: str
+    memory_key: str | None = Field(description="Null where the change is about the owner, such as a chosen profile.")
+    decision: str
+    reason: str
+    old_weight: float | None
+    new_weight: float | None
+    position: str
+
+
+class Done(BaseModel):
+    """What a verb did to a memory."""
+
+    memory_key: str
+    message: str
+    changes: list[LoggedChange]
+
+
+class Negated(Done):
+    """A memory that no longer holds."""
+
+    replaced_by: str | None = Field(description="The memory that holds instead.")
+
+
+class Updated(Done):
+    """A memory that says something else now."""
+
+    revised: bool = Field(description="False: it said so already.")
+    version: int
+
+
+class Deleted(Done):
+    """A memory that was deleted."""
+
+    deleted: bool
+    restorable_until: str | None
+
+
+class Reinforced(Done):
+    """A memory that was put to use."""
+
+    strength_before: int
+    strength_after: int | None
+    next_review_at: str | None
+
+
+class MemoryDetail(BaseModel):
+    """Everything about one memory."""
+
+    memory_key: str
+    content: str
+    summary: str | None
+    memory_type: str
+    category: str
+    score: float = Field(description="Its weight now.")
+    status: str
+    created_at: str
+    updated_at: str
+    keywords: list[str]
+    tags: list[str]
+    source_turns: list[str]
+    metadata: dict[str, Any]
+
+
+class HistoryAnswer(BaseModel):
+    """What happened, newest last."""
+
+    memory_key: str | None
+    total: int = Field(description="How many changes there are, of which the newest are shown.")
+    changes: list[LoggedChange]
+
+
+class Explanation(BaseModel):
+    """Why a memory weighs what it weighs, and where it comes from."""
+
+    memory_key: str
+    memory: str
+    score: float = Field(description="Its weight now.")
+    law: str
+    factors: dict[str, float] = Field(description="They make up the weight under the law.")
+    weights_by_law: dict[str, float]
+    status: str
+    level: str
+    changes: list[LoggedChange]
+    provenance: list[dict[str, Any]] = Field(description="A tree: turns and memories that it comes from.")
+
+
+class EvidenceFound(BaseModel):
+    """A memory that an assessment rests on."""
+
+    memory_key: str
+    score: float = Field(description="Relevance to the topic, 0 to 1.")
+    snippet: str
+    confidence: float
+    updated_at: str
+
+
+class Assessed(BaseModel):
+    """How sure the memories make us of a topic."""
+
+    topic: str
+    confidence: str = Field(description="high, medium, low, very_low or none.")
+    score: float
+    message: str
+    suggestions: list[str]
+    evidence: list[EvidenceFound]
+    stats: dict[str, float]
+
+
+class MapNode(BaseModel):
+    """A memory on a map."""
+
+    memory_key: str
+    label: str
+    memory_type: str
+    score: float = Field(description="Its weight.")
+    depth: int
+    cluster: int
+
+
+class MapEdge(BaseModel):
+    """An association between two memories of a map."""
+
+    from_key: str
+    to_key: str
+    weight: float
+    link: str
+
+
+class MapCluster(BaseModel):
+    """Memories of a map that belong together."""
+
+    cluster: int
+    label: str
+    memory_keys: list[str]
+
+
+class KnowledgeMap(BaseModel):
+    """What is known around a topic."""
+
+    topic: str
+    nodes: list[MapNode]
+    edges: list[MapEdge]
+    clusters: list[MapCluster]
+    truncated: bool
+
+
+class DueMemory(BaseModel):
+    """A memory that should be looked at again."""
+
+    memory_key: str
+    memory: str
+    memory_type: str
+    score: float = Field(description="How pressing it is: importance x (1 + days overdue).")
+    importance: float
+    due_at: str
+    days_overdue: float
+
+
+class ReviewAnswer(BaseModel):
+    """What is due for review, most pressing first."""
+
+    memories: list[DueMemory]
+    due: int = Field(description="How many are due in all.")
+    below_min_importance: int
+    next_due_at: str | None
+
+
+def clipped(text: str, most: int) -> str:
+    """The first characters of a text, with a sign where there is more."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def logged(change: dict[str, Any]) -> LoggedChange:
+    """A change-log entry as an agent needs it."""
+    names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
+    return LoggedChange(memory_key=change["memory"], **{name: change[name] for name in names})

@@ -1,0 +1,144 @@
+"""Tools that tell what is known, and why. They leave no trace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.mcp.connection import Connection
+from api.mcp.shapes import (
+    Assessed,
+    DueMemory,
+    EvidenceFound,
+    Explanation,
+    HistoryAnswer,
+    KnowledgeMap,
+    MapCluster,
+    MapEdge,
+    MapNode,
+    ReviewAnswer,
+    logged,
+)
+from api.mcp.tools_search import MemoryKey
+
+MOST_CHANGES = 100
+Topic = Annotated[str, Field(description="What it is about, in any language.")]
+
+
+class KnowTools:
+    """Reasons, history, assessments, maps, reviews."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def memory_history(
+        self,
+        memory_key: Annotated[
+            str | None, Field(description="Of one memory; of all of them where none is given.")
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=MOST_CHANGES)] = 20,
+    ) -> HistoryAnswer:
+        """What happened to a memory: every event, what it decided and why, the weight before and after."""
+        with self._connection.session() as asked:
+            changes = asked.application.reader.history(asked.owner, memory_key)["changes"]
+        shown = [logged(one) for one in changes[-limit:]]
+        return HistoryAnswer(memory_key=memory_key, total=len(changes), changes=shown)
+
+    def explain_memory(self, memory_key: MemoryKey) -> Explanation:
+        """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""
+        with self._connection.session() as asked:
+            told = asked.application.reader.why(asked.owner, memory_key)
+        return Explanation(
+            memory_key=told["id"],
+            memory=told["memory"],
+            score=told["weight"],
+            law=told["law"],
+            factors=told["factors"],
+            weights_by_law=told["laws"],
+            status=told["status"],
+            level=told["level"],
+            changes=[logged(one) for one in told["changes"][-MOST_CHANGES:]],
+            provenance=[
+                {("memory_key" if name == "id" else name): value for name, value in node.items()}
+                for node in told["provenance"]["nodes"]
+            ],
+        )
+
+    def memory_assess_knowledge(self, topic: Topic) -> Assessed:
+        """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
+        with self._connection.session() as asked:
+            told = asked.application.knower.assess(asked.owner, topic)
+        evidence = [
+            EvidenceFound(
+                memory_key=one["id"],
+                score=one["relevance"],
+                snippet=one["snippet"],
+                confidence=one["confidence"],
+                updated_at=one["updated_at"],
+            )
+            for one in told["evidence"]
+        ]
+        names = ("topic", "confidence", "score", "message", "suggestions", "stats")
+        return Assessed(evidence=evidence, **{name: told[name] for name in names})
+
+    def memory_knowledge_map(
+        self,
+        topic: Topic,
+        depth: Annotated[int, Field(ge=1, le=4, description="Steps over associations.")] = 2,
+        min_score: Annotated[float, Field(ge=0, le=1, description="Weaker associations are not followed.")] = 0.3,
+        limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    ) -> KnowledgeMap:
+        """What is known around a topic as a graph: memories, their associations, and clusters of them."""
+        with self._connection.session() as asked:
+            told = asked.application.knower.map(asked.owner, topic, depth=depth, least=min_score, limit=limit)
+        return KnowledgeMap(
+            topic=told["topic"],
+            nodes=[
+                MapNode(
+                    memory_key=one["id"],
+                    label=one["label"],
+                    memory_type=one["kind"],
+                    score=one["weight"],
+                    depth=one["depth"],
+                    cluster=one["cluster"],
+                )
+                for one in told["nodes"]
+            ],
+            edges=[
+                MapEdge(from_key=one["from"], to_key=one["to"], weight=one["weight"], link=one["link"])
+                for one in told["edges"]
+            ],
+            clusters=[
+                MapCluster(cluster=one["id"], label=one["label"], memory_keys=one["members"])
+                for one in told["clusters"]
+            ],
+            truncated=told["truncated"],
+        )
+
+    def memory_review_due(
+        self,
+        min_importance: Annotated[float, Field(ge=0, le=1)] = 0.5,
+        memory_type: str | None = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> ReviewAnswer:
+        """Memories worth confirming with the user before they fade, most pressing first."""
+        with self._connection.session() as asked:
+            told = asked.application.living.review(
+                asked.owner, min_importance=min_importance, limit=limit, kind=memory_type
+            )
+        memories = [
+            DueMemory(
+                memory_key=one["id"],
+                memory=one["memory"],
+                memory_type=one["kind"],
+                score=one["priority"],
+                importance=one["importance"],
+                due_at=one["due_at"],
+                days_overdue=one["days_overdue"],
+            )
+            for one in told["memories"]
+        ]
+        return ReviewAnswer(
+            memories=memories, due=told["due"], below_min_importance=told["left_out"], next_due_at=told["next_due_at"]
+        )

@@ -1,0 +1,203 @@
+"""Tools that say something: each appends events, and nothing they do is lost."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.mcp.connection import Connection, Session
+from api.mcp.shapes import Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
+from api.mcp.tools_search import MemoryKey
+from api.remembering import Rememberer, Turn
+from events.vocabulary import Category, Outcome
+
+SaidBy = Annotated[
+    Literal["user", "assistant"],
+    Field(description="user where the user said so, assistant where you concluded it."),
+]
+Key = Annotated[
+    str | None,
+    Field(
+        description="Any text of your own: sending the same again under it, after a lost answer say, changes nothing."
+    ),
+]
+
+
+class SaidTurn(BaseModel):
+    """One message."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["user", "assistant", "tool", "system"]
+    text: str
+    speaker: str | None = Field(default=None, description="A name, where several people speak.")
+    occurred_at: str | None = Field(default=None, description="When, if not now: RFC 3339 with a zone.")
+
+
+class SayTools:
+    """Adding, correcting, deleting, using."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add_memory(
+        self,
+        content: Annotated[str, Field(description="One self-contained statement: who, what, when. No pronouns.")],
+        memory_type: Annotated[
+            str, Field(description="user_preference, fact, lesson, pitfall, pattern, tool, command_output, note ...")
+        ] = "note",
+        category: Annotated[
+            Category, Field(description="What it is about; decides how fast it fades: identity never does soon.")
+        ] = "fact",
+        summary: str | None = None,
+        keywords: list[str] | None = None,
+        project: str | None = None,
+        session: Annotated[str | None, Field(description="Id of the conversation.")] = None,
+        said_by: SaidBy = "user",
+        occurred_at: Annotated[str | None, Field(description="When, if not now: RFC 3339 with a zone.")] = None,
+        idempotency_key: Key = None,
+    ) -> Remembered:
+        """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first: do not add
+        what is known, and negate or update what it replaces. Not for small talk, guesses or passwords.
+        """
+        with self._connection.session() as asked:
+            told = _rememberer(asked).add(
+                asked.owner,
+                content,
+                kind=memory_type,
+                category=category,
+                summary=summary,
+                keywords=keywords or (),
+                project=project,
+                session=session,
+                said_by=said_by,
+                occurred_at=occurred_at,
+                key=idempotency_key,
+            )
+            shown = asked.application.reader.get(asked.owner, told["id"], trace=False)
+        return Remembered(
+            memory_key=told["id"],
+            created=told["created"],
+            memory=shown["memory"],
+            sensitivity=shown["sensitivity"],
+            position=told["position"],
+        )
+
+    def add_turns(
+        self,
+        turns: Annotated[
+            list[SaidTurn], Field(min_length=1, max_length=100, description="In the order they were said.")
+        ],
+        session: Annotated[str | None, Field(description="Id of the conversation.")] = None,
+        idempotency_key: Key = None,
+    ) -> TurnsRemembered:
+        """Record messages of a conversation word for word, so that they can be found later."""
+        said = [Turn(one.role, one.text, one.speaker, one.occurred_at) for one in turns]
+        with self._connection.session() as asked:
+            told = _rememberer(asked).add_turns(asked.owner, said, session=session, key=idempotency_key)
+        return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])
+
+    def negate_memory(
+        self,
+        memory_key: MemoryKey,
+        correction: Annotated[str | None, Field(description="What holds instead: becomes a new memory.")] = None,
+        replaced_by: Annotated[str | None, Field(description="Or the memory_key of what holds instead.")] = None,
+        reason: str = "",
+        said_by: SaidBy = "user",
+    ) -> Negated:
+        """A memory no longer holds ("I don't drink coffee any more"): it is kept, but steps back behind what holds now."""
+        with self._connection.session() as asked:
+            told = asked.application.writer.negate(
+                asked.owner, memory_key, correction=correction, replaced_by=replaced_by, reason=reason, actor=said_by
+            )
+        return Negated(
+            memory_key=memory_key,
+            replaced_by=told["replaced_by"],
+            message=_waits(told) or "it no longer holds; the history keeps it",
+            changes=[logged(one) for one in told["changes"]],
+        )
+
+    def update_memory(
+        self,
+        memory_key: MemoryKey,
+        content: Annotated[str, Field(description="The whole new text.")],
+        summary: str | None = None,
+        keywords: list[str] | None = None,
+        said_by: SaidBy = "user",
+    ) -> Updated:
+        """Say the same thing better: more exact or more complete. Older versions stay readable. Where it became untrue, use
+        negate_memory.
+        """
+        with self._connection.session() as asked:
+            told = _rememberer(asked).revise(
+                asked.owner, memory_key, content, summary=summary, keywords=keywords, said_by=said_by
+            )
+        return Updated(
+            memory_key=memory_key,
+            revised=told["revised"],
+            version=told["version"],
+            message=_waits(told) or f"version {told['version']}" + ("" if told["revised"] else ": it said so already"),
+            changes=[logged(one) for one in told["changes"]],
+        )
+
+    def delete_memory(self, memory_key: MemoryKey) -> Deleted:
+        """Delete a memory because the user wants it gone. Hidden at once; the user can restore it until the time told."""
+        with self._connection.session() as asked:
+            answer = asked.application.deleter.delete_many(asked.owner, [memory_key], actor="assistant")
+            owner = asked.owner
+        if answer.refusal is not None:
+            raise answer.refusal
+        told = answer.as_effects()
+        if answer.deleted:
+            message = (
+                f"deleted; `engramlog restore {owner} {memory_key}` brings it back until {told['restorable_until']}"
+            )
+        else:
+            message = _waits(told) or "; ".join(answer.skipped.values())
+        return Deleted(
+            memory_key=memory_key,
+            deleted=bool(answer.deleted),
+            restorable_until=told["restorable_until"] if answer.deleted else None,
+            message=message,
+            changes=[logged(one) for one in told["changes"]],
+        )
+
+    def reinforce_memory(
+        self,
+        memory_key: MemoryKey,
+        outcome: Annotated[
+            Outcome,
+            Field(
+                description="used: it shaped an answer; task_success, task_failure: it was relied on, and so it went."
+            ),
+        ] = "used",
+        from_memory: Annotated[
+            str | None, Field(description="memory_key of a memory that led to it: strengthens their association.")
+        ] = None,
+    ) -> Reinforced:
+        """Tell that a memory really helped, or misled: it is then kept longer, or fades faster. Not for merely shown ones."""
+        with self._connection.session() as asked:
+            told = asked.application.living.reinforce(
+                asked.owner, memory_key, outcome=outcome, from_memory=from_memory, actor="assistant"
+            )
+        after = told["after"] or {}
+        return Reinforced(
+            memory_key=memory_key,
+            strength_before=told["before"]["strength"],
+            strength_after=after.get("strength"),
+            next_review_at=after.get("next_review_at"),
+            message=_waits(told) or "; ".join(told["remarks"]) or f"reinforced: {outcome}",
+            changes=[logged(one) for one in told["changes"]],
+        )
+
+
+def _rememberer(asked: Session) -> Rememberer:
+    application = asked.application
+    return Rememberer(application.log, application.reader, application.writer)
+
+
+def _waits(told: dict[str, Any]) -> str | None:
+    """What to say where the owner's fold stands still: it is written, and has no effect yet."""
+    stuck = told.get("quarantined")
+    return None if stuck is None else f"written, but it waits: this owner is quarantined at {stuck['position']}"

@@ -1,0 +1,197 @@
+"""Tools that look for memories and read one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from api.asked import refused
+from api.mcp.connection import Connection, Session
+from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
+
+MOST_RESULTS = 20
+LEAST_RELEVANCE = 0.6
+"""What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only
+one in seven has any memory that reaches it, and with the cut the right one is among the first five in 7 of 100, not 79."""
+Query = Annotated[str, Field(description="What to look for, in the user's own words, any language.")]
+MemoryKey = Annotated[str, Field(description="A memory_key that another tool told.")]
+TimeRange = Annotated[
+    list[str] | None,
+    Field(
+        min_length=2,
+        max_length=2,
+        description='Created from, to: days, instants or words (["last week", ""], ["2026-05-01", "2026-06-01"]); "" is open.',
+    ),
+]
+_METADATA = ("category", "level", "status", "weight", "source_turns", "speaker", "last_activated_at", "mention_count")
+_TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "possible_conflicts")
+
+
+class SearchTools:
+    """Searching and reading."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def search_memories(
+        self,
+        query: Query,
+        search_mode: Annotated[
+            Literal["hybrid", "keyword", "semantic"],
+            Field(description="keyword for exact words, semantic for meaning, hybrid for both."),
+        ] = "hybrid",
+        keywords: Annotated[
+            list[str] | None, Field(description="Exact keywords, any of which a result must have.")
+        ] = None,
+        memory_types: Annotated[
+            list[str] | None,
+            Field(
+                description="Types, of which a result must be one: user_preference, command_output, episode, note ..."
+            ),
+        ] = None,
+        time_range: TimeRange = None,
+        limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 5,
+        min_relevance_score: Annotated[
+            float | None,
+            Field(ge=0, le=1, description="Only what is at least so relevant; the best there is if not given."),
+        ] = None,
+    ) -> SearchAnswer:
+        """Search what is remembered of this user's past conversations.
+
+        Use it when the user refers to something earlier ("as before", "the plan from last time"), when their preferences or
+        history matter, when an earlier result is needed to go on, or when a reference is unclear. What no longer holds is
+        left out.
+        """
+        terms: dict[str, Any] = {
+            "search_mode": search_mode,
+            "keywords": keywords or (),
+            "kinds": memory_types or (),
+            **_times(time_range),
+        }
+        with self._connection.session() as session:
+            return SearchAnswer(**_search(session, query, limit, min_relevance_score, terms))
+
+    def memory_contextual_search(
+        self,
+        query: Query,
+        context_tags: Annotated[
+            list[str] | None,
+            Field(
+                description="When or about what it was said, any of: late_night, weekend, work_hours, debugging, testing,"
+                " api_design, data_model, calm."
+            ),
+        ] = None,
+        emotional_filter: Annotated[
+            Literal["positive", "negative", "urgent"] | None, Field(description="In which mood it was said.")
+        ] = None,
+        time_range: TimeRange = None,
+        limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
+    ) -> ContextualAnswer:
+        """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
+        terms: dict[str, Any] = {"tags": context_tags or (), "feeling": emotional_filter, **_times(time_range)}
+        with self._connection.session() as session:
+            found = _search(session, query, limit, 0.0, terms)
+        return ContextualAnswer(**found, context_tags=context_tags or [], emotional_filter=emotional_filter)
+
+    def get_memory_detail(self, memory_key: MemoryKey) -> MemoryDetail:
+        """Everything about one memory: its whole text, versions, corrections, associations. Secrets stay withheld."""
+        with self._connection.session() as session:
+            told = session.application.reader.get(session.owner, memory_key)
+        again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
+        apart = {*again, "kind", "keywords", "extracted_keywords", "weight", "source_turns", "as_of", "at"}
+        return MemoryDetail(
+            memory_key=told["id"],
+            content=told["content"],
+            summary=told["summary"],
+            memory_type=told["kind"],
+            category=told["category"],
+            score=told["weight"],
+            status=told["status"],
+            created_at=told["created_at"],
+            updated_at=told["updated_at"],
+            keywords=[one["word"] for one in told["extracted_keywords"]],
+            tags=told["tags"],
+            source_turns=told["source_turns"],
+            metadata={name: value for name, value in told.items() if name not in apart},
+        )
+
+
+def _times(time_range: list[str] | None) -> dict[str, str | None]:
+    if time_range is None:
+        return {}
+    if len(time_range) != 2:
+        raise refused("time_range", time_range, 'two texts, from and to; "" for an open end')
+    return {"since": time_range[0] or None, "until": time_range[1] or None}
+
+
+def _search(session: Session, query: str, limit: int, least: float | None, terms: dict[str, Any]) -> dict[str, Any]:
+    reader = session.application.reader
+    if not 1 <= limit <= MOST_RESULTS:
+        raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
+    found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
+    hint = None
+    if least is None:
+        hint = _marked(found["results"])
+    elif not found["results"] and least > 0:
+        hint = _below(reader.search(session.owner, query, limit=limit, trace=False, **terms), least)
+    synonyms = found["expanded"]["synonyms"]
+    return {
+        "total_found": found["total"],
+        "results": _told(session, found["results"]),
+        "search_strategy_used": _strategy(found),
+        "expanded_keywords": list(dict.fromkeys(one for known in synonyms.values() for one in known)) or None,
+        "withheld": {one["reason"]: one["count"] for one in found["withheld"]},
+        "hint": hint,
+    }
+
+
+def _marked(results: list[dict[str, Any]]) -> str | None:
+    """That none of what is shown is surely meant, where that is so."""
+    best = max((one["relevance"] for one in results), default=1.0)
+    if best >= LEAST_RELEVANCE:
+        return None
+    return f"none reaches a relevance of {LEAST_RELEVANCE:g} (the best {best:.2f}): leads, to be checked before you rely on them"
+
+
+def _below(below: dict[str, Any], least: float) -> str | None:
+    """What there is under the least relevance asked for, which nothing reaches; None where there is nothing."""
+    if not below["results"]:
+        return None
+    best = int(max(one["relevance"] for one in below["results"]) * 100) / 100
+    return f"nothing reaches {least:g}; {below['total']} memories are less relevant: ask for at most {best:.2f}, or for none"
+
+
+def _strategy(found: dict[str, Any]) -> str:
+    """How it was searched, and whether meaning could be compared."""
+    meaning = found["meaning"]
+    if meaning is None or "failed" in meaning:
+        return f"{found['search_mode']}: words" + ("" if meaning is None else f" alone, since {meaning['failed']}")
+    how = "meaning" if found["search_mode"] == "semantic" else "words and meaning"
+    return f"{found['search_mode']}: {how} ({meaning['model']}, {meaning['embedded']} of {meaning['of']} embedded)"
+
+
+def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
+    """Results with what only the record tells: a summary and keywords, none of them of a secret."""
+    answer = []
+    with session.application.reader.scene(session.owner) as scene:
+        for one in results:
+            row = scene.view.columns.row(one["id"])
+            keywords = () if row is None else scene.view.keywords(row)
+            memory = scene.view.get(one["id"])
+            shown = memory is not None and memory.content == one["memory"]
+            answer.append(
+                FoundMemory(
+                    memory_key=one["id"],
+                    summary=(memory.summary if shown and memory is not None else None) or clipped(one["memory"], GIST),
+                    content_preview=one["memory"][:PREVIEW],
+                    memory_type=one["kind"],
+                    relevance_score=one["relevance"],
+                    score=one["score"],
+                    created_at=one["created_at"],
+                    keywords=[keyword.word for keyword in keywords],
+                    metadata={name: one[name] for name in _METADATA}
+                    | {name: one[name] for name in _TOLD_IF_THERE if name in one},
+                )
+            )
+    return answer

@@ -1,0 +1,38 @@
+"""What registers the MCP server with a client: the `mcpServers` entry that most of them read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ops.settings import Settings
+
+NAME = "memory"
+"""What clients call the server."""
+NOT_PASSED_ON = frozenset({"ENGRAMLOG_OWNER"})
+"""Told as an argument."""
+
+
+def client_config(settings: Settings, owner: str | None, *, http: bool) -> dict[str, Any]:
+    """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
+
+    `left_out` names settings that hold secrets, which are never printed.
+    """
+    if http:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        return {
+            "mcpServers": {NAME: {"type": "http", "url": f"http://{host}:{settings.mcp_port}/mcp/{owner or 'OWNER'}"}}
+        }
+    program = Path(sys.argv[0]).absolute()
+    command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
+    given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
+    secret = sorted(name for name, value in given.items() if name.endswith("_KEY") or urlsplit(value).password)
+    told = {name: value for name, value in given.items() if name not in {*secret, *NOT_PASSED_ON}}
+    if "ENGRAMLOG_DATA" in told:
+        told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
+    entry: dict[str, Any] = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner)]}
+    entry |= {"env": dict(sorted(told.items()))} if told else {}
+    return {"mcpServers": {NAME: entry}} | ({"left_out": secret} if secret else {})

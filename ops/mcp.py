@@ -1,0 +1,93 @@
+"""`engramlog mcp`: the store as an MCP server, over standard input and output or over HTTP, until its client leaves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import uvicorn
+
+from api.http.guard import check_host
+from api.http.serve import STOP_SECONDS, listening
+from api.mcp.connection import Connection
+from api.mcp.http import PATH, create_app
+from api.mcp.server import MemoryServer
+from ops.keeper import Keeper
+from ops.settings import Settings
+
+Tell = Callable[..., None]
+
+
+class SdkLog(logging.Handler):
+    """What the SDK logs, as facts without its text: that may quote what a client sent."""
+
+    def __init__(self, tell: Tell) -> None:
+        super().__init__(logging.ERROR)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell where it was logged, and of which error."""
+        error = record.exc_info[0] if record.exc_info else None
+        where = f"{record.name}:{record.lineno}"
+        self._tell("protocol trouble", where=where, error=None if error is None else error.__name__, alarm=True)
+
+
+def _served(connection: Connection, tell: Tell) -> MemoryServer:
+    logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
+    return MemoryServer(connection, tell)
+
+
+def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
+    """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
+    keeper = Keeper(settings, tell)
+
+    def stop(number: int, _frame: Any) -> None:
+        # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
+        keeper.close()
+        os._exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    server = _served(Connection(keeper, owner), tell)
+    try:
+        anyio.run(server.run_stdio_async)
+    finally:
+        keeper.close()
+
+
+def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
+    """Serve every owner, or the one that is named, on a loopback port until SIGINT or SIGTERM.
+
+    Raises BadSetting for an address that others could reach, and for a port that is taken.
+    """
+    check_host(settings.host)
+    listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
+    keeper = Keeper(settings, tell)
+    connection = Connection(keeper, owner)
+    app = create_app(_served(connection, tell), connection)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=int(STOP_SECONDS),
+    )
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{listener.getsockname()[1]}{PATH}"
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(
+            number, lambda *_: None
+        )  # uvicorn stops at them, then sends them again: what follows must still run
+    tell("ready", url=f"{url}/{owner or 'OWNER'}")
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        listener.close()
+        keeper.close()
+        tell("stopped")

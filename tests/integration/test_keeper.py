@@ -1,0 +1,123 @@
+"""The store of a process that lives long: shared while it is at work, given back while nobody asks, opened anew when it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from api.remembering import Rememberer
+from events.errors import EmbeddedRedisError, EngramlogError, StoreUnavailable
+from ops.embedded import open_folder
+from ops.embedded_folder import read_server_file
+from ops.keeper import Keeper
+from ops.settings import Settings
+from ops.wiring import open_application, quiet
+from tests.integration.live import wait_until
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path / "store", partitions=2)
+
+
+@pytest.fixture
+def keeper(settings: Settings) -> Iterator[Keeper]:
+    kept = Keeper(settings, quiet, idle_seconds=3600)
+    yield kept
+    kept.close()
+
+
+def remember(keeper: Keeper, text: str) -> None:
+    """Add a memory."""
+    with keeper() as application:
+        Rememberer(application.log, application.reader, application.writer).add("ada", text)
+
+
+def listed(keeper: Keeper) -> int:
+    """How many memories there are."""
+    with keeper() as application:
+        return int(application.reader.list("ada")["total"])
+
+
+def test_nothing_is_opened_before_it_is_asked_for(settings: Settings, keeper: Keeper) -> None:
+    assert not settings.data.exists()
+    assert listed(keeper) == 0
+    assert settings.data.exists()
+
+
+def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Settings, keeper: Keeper) -> None:
+    remember(keeper, "said here")
+    with open_application(settings) as beside:
+        assert beside.reader.list("ada")["total"] == 1
+        Rememberer(beside.log, beside.reader, beside.writer).add("ada", "said beside")
+    assert listed(keeper) == 2
+
+
+def test_it_leaves_when_nobody_asks_so_that_an_up_can_start_and_joins_that_one(settings: Settings) -> None:
+    keeper = Keeper(settings, quiet, idle_seconds=0.0)
+    remember(keeper, "said before")
+    with open_application(settings, "up"):
+        running = read_server_file(settings.data)
+        assert running is not None
+        assert running.role == "up"
+        assert listed(keeper) == 1
+    keeper.close()
+
+
+def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Keeper) -> None:
+    remember(keeper, "said here")
+    waited: list[str] = []
+    with pytest.raises(EmbeddedRedisError, match=r"`engramlog mcp` \(pid \d+\) is at work"):
+        open_folder(settings.data, "up", wait_seconds=0.3, on_wait=waited.append)
+    assert "waiting for `engramlog mcp`" in waited[0]
+
+
+def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Keeper) -> None:
+    with open_application(settings, "up") as other:
+        Rememberer(other.log, other.reader, other.writer).add("ada", "said there")
+        assert listed(keeper) == 1
+    assert listed(keeper) == 1
+    running = read_server_file(settings.data)
+    assert running is not None
+    assert running.role == "shared"
+
+
+def test_what_was_shown_is_recorded_while_it_stays_open(keeper: Keeper) -> None:
+    remember(keeper, "the kiln is hot")
+    with keeper() as application:
+        key = application.reader.search("ada", "kiln")["results"][0]["id"]
+
+    def accesses() -> int:
+        with keeper() as application:
+            return int(application.reader.get("ada", key, trace=False)["access_count"])
+
+    assert wait_until(accesses) == 1
+
+
+def test_a_store_that_cannot_be_opened_is_told_to_whoever_asks_and_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("a file")
+    keeper = Keeper(Settings(data=tmp_path / "store", partitions=2), quiet)
+    for _ in range(2):
+        with pytest.raises(EngramlogError, match="is a file, not a data folder"):
+            listed(keeper)
+    (tmp_path / "store").unlink()
+    assert listed(keeper) == 0
+    keeper.close()
+
+
+def test_many_may_ask_at_once_and_one_opening_serves_them(keeper: Keeper) -> None:
+    threads = [Thread(target=remember, args=(keeper, f"text {number}")) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert listed(keeper) == 8
+
+
+def test_a_closed_one_says_so(keeper: Keeper) -> None:
+    keeper.close()
+    with pytest.raises(StoreUnavailable, match="stopping"):
+        listed(keeper)

@@ -1,0 +1,126 @@
+"""Saying something to be remembered, once whatever is sent again: on a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from api.application import Application
+from api.remembering import MOST_TURNS, Rememberer, Turn
+from events.catalogue import TurnRecorded
+from events.envelope import decode
+from events.errors import InputError
+from events.partitions import partition_of
+from ops.settings import Settings
+from ops.wiring import open_application
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    with open_application(Settings(data=tmp_path_factory.mktemp("said") / "store", partitions=2)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def rememberer(application: Application) -> Rememberer:
+    return Rememberer(application.log, application.reader, application.writer)
+
+
+@pytest.fixture
+def owner() -> str:
+    return f"owner-{next(NUMBERS)}"
+
+
+def contents(application: Application, owner: str) -> list[str]:
+    """What the owner's memories say, oldest first."""
+    return [one["memory"] for one in application.reader.list(owner)["memories"]][::-1]
+
+
+def events_of(application: Application, owner: str) -> list[Any]:
+    """Everything in the log about an owner."""
+    log = application.log
+    stored = log.read(partition_of(owner, log.partitions), 0, 10_000)
+    return [decode(one.kind, one.body) for one in stored if one.owner == owner]
+
+
+def test_without_a_key_the_same_may_be_said_twice(application: Application, rememberer: Rememberer, owner: str) -> None:
+    first, second = rememberer.add(owner, "tea"), rememberer.add(owner, "tea")
+    assert first["id"] != second["id"]
+    assert contents(application, owner) == ["tea", "tea"]
+
+
+def test_under_a_key_it_is_said_once_also_when_the_clock_has_moved_on(
+    application: Application, rememberer: Rememberer, owner: str
+) -> None:
+    said = [rememberer.add(owner, "喝茶", key="k", kind="preference", keywords=["茶"]) for _ in range(3)]
+    assert [one["created"] for one in said] == [True, False, False]
+    assert len({one["id"] for one in said}) == 1
+    assert len(events_of(application, owner)) == 1
+
+
+def test_at_a_told_time_it_is_the_same_event(application: Application, rememberer: Rememberer, owner: str) -> None:
+    for _ in range(2):
+        rememberer.add(owner, "tea", key="k", occurred_at="2026-01-05T08:00:00Z")
+    assert len(events_of(application, owner)) == 1
+
+
+def test_keys_of_two_owners_are_two_keys(application: Application, rememberer: Rememberer, owner: str) -> None:
+    other = f"{owner}-other"
+    assert rememberer.add(owner, "tea", key="k")["created"]
+    assert rememberer.add(other, "coffee", key="k")["created"]
+    assert (contents(application, owner), contents(application, other)) == (["tea"], ["coffee"])
+
+
+@pytest.mark.parametrize("more", [{}, {"kind": "lesson"}, {"said_by": "assistant"}])
+def test_a_key_stands_for_what_was_said_first(
+    application: Application, rememberer: Rememberer, owner: str, more: dict[str, Any]
+) -> None:
+    rememberer.add(owner, "tea", key="k")
+    with pytest.raises(InputError, match="something else was said under this one"):
+        rememberer.add(owner, "tea" if more else "coffee", key="k", **more)
+    assert contents(application, owner) == ["tea"]
+
+
+def test_who_said_it_is_recorded(application: Application, rememberer: Rememberer, owner: str) -> None:
+    rememberer.add(owner, "concluded", said_by="assistant", session="s1")
+    (event,) = events_of(application, owner)
+    assert (event.actor, event.session_id, event.data.source) == ("assistant", "s1", "assistant")
+
+
+def test_turns_keep_their_order_roles_and_session_and_are_memories_too(
+    application: Application, rememberer: Rememberer, owner: str
+) -> None:
+    turns = [Turn("user", "我搬到里斯本了", "林"), Turn("assistant", "恭喜"), Turn("tool", "18 °C")]
+    told = rememberer.add_turns(owner, turns, session="s1")
+    events = events_of(application, owner)
+    said = [event for event in events if isinstance(event.data, TurnRecorded)]
+    assert [(one.data.turn_id, one.data.role, one.data.speaker) for one in said] == [
+        (told["turns"][0], "user", "林"),
+        (told["turns"][1], "assistant", None),
+        (told["turns"][2], "tool", None),
+    ]
+    assert {event.session_id for event in events} == {"s1"}
+    assert [event.causation_id for event in events if event not in said] == [one.event_id for one in said]
+    assert sorted(contents(application, owner)) == sorted(turn.text for turn in turns)
+
+
+def test_a_bad_turn_is_named_and_nothing_is_written(
+    application: Application, rememberer: Rememberer, owner: str
+) -> None:
+    with pytest.raises(InputError, match="turn 2: "):
+        rememberer.add_turns(owner, [Turn("user", "fine"), Turn("user", "  ")])
+    with pytest.raises(InputError, match="turns: got '101 of them'"):
+        rememberer.add_turns(owner, [Turn("user", "x")] * (MOST_TURNS + 1))
+    assert events_of(application, owner) == []
+
+
+def test_a_revision_of_nothing_new_writes_nothing(application: Application, rememberer: Rememberer, owner: str) -> None:
+    key = rememberer.add(owner, "1240 degrees", keywords=["kiln"])["id"]
+    assert rememberer.revise(owner, key, "1240 degrees", keywords=["kiln"])["revised"] is False
+    assert rememberer.revise(owner, key, "1260 degrees")["version"] == 2
+    assert len(events_of(application, owner)) == 2
