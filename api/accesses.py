@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from events.catalogue import Hit, MemoriesAccessed
 from events.door import make_event
-from events.envelope import from_micros, prepare
+from events.envelope import derived_id, from_micros, prepare
 from events.errors import EngramlogError
 from events.log import EventLog, Receipt
 
@@ -41,6 +41,7 @@ class AccessRecorder:
         self._log = log
         self._tell = tell
         self._pools: dict[tuple[str, Via], _Pool] = {}
+        self._injected: list[Receipt] = []
         self._lock = Lock()
         self._stop = Flag()
         self._thread: Thread | None = None
@@ -63,11 +64,55 @@ class AccessRecorder:
         if full:
             self.flush()
 
+    def inject(
+        self,
+        owner: str,
+        memory_ids: Sequence[str],
+        *,
+        key: Sequence[str],
+        together: Sequence[str] = (),
+        turn_id: str | None = None,
+        session_id: str | None = None,
+    ) -> Receipt | None:
+        """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
+
+        Its id derives from `key` and the ids, so telling it again does nothing: the receipt then says `conflict` and where
+        it stands. `together`: those of them that one search found. None where the append failed, which is told and dropped.
+        """
+        now = from_micros(self._log.now())
+        data: Any = MemoriesAccessed(
+            hits=tuple(Hit(memory_id=one, count=1, best_rank=n, last_at=now) for n, one in enumerate(memory_ids, 1)),
+            via="injection",
+            turn_id=turn_id,
+            together=(tuple(together[:3]),) if len(together) > 1 else (),
+        )
+        event = make_event(
+            data,
+            owner=owner,
+            occurred_at=now,
+            actor="system",
+            now=self._log.now(),
+            event_id=derived_id("injection", owner, *key, *memory_ids),
+            session_id=session_id,
+        )
+        try:
+            (receipt,) = self._log.append([prepare(event)])
+        except EngramlogError as error:
+            self._tell("accesses lost", owner=owner, via="injection", hits=len(memory_ids), reason=error.message)
+            return None
+        if receipt.written:
+            with self._lock:
+                self._injected.append(receipt)
+        return receipt
+
     def flush(self) -> list[Receipt]:
-        """Append what is pooled. An append that fails is told and dropped: the searches were answered."""
+        """Append what is pooled. An append that fails is told and dropped: the searches were answered.
+
+        Among the receipts are those of what was injected since the last flush.
+        """
         with self._lock:
             pools, self._pools = self._pools, {}
-        receipts: list[Receipt] = []
+            receipts, self._injected = self._injected, []
         for (owner, via), pool in pools.items():
             try:
                 receipts += self._append(owner, via, pool)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from api.accesses import AccessRecorder
 from api.cleaning import Cleaner
 from api.comparing import Comparer
+from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
 from api.facts import Facts
@@ -19,6 +20,7 @@ from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
 from api.synonyms import Synonyms
+from api.uses import Uses
 from api.writing import Writer
 from events.log import EventLog
 from projections.redis_view import RedisViews
@@ -44,6 +46,8 @@ class Application:
     cleaner: Cleaner
     embeddings: Embeddings
     synonyms: Synonyms
+    contexts: Contexts
+    uses: Uses
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
 

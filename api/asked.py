@@ -42,15 +42,16 @@ def refused(field: str, got: object, allowed: str) -> InputError:
 
 def check_owner(owner: str) -> str:
     """The owner, or InputError."""
-    return _check_id("owner", owner)
+    return check_id_of("owner", owner)
 
 
 def check_memory_id(memory_id: str) -> str:
     """The memory id, or InputError."""
-    return _check_id("memory_id", memory_id)
+    return check_id_of("memory_id", memory_id)
 
 
-def _check_id(field: str, value: str) -> str:
+def check_id_of(field: str, value: str) -> str:
+    """An id of a turn, a session or whatever a field names, or InputError."""
     try:
         return check_id(value)
     except PydanticCustomError:

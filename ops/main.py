@@ -10,6 +10,7 @@ from api.application import Application
 from api.cli import (
     cleaning,
     comparing,
+    context,
     dead,
     embedding,
     evaluating,
@@ -39,6 +40,7 @@ FACES = (
     knowing,
     facts,
     synonyms,
+    context,
     living,
     cleaning,
     embedding,

@@ -13,6 +13,7 @@ from api.accesses import AccessRecorder
 from api.application import Application
 from api.cleaning import Cleaner
 from api.comparing import Comparer
+from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
 from api.facts import Facts
@@ -23,6 +24,7 @@ from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
 from api.synonyms import Synonyms
+from api.uses import Uses
 from api.writing import Writer
 from consumers.redis_embedding import Embedding
 from consumers.redis_leader import lifecycle_status
@@ -198,6 +200,8 @@ def assemble(
         knower=Knower(reader),
         facts=Facts(reader),
         synonyms=Synonyms(reader, writer),
+        contexts=Contexts(store.log, store.views, reader, accesses),
+        uses=Uses(store.views, reader),
         living=Living(reader, writer),
         cleaner=Cleaner(lifecycle, owners, store.log, reader, catch_up, forget),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),

@@ -87,6 +87,8 @@ PANELS: dict[str, tuple[str, ...]] = {
         "associations",
         "facts",
         "synonyms",
+        "context",
+        "uses",
     ),
     "Compare": ("compare", "laws", "profile", "replay"),
     "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "synonym", "export"),

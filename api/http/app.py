@@ -20,6 +20,7 @@ from api.http.reference import reference
 from api.http.routes import (
     cleaning,
     comparing,
+    context,
     dead,
     embedding,
     events,
@@ -97,6 +98,7 @@ def create_app(
         knowing,
         facts,
         synonyms,
+        context,
         living,
         cleaning,
         embedding,

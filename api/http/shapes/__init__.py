@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.http.shapes.cleaning import Cleaned, Decided, Schedule
 from api.http.shapes.comparing import Compared, Curves
+from api.http.shapes.context import ContextBlock, MemoryUses
 from api.http.shapes.facts import FactsKnown
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
@@ -33,6 +34,7 @@ __all__ = [
     "AssociationTree",
     "Cleaned",
     "Compared",
+    "ContextBlock",
     "Curves",
     "DeadOwner",
     "DeadOwners",
@@ -51,6 +53,7 @@ __all__ = [
     "Laws",
     "Listing",
     "MemoryHealth",
+    "MemoryUses",
     "OwnerProfile",
     "OwnerStats",
     "Provenance",

@@ -1,0 +1,189 @@
+"""Shapes of what stands in a prompt: context blocks, and the uses of a memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.http.shapes.log import Example, exampled
+
+_CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
+_RETRIEVED: Example = {
+    "kind": "memory",
+    "id": "coffee",
+    "note": "2026-11-21",
+    "text": "I drink coffee every morning",
+    "closeness": 0.92,
+}
+_MESSAGE: Example = {"kind": "turn", "id": "D4:6", "note": "assistant", "text": "Good evening, Alice"}
+_TOOL: Example = {"kind": "tool", "id": "3:126", "note": "weather", "text": "city: Berlin; temp: 4"}
+_TURN: Example = {
+    "turn_id": "D4:7",
+    "role": "user",
+    "speaker": None,
+    "text": "What do I drink in the morning?",
+    "at": "2026-11-22T09:30:00Z",
+}
+_REPLY: Example = _TURN | {"turn_id": "D4:8", "role": "assistant", "text": "Coffee."}
+_USE: Example = {
+    "turn_id": "D4:7",
+    "session": "s1",
+    "injected_at": "2026-11-22T09:30:01Z",
+    "turn": _TURN,
+    "replies": [_REPLY],
+    "linked_by": "reply_to",
+}
+
+
+class ContextLine(BaseModel):
+    """One line of a block."""
+
+    model_config = exampled(_RETRIEVED)
+
+    kind: str = Field(description="What the id names: memory, turn or tool (a tool result, by position).")
+    id: str
+    note: str = Field(description="When a memory was made and who said it; who said a message; the tool.")
+    text: str = Field(description="As recorded, on one line; the block may hold less of it.")
+    closeness: float | None = Field(default=None, description="How close a retrieved memory is to the turn, 0 to 1.")
+
+
+class ContextParts(BaseModel):
+    """A block's parts, in their order."""
+
+    model_config = exampled(
+        {
+            "time": "2026-11-22 09:30 Sunday (UTC)",
+            "core": [_CORE],
+            "remembered": [_MESSAGE],
+            "retrieved": [_RETRIEVED],
+            "tools": [_TOOL],
+        }
+    )
+
+    time: str
+    core: list[ContextLine]
+    remembered: list[ContextLine]
+    retrieved: list[ContextLine]
+    tools: list[ContextLine]
+
+
+class ContextSearch(BaseModel):
+    """A search that was made unasked."""
+
+    model_config = exampled({"query": "What do I drink in the morning?", "found": 1})
+
+    query: str
+    found: int = Field(description="Memories close enough that may stand in a prompt.")
+
+
+class Recorded(BaseModel):
+    """Whether what was injected is in the log."""
+
+    model_config = exampled({"status": "appended", "position": "3:132"})
+
+    status: str = Field(description="appended, already, nothing (no memory in the block), off, or lost.")
+    position: str | None = None
+
+
+class ContextBlock(BaseModel):
+    """What to put into a prompt, and everything in it by id."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "block": "<memory>\nWhat follows was recorded earlier. ...\n</memory>",
+            "tokens": 148,
+            "budget": 1500,
+            "language": "en",
+            "session": "s1",
+            "turn_id": "D4:7",
+            "parts": {
+                "time": "2026-11-22 09:30 Sunday (UTC)",
+                "core": [_CORE],
+                "remembered": [_MESSAGE],
+                "retrieved": [_RETRIEVED],
+                "tools": [_TOOL],
+            },
+            "injected": ["name", "coffee"],
+            "recorded": {"status": "appended", "position": "3:132"},
+            "searches": [{"query": "What do I drink in the morning?", "found": 1}],
+            "dropped": {},
+            "left_out": {"negated": 1},
+            "read_back": "all",
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    block: str
+    tokens: int
+    budget: int
+    language: str
+    session: str | None
+    turn_id: str | None
+    parts: ContextParts
+    injected: list[str] = Field(description="Ids of the memories in the block.")
+    recorded: Recorded
+    searches: list[ContextSearch]
+    dropped: dict[str, int] = Field(description="Lines for which there was no room, by part.")
+    left_out: dict[str, int] = Field(description="What may not stand in a prompt, by reason.")
+    read_back: str = Field(
+        description="all: the whole of what was said was read; part: the newest events of the owner."
+    )
+    position: str
+    quarantined: dict[str, Any] | None = None
+
+
+class TurnSaid(BaseModel):
+    """A turn."""
+
+    model_config = exampled(_TURN)
+
+    turn_id: str
+    role: str
+    speaker: str | None
+    text: str
+    at: str
+
+
+class Use(BaseModel):
+    """A turn for which a memory was injected."""
+
+    model_config = exampled(_USE)
+
+    turn_id: str | None
+    session: str | None
+    injected_at: str
+    turn: TurnSaid | None
+    replies: list[TurnSaid]
+    linked_by: str | None = Field(
+        description="reply_to: the replies name the turn; order: what the assistant said next in the session."
+    )
+
+
+class MemoryUses(BaseModel):
+    """Which answers used a memory, the newest first."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "id": "coffee",
+            "memory": "I drink coffee every morning",
+            "status": "live",
+            "uses": [_USE],
+            "total": 1,
+            "offset": 0,
+            "position": "3:133",
+        }
+    )
+
+    owner: str
+    id: str
+    memory: str
+    status: str
+    uses: list[Use]
+    total: int
+    offset: int
+    position: str
+    quarantined: dict[str, Any] | None = None

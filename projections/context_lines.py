@@ -1,0 +1,161 @@
+"""What a block may hold of an owner's memories and of a conversation, and what must not be in it. Pure.
+
+Never: a secret, what was negated or superseded, what was deleted, a turn that a deleted memory was made of. Sensitive texts
+(addresses, telephone numbers) only where they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from events.partitions import position_text
+from projections.columns import Columns
+from projections.context_block import Line
+from projections.episode import SENSITIVE, local
+from projections.memory import SECRET, Memory
+from projections.modes import Visibility
+from projections.sensitivity import detect_sensitivity
+from projections.sessions import Conversation, Turn
+from projections.tool_context import prepared
+
+MOST_CORE = 100
+MOST_EPISODES = 3
+NEWEST_MESSAGES = 10
+"""Messages that are kept before episodes, and episodes before older messages, where the budget is short."""
+HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
+CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
+
+
+class Rules(NamedTuple):
+    """What the lines of one block go by."""
+
+    zone: str
+    language: str
+    most_sensitive: int
+    """Sensitivity up to which texts may be shown: 1, or 2 where sensitive ones are asked for."""
+    forgotten: frozenset[str]
+    """Turns that a deleted memory was made of."""
+
+
+def forgotten_turns(columns: Columns) -> frozenset[str]:
+    """Turns of which a memory was made that its owner deleted, or that is purged: what they said is not told again."""
+    gone = (columns.memories[int(row)] for row in np.flatnonzero(columns.state >= Columns.DELETED))
+    return frozenset(
+        turn
+        for memory in gone
+        if memory.purged_at is not None or memory.deletion == "user_delete"
+        for turn in memory.source_turns
+    )
+
+
+def why_not(memory: Memory, rules: Rules) -> str | None:
+    """Why a memory that normal mode shows may not stand in a prompt as true, or None."""
+    if memory.sensitivity >= SECRET:
+        return "secret"
+    if memory.is_negated:
+        return "negated"
+    if memory.sensitivity > rules.most_sensitive:
+        return "sensitive"
+    if (memory.tier == "episode" or memory.summarises) and not rules.forgotten.isdisjoint(memory.source_turns):
+        return "deleted"
+    return None
+
+
+def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None = None) -> Line:
+    """A memory with the day it was made, who said it, and what it may contradict."""
+    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    if memory.conflicts:
+        notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
+    comma = "，" if rules.language == "zh" else ", "
+    return Line("memory", memory.id, text, comma.join(filter(None, notes)), relevance)
+
+
+class Standing(NamedTuple):
+    """Memories that hold whatever is asked, and why others do not stand here."""
+
+    core: list[Memory]
+    """Of tiers system and core: system first, then by importance, then the newest."""
+    episodes: list[Memory]
+    """The session's newest, oldest first."""
+    left_out: Counter[str]
+
+
+def standing_memories(columns: Columns, seen: Visibility, session: str | None, rules: Rules) -> Standing:
+    """Core memories, which hold whatever their weight, and the session's episodes that normal mode shows."""
+    left_out: Counter[str] = Counter()
+
+    def allowed(rows: Iterable[int]) -> list[Memory]:
+        found = [columns.memories[int(row)] for row in rows]
+        reasons = [why_not(memory, rules) for memory in found]
+        left_out.update(reason for reason in reasons if reason is not None)
+        return [memory for memory, reason in zip(found, reasons, strict=True) if reason is None]
+
+    live = (columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)
+    core = allowed(int(row) for row in np.flatnonzero(live))
+    core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
+    tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
+    episodes = allowed(int(row) for row in tier if session is not None and columns.memories[row].session == session)
+    episodes.sort(key=lambda one: (one.created_at, one.id))
+    return Standing(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
+
+
+def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
+    """Whether a memory only repeats a message that the block or the turn itself tells: its words, or the turn as its one source."""
+    if memory.content.strip() == text.strip() or (
+        conversation.turn_id is not None and memory.source_turns == (conversation.turn_id,)
+    ):
+        return True
+    messages = {turn.turn_id: turn.text.strip() for turn in conversation.messages}
+    return any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns)
+
+
+def message_lines(messages: Sequence[Turn], rules: Rules) -> list[Line]:
+    """Messages with who said them; a text that may not be told is said to be withheld."""
+    return [Line("turn", one.turn_id, _tellable(one, rules), one.name) for one in messages]
+
+
+def _tellable(turn: Turn, rules: Rules) -> str:
+    hidden = turn.turn_id in rules.forgotten or detect_sensitivity(turn.text) > rules.most_sensitive
+    return HIDDEN[rules.language] if hidden else turn.text
+
+
+def keeping_order(episodes: int, messages: int) -> list[int]:
+    """In which order `remembered` is kept: the newest ten messages, episodes, older messages; each from the newest back."""
+    newest_first = list(range(episodes + messages - 1, episodes - 1, -1))
+    return newest_first[:NEWEST_MESSAGES] + list(range(episodes - 1, -1, -1)) + newest_first[NEWEST_MESSAGES:]
+
+
+def tool_lines(conversation: Conversation, text: str, partition: int, rules: Rules) -> tuple[list[Line], int]:
+    """What tools found for the turn before, the newest first, by position; and how many are too sensitive to tell."""
+    about = " ".join([*(turn.text for turn in conversation.messages[-2:]), text])
+    lines, hidden = [], 0
+    for one in reversed(conversation.tools):
+        if one.turn_id is not None and one.turn_id in rules.forgotten:
+            hidden += 1
+        elif told := prepared(one.text, about):
+            if detect_sensitivity(told) > rules.most_sensitive:
+                hidden += 1
+            else:
+                lines.append(Line("tool", position_text(partition, one.seq), told, one.tool))
+    return lines, hidden
+
+
+def sensitivity_allowed(sensitive: bool) -> int:
+    """The most sensitive level that may be shown: never a secret."""
+    return SENSITIVE if sensitive else SENSITIVE - 1
+
+
+_DAYS = {
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "zh": tuple(f"星期{day}" for day in "一二三四五六日"),
+}
+
+
+def time_line(now: int, zone: str, language: str) -> str:
+    """The owner's local time, e.g. `2026-11-22 17:30 Sunday (Asia/Shanghai)`."""
+    moment = local(now, zone)
+    return f"{moment:%Y-%m-%d %H:%M} {_DAYS[language][moment.weekday()]} ({zone})"

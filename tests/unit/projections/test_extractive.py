@@ -1,0 +1,70 @@
+"""Sentences are cut in English and Chinese, and those that say most are chosen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projections.extractive import chosen, joined, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("One sentence", ["One sentence"]),
+        ("It rains. We stay in! Do we?  Yes.", ["It rains.", "We stay in!", "Do we?", "Yes."]),
+        ("Dr. Smith paid 3.50 for it, e.g. Tea. Fine.", ["Dr. Smith paid 3.50 for it, e.g. Tea.", "Fine."]),
+        ('She said "Stop." Then she left.', ['She said "Stop."', "Then she left."]),
+        ("see v2.3.1 at x.y/z.html now", ["see v2.3.1 at x.y/z.html now"]),
+        ("我去北京了。你呢？好的！", ["我去北京了。", "你呢？", "好的！"]),
+        ("他说：“走吧。”然后走了。", ["他说：“走吧。”", "然后走了。"]),
+        ("first line\n\nsecond line", ["first line", "second line"]),
+        ("喝茶。I like tea. 真的", ["喝茶。", "I like tea.", "真的"]),
+    ],
+)
+def test_a_text_is_cut_into_its_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(alphabet=st.sampled_from('ab. A!?。？！\n"”…1')))
+def test_cutting_loses_nothing_but_white_space(text: str) -> None:
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
+def test_the_sentences_chosen_share_most_words_with_the_rest_and_are_told_in_order() -> None:
+    pieces = [
+        "Nice to see you here.",
+        "The kiln broke on Friday.",
+        "A new kiln costs 900 euro.",
+        "Maybe lunch soon, they say.",
+    ]
+    assert chosen(pieces, 2) == [1, 2]
+
+
+def test_what_is_asked_about_counts_more() -> None:
+    pieces = ["The kiln broke on Friday.", "The kiln needs a new part.", "Lunch with Anna is at noon."]
+    assert chosen(pieces, 1, about="When do I meet Anna?") == [2]
+    assert chosen(["屏幕上有一个文件列表。", "项目名叫NeuroPet，用Python写。"], 1, about="我的项目叫什么") == [1]
+
+
+def test_nothing_is_chosen_where_nothing_says_anything() -> None:
+    assert chosen(["OK.", "Done!", "好的"], 2) == []
+    assert chosen([], 2) == []
+
+
+def test_a_sentence_said_twice_is_chosen_once() -> None:
+    assert chosen(["The kiln broke on Friday."] * 3, 2) == [0]
+
+
+@given(st.lists(st.text(max_size=30), max_size=8), st.integers(0, 4), st.text(max_size=20))
+def test_at_most_so_many_are_chosen_each_once_in_order(pieces: list[str], most: int, about: str) -> None:
+    found = chosen(pieces, most, about)
+    assert found == sorted(set(found))
+    assert len(found) <= most
+
+
+def test_sentences_are_joined_as_their_script_does() -> None:
+    assert joined(["It rains.", "Stay in."]) == "It rains. Stay in."
+    assert joined(["下雨了。", "别出门。"]) == "下雨了。别出门。"
