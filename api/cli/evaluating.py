@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,7 +55,6 @@ def evaluate_set(
     url: Annotated[
         str | None, typer.Option("--embedder-url", envvar="ENGRAMLOG_EMBEDDER_URL", help="Of the openai: endpoint.")
     ] = None,
-    key: Annotated[str | None, typer.Option(envvar="ENGRAMLOG_EMBEDDER_KEY", hidden=True)] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Keep the vectors in this file, for the next run.", show_default=False)
     ] = None,
@@ -62,6 +62,12 @@ def evaluate_set(
         str | None,
         typer.Option(help="The law under which memories decay: " + ", ".join(LAWS) + ".", show_default=False),
     ] = None,
+    linked: Annotated[
+        bool,
+        typer.Option(
+            "--linked", help="Before asking, negate what questions call evidence_old in favour of their evidence_new."
+        ),
+    ] = False,
     later: Annotated[
         float, typer.Option(help="Ask so many days later: what decay does to the answers.", min=0, max=36_500)
     ] = 0.0,
@@ -78,7 +84,11 @@ def evaluate_set(
     if profile is not None and profile not in LAWS:
         raise refused("profile", profile, ", ".join(LAWS))
     before = None if against is None else read_saved(against)
-    model = None if search_mode == "keyword" else embedder_named(embedder, url=url, key=key)
+    model = (
+        None
+        if search_mode == "keyword"
+        else embedder_named(embedder, url=url, key=os.environ.get("ENGRAMLOG_EMBEDDER_KEY"))
+    )
     if model is None and search_mode == "semantic":
         raise refused("embedder", embedder, "minilm, sentence:NAME or openai:MODEL: semantic compares meanings")
     with ExitStack() as stack:
@@ -90,6 +100,7 @@ def evaluate_set(
             stack.enter_context(progress("asking", json, long=LONG_EVALUATION)),
             later_days=later,
             profile=profile,
+            linked=linked,
             vectors=kept,
             on_embedding=stack.enter_context(progress("embedding", json, long=LONG_EVALUATION)) if kept else _unseen,
         )

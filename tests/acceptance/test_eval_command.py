@@ -72,3 +72,24 @@ def test_bad_input_is_refused(folder: Path, wrong: list[str], capsys: pytest.Cap
 def test_an_embedder_that_is_none_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", str(folder), "--embedder", "best"]) == 2
     assert "BadSetting" in capsys.readouterr().err
+
+
+def test_links_and_laws_are_asked_for_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = [
+        {
+            "conversation": "a",
+            "question": "green tea",
+            "evidence": ["1", "2"],
+            "evidence_old": ["2"],
+            "evidence_new": ["1"],
+        }
+    ]
+    (folder / "questions.jsonl").write_text("\n".join(json.dumps(one) for one in questions), "utf-8")
+    told = {}
+    for name in ((), ("--linked",)):
+        assert main(["eval", str(folder), "--profile", "ebbinghaus", "--json", *name]) == 0
+        told[name] = json.loads(capsys.readouterr().out)
+    assert [one["all"]["current_first"] for one in told.values()] == [0.0, 1.0]
+    assert {one["profile"] for one in told.values()} == {"ebbinghaus"}
+    assert main(["eval", str(folder), "--linked"]) == 0
+    assert "stands above what it replaced in 1.000 of 1 pairs" in capsys.readouterr().out
