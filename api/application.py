@@ -12,6 +12,7 @@ from api.comparing import Comparer
 from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
+from api.extracting import Extractor
 from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
@@ -45,6 +46,7 @@ class Application:
     living: Living
     cleaner: Cleaner
     embeddings: Embeddings
+    extractor: Extractor
     synonyms: Synonyms
     contexts: Contexts
     uses: Uses

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from events.door import make_event
@@ -129,9 +128,8 @@ class Lifecycle:
         on_progress: Callable[[int, int], None],
     ) -> bool:
         """Append in requests; False where the owner went on, and what is left must be planned anew."""
-        waiting, total = iter(decisions), len(decisions)
-        causes = self._causes(owner, decisions)
-        while request := list(islice(waiting, REQUEST)):
+        total, causes = len(decisions), self._causes(owner, decisions)
+        for request in _requests(decisions):
             while request:
                 events = [self._event(owner, one, now, causes) for one in request]
                 receipts = self._log.append(events, expected_heads={owner: head})
@@ -139,7 +137,7 @@ class Lifecycle:
                 if not taken:
                     break
                 # Another run decided the same at another moment: its event stands, the others are sent without it.
-                request = [one for one in request if one.event_id(owner) not in taken]
+                request = [one for one in request if one.event_id(owner) not in taken]  # noqa: PLW2901
             else:
                 continue
             if any(receipt.status == "head_mismatch" for receipt in receipts):
@@ -155,8 +153,8 @@ class Lifecycle:
         event = make_event(
             decision.data,
             owner=owner,
-            occurred_at=from_micros(now),
-            actor="system",
+            occurred_at=from_micros(now if decision.said_at is None else decision.said_at),
+            actor=decision.actor,
             now=max(now, self._log.now()),
             event_id=decision.event_id(owner),
             causation_id=causes.get(decision.seq),
@@ -183,6 +181,19 @@ def owners_of(wire: Wire, tag: str) -> list[str]:
         found.update(name.decode() for name in page[::2])
         if cursor == b"0":
             return sorted(found)
+
+
+def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:
+    """The decisions in requests. What one turn leads to is never parted: a request is appended whole or not at all."""
+    request: list[Decision] = []
+    for one in decisions:
+        together = bool(request) and one.said_at is not None and request[-1].seq == one.seq
+        if len(request) >= REQUEST and not together:
+            yield request
+            request = []
+        request.append(one)
+    if request:
+        yield request
 
 
 def _refuse_another_version(owner: str, standing: Standing) -> None:

@@ -63,6 +63,8 @@ KINDS: Mapping[str, Kind] = {
     "upkeep": Kind(("sweep", "review"), None),
     "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
 }
+EXTRACTION: Mapping[str, Kind] = {"extract": Kind(("extract",), 5)}
+"""Turns become typed memories; scheduled only where asked for."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 """Scheduled beside them where there is an embedder."""
 
@@ -253,6 +255,7 @@ def _reason(error: Exception) -> str:
 JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
     "daily": partial(_walk, jobs=KINDS["daily"].jobs),
+    "extract": partial(_walk, jobs=EXTRACTION["extract"].jobs),
     "embed": _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -15,6 +15,7 @@ from api.cli import (
     embedding,
     evaluating,
     evaluating_pairs,
+    extracting,
     facts,
     knowing,
     living,
@@ -47,6 +48,7 @@ FACES = (
     dead,
     evaluating,
     evaluating_pairs,
+    extracting,
     commands,
     bench,
 )

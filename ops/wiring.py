@@ -16,6 +16,7 @@ from api.comparing import Comparer
 from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
+from api.extracting import Extractor
 from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
@@ -205,6 +206,7 @@ def assemble(
         living=Living(reader, writer),
         cleaner=Cleaner(lifecycle, owners, store.log, reader, catch_up, forget),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
+        extractor=Extractor(lifecycle, store.log, reader, catch_up),
         operator=operator,
         accesses=accesses,
         recovery=recovery,

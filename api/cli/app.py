@@ -91,7 +91,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "uses",
     ),
     "Compare": ("compare", "laws", "profile", "replay"),
-    "Say": ("append", "import", "negate", "merge", "unmerge", "delete", "restore", "synonym", "export"),
+    "Say": ("append", "import", "extract", "negate", "merge", "unmerge", "delete", "restore", "synonym", "export"),
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
     "Operate": (
         "up",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from projections.lifecycle.decision import Decision
+from projections.lifecycle.extracting import extractions
 from projections.lifecycle.joining import links, merges
 from projections.lifecycle.rehearsing import rehearsals
 from projections.lifecycle.reviewing import reviews
@@ -20,6 +21,8 @@ JOBS: Mapping[str, Plan] = {
     "replay": rehearsals,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
+EXTRACTION: Mapping[str, Plan] = {"extract": extractions}
+"""What is planned and carried out in the same way, but only where it is named."""
 FINAL = frozenset({"delete", "purge", "merge"})
 """Actions after which nothing else is to be decided about a memory."""
 
@@ -28,7 +31,7 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[D
     """What the jobs would do at `now`, microseconds. What one job deletes, purges or merges no other decides about."""
     decisions: list[Decision] = []
     decided: set[str] = set()
-    for name, job in JOBS.items():
+    for name, job in {**JOBS, **EXTRACTION}.items():
         if name not in jobs:
             continue
         found = [one for one in job(view, now) if decided.isdisjoint(one.ids)]
@@ -37,4 +40,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[D
     return decisions
 
 
-__all__ = ["JOBS", "Decision", "plan"]
+__all__ = ["EXTRACTION", "JOBS", "Decision", "plan"]

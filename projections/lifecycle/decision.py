@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from events.catalogue import EventData
 from events.envelope import derived_id
+from events.vocabulary import Actor
 
 
 class Decision(NamedTuple):
@@ -13,7 +14,7 @@ class Decision(NamedTuple):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link or replay."""
+    """compress, delete, purge, promote, keep, merge, link, replay; or add, update, boost, negate, flag, assert (extraction)."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""
@@ -21,6 +22,9 @@ class Decision(NamedTuple):
     """The deciding position: the newest event that had changed these memories."""
     reason: str
     data: EventData
+    said_at: int | None = None
+    """When what it follows from was said, microseconds: the event's own time; None: the moment of the run."""
+    actor: Actor = "system"
 
     def event_id(self, owner: str) -> str:
         """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""

@@ -1,0 +1,67 @@
+"""Words of which the English rules of extraction are made: pieces of regular expressions."""
+
+from __future__ import annotations
+
+WHEN = (
+    "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally"
+    "|officially) )?"
+)
+NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
+KIN = (
+    "(?:wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|sons?|daughters?|kids?|child|children|mother"
+    "|father|mom|mum|dad|parents?"
+    "|brothers?|sisters?|siblings?|twins?|grand(?:ma|pa|mother|father|son|daughter)|aunt|uncle|cousins?|niece"
+    "|nephew|stepson|stepdaughter)"
+)
+PETS = (
+    "(?:dogs?|cats?|pupp(?:y|ies)|kittens?|pets?|parrots?|rabbits?|hamsters?|guinea pigs?|horses?|turtles?"
+    "|fish|snakes?|birds?)"
+)
+WORKER = (
+    r"(?:\w+(?:ist|ian|ologist|eer|man|woman)|teacher|nurse|doctor|lawyer|writer|designer|developer|manager"
+    "|student|analyst|author|chef"
+    "|cook|driver|pilot|producer|director|actor|actress|artist|editor|photographer|programmer|founder|owner"
+    "|coach|trainer|professor"
+    "|researcher|consultant|architect|accountant|mother|father|mom|mum|dad|parent|grandmother|grandfather"
+    "|freelancer|veteran|widow(?:er)?"
+    "|vegetarian|vegan|teenager|firefighter|paralegal|counselor|counsellor|therapist|officer|assistant|intern"
+    "|graduate|immigrant|barista"
+    "|waiter|waitress|farmer|player|singer|dancer|painter|baker|streamer|gamer|blogger|entrepreneur"
+    "|specialist|colorist|volunteer)"
+)
+DONE = (
+    "(?:went|visited|met|bought|adopted|joined|started|began|finished|completed|got|won|painted|made|built"
+    "|read|watched|signed up|moved"
+    "|graduated|quit|took|attended|ran|volunteered|lost|broke|published|launched|received|learned|learnt"
+    "|passed|played|performed|wrote"
+    "|hosted|organized|organised|booked|scheduled|enrolled|registered|applied|hired|sold|donated|traveled"
+    "|travelled|hiked|climbed|baked"
+    "|cooked|tried|set up|hit|raised|earned|created|designed|declined|agreed|accepted|reduced|increased"
+    "|extended|submitted|reached|saved"
+    "|borrowed|downloaded|upgraded|implemented|deployed|added|fixed|spent|saw|gave|found|won|celebrated"
+    "|planted|injured|hurt|sprained"
+    "|had|used|changed|updated|removed|tested|set|planned|estimated|allocated|paid|invested|drove|flew"
+    "|ordered|interviewed|presented"
+    "|recorded|directed|edited|filed|drafted|revised|negotiated|postponed|canceled|cancelled|rescheduled"
+    "|renewed|committed|trained)"
+)
+PARTICIPLE = (
+    "(?:been to|visited|met|bought|adopted|joined|started|finished|completed|won|painted|made|built|read"
+    "|watched|signed up|moved|quit"
+    "|taken|attended|volunteered|lost|published|launched|received|learned|passed|written|hosted|organized"
+    "|booked|scheduled|enrolled"
+    "|registered|applied|hired|sold|donated|traveled|travelled|set up|created|designed|declined|agreed"
+    "|accepted|reduced|increased|extended"
+    "|submitted|reached|saved|borrowed|downloaded|upgraded|implemented|deployed|added|allocated|spent|set"
+    "|planned|finalized|identified"
+    "|defined|committed|implemented|updated|improved|recorded|hit|raised|earned|secured|drafted|revised|cut"
+    "|grown|switched|tested)"
+)
+DAY = (
+    "(?i:(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct"
+    "(?:ober)?|nov(?:ember)?"
+    r"|dec(?:ember)?)\.? \d|\b\d{1,2}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)day|\btomorrow"
+    r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"
+    "|winter|fall|spring|year))"
+)

@@ -1,0 +1,73 @@
+"""English said in the first person, as said about a person by name: "I love my dog" becomes "Ann loves their dog"."""
+
+from __future__ import annotations
+
+import re
+
+_TO_THIRD = (
+    (r"\b(?:I am|I'm)\b", "they are"), (r"\b(?:I've|I have)\b", "they have"), (r"\bI'll\b", "they will"),
+    (r"\bI was\b", "they were"),
+    (r"\bI\b", "they"), (r"\bmyself\b", "themselves"), (r"\bmine\b", "theirs"), (r"\bmy\b", "their"), (r"\bme\b", "them"),
+    (r"\bourselves\b", "themselves"), (r"\bours\b", "theirs"), (r"\bour\b", "their"), (r"\bwe're\b", "they are"),
+    (r"\bwe've\b", "they have"),
+    (r"\bwe\b", "they"), (r"\bus\b", "them"),
+)  # fmt: skip
+_REST = tuple(
+    (re.compile(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD
+)
+_HEADS = (
+    (r"I'm not\b|I am not\b", "is not"), (r"I'm\b|I am\b", "is"), (r"I've\b|I have\b", "has"), (r"I'll\b", "will"),
+    (r"I don't\b|I do not\b", "does not"),
+    (r"I haven't\b", "has not"), (r"I can't\b|I cannot\b|I can not\b", "cannot"), (r"I was\b", "was"),
+)  # fmt: skip
+_HEAD = tuple((re.compile(pattern), into) for pattern, into in _HEADS)
+_PRESENT = (
+    "live reside work love like enjoy adore prefer hate dislike detest loathe speak know play plan intend aim drive own use wear"
+    " collect drink eat teach coach study volunteer run mentor attend practice practise write cook go exercise wake get sleep jog"
+    " swim meditate suffer come hail want train"
+)
+VERBS = frozenset(_PRESENT.split())
+"""Verbs that are put into the third person."""
+_FIRST_WORD = re.compile(
+    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?(?P<verb>\w+)\b"
+)
+_LEAD = re.compile(r"(.{1,40}?),? I ")
+_AND_VERB = re.compile(r"^ and (\w+)\b")
+_SOLO = re.compile(r"^I\b")
+
+
+def third_person(said: str, name: str) -> str:
+    """The clause about its speaker by name: "I love my dog" -> "Ann loves their dog"."""
+    if said.startswith("My "):
+        return f"{name}'s {in_third(said[3:])}"
+    if said.startswith("Call me "):
+        return f"{name} is called {said[8:]}"
+    lead = ""
+    if not re.match(r"I\b", said):
+        found = _LEAD.match(said)
+        lead, said = (f"{found[1]}, ", said[found.end() - 2 :]) if found else ("", said)
+    for pattern, into in _HEAD:
+        found = pattern.match(said)
+        if found:
+            return f"{lead}{name} {into}{in_third(said[found.end() :])}"
+    found = _FIRST_WORD.match(said)
+    if found is not None and found["verb"] in VERBS:
+        tail = in_third(said[found.end() :])
+        second = _AND_VERB.match(tail)
+        if second is not None and second[1] in VERBS:
+            tail = f" and {_singular(second[1])}{tail[second.end() :]}"
+        return f"{lead}{name} {found['adverb'] or ''}{_singular(found['verb'])}{tail}"
+    return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
+
+
+def _singular(verb: str) -> str:
+    if verb.endswith(("s", "sh", "ch", "x", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
+def in_third(text: str) -> str:
+    """What follows the subject, about the same person: "my dog" becomes "their dog"."""
+    for pattern, into in _REST:
+        text = pattern.sub(into, text)
+    return text

@@ -1,0 +1,99 @@
+"""What a statement carries beside its words: polarity, what it takes back, its subject, triple and place."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.extraction import Statement, Turn, extract, questions
+
+DAY = "2024-05-01"
+
+
+def stated(text: str, speaker: str = "user", role: str = "user") -> list[Statement]:
+    """What the turn states, asserted or not."""
+    return extract(Turn("t1", text, role, speaker, DAY))
+
+
+def contents(text: str, speaker: str = "user", role: str = "user") -> list[str]:
+    """What the turn asserts."""
+    return [one.content for one in stated(text, speaker, role) if one.asserted]
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("I like tea.", 1),
+        ("I don't like tea.", -1),
+        ("I hate tea.", -1),
+        ("I don't hate tea.", 1),
+        ("I don't dislike tea.", 1),
+        ("I no longer like tea.", -1),
+        ("I don't drink coffee any more.", -1),
+        ("我喜欢茶。", 1),
+        ("我不喜欢茶。", -1),
+        ("我讨厌茶。", -1),
+        ("我不讨厌茶。", 1),
+        ("我不是不喜欢茶。", 1),
+        ("我不喜欢茶了。", -1),
+        ("我不再喝咖啡了。", -1),
+    ],
+)
+def test_a_double_negation_is_none(text: str, polarity: int) -> None:
+    assert [one.polarity for one in stated(text)] in ([polarity], [])
+    assert all(one.triple is None or one.triple.negation == (polarity < 0) for one in stated(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "ends"),
+    [
+        ("I don't like coffee any more.", "User does not like coffee any more", "User likes coffee"),
+        ("I no longer eat meat.", "User no longer eats meat", "User likes meat"),
+        ("I'm not from Oslo but from Bergen.", "User is from Bergen", "User is from Oslo"),
+        ("我不喜欢咖啡了。", "用户不喜欢咖啡了", "用户喜欢咖啡"),
+        ("我不再吃肉了。", "用户不再吃肉了", "用户喜欢肉"),
+        ("我不是北京人，而是上海人。", "用户是上海人", "用户是北京人"),
+    ],
+)
+def test_a_correction_names_what_holds_no_longer(text: str, content: str, ends: str) -> None:
+    assert [(one.content, one.ends) for one in stated(text)] == [(content, ends)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Actually, I live in Shanghai.", "No, actually I live in Shanghai.", "其实，我住在上海。", "不对，我住在上海。"],
+)
+def test_actually_marks_a_correction(text: str) -> None:
+    assert [one.correction for one in stated(text)] == [True]
+
+
+def test_a_named_speaker_is_the_subject() -> None:
+    assert contents("I took my kids to the museum in Graz.", "Melanie", "other") == [
+        f"Melanie took their kids to the museum in Graz (said on {DAY})"
+    ]
+    assert contents("我喜欢我的猫。", "小雨", "other") == ["小雨喜欢自己的猫"]
+
+
+@pytest.mark.parametrize(
+    ("text", "triple"),
+    [
+        ("I live in Berlin.", ("User", "lives in", "Berlin", False)),
+        ("I hate mushrooms.", ("User", "likes", "mushrooms", True)),
+        ("My favourite colour is green.", ("User", "favourite colour", "green", False)),
+        ("我住在杭州。", ("用户", "住在", "杭州", False)),
+        ("我不喜欢香菜。", ("用户", "喜欢", "香菜", True)),
+        ("我最喜欢的颜色是蓝色。", ("用户", "最喜欢的颜色", "蓝色", False)),
+    ],
+)
+def test_a_plain_statement_is_a_triple_too(text: str, triple: tuple[str, str, str, bool]) -> None:
+    assert [one.triple for one in stated(text)] == [triple]
+
+
+def test_the_span_tells_where_the_clause_stands() -> None:
+    text = "Hi there! I live in Berlin. Bye."
+    (one,) = stated(text)
+    assert text[slice(*one.span)].strip() == "I live in Berlin."
+
+
+def test_questions_are_told_one_by_one() -> None:
+    turn = Turn("t", "I like tea. Where is Oslo? 哪里有好茶？", "user", None, None)
+    assert questions(turn) == ["Where is Oslo?", "哪里有好茶？"]

@@ -1,0 +1,171 @@
+"""What statements mean for what is known: new, said again, said more fully, taken back, or nothing (pure plans)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from projections.lifecycle import Decision, plan
+from projections.lifecycle.extracting import verdicts
+from projections.view import OwnerView
+from tests.given import Told, at, created, deleted, folded
+
+JOB = ["extract"]
+
+
+def turn(text: str, turn_id: str, day: float = 0, source: str = "user", speaker: str | None = None) -> Told:
+    """A turn as an import leaves it: a memory of its own."""
+    return created(
+        text, turn_id, day, kind="episode", source=source, source_turns=(turn_id,), speaker=speaker or source
+    )
+
+
+def view_of(events: Iterable[Told]) -> OwnerView:
+    return OwnerView.of_history("ada", folded(*events))
+
+
+def operations(*events: Told, day: float = 100) -> list[str]:
+    """What is made of each statement."""
+    return [one.operation for one in verdicts(view_of(events), at(day))]
+
+
+def told(decisions: Iterable[Decision], day: float) -> list[Told]:
+    """The decisions as events."""
+    return [Told(one.data, day, one.actor) for one in decisions]
+
+
+def carried_out(*events: Told, day: float = 100) -> OwnerView:
+    """The owner after its turns were extracted."""
+    return view_of([*events, *told(plan(view_of(events), at(day), JOB), day)])
+
+
+def typed(view: OwnerView) -> dict[str, str]:
+    """Contents of what was extracted, with their categories."""
+    return {one.content: one.category for one in view.columns.memories if one.source == "judge"}
+
+
+def test_a_turn_becomes_a_typed_memory_with_its_triple_and_stays() -> None:
+    view = carried_out(turn("I live in Berlin.", "t1"))
+    assert typed(view) == {"User lives in Berlin": "identity"}
+    (made,) = (one for one in view.columns.memories if one.source == "judge")
+    assert (made.source_turns, made.speaker, made.kind, made.tier) == (("t1",), "user", "fact", "fact")
+    assert [one.text for one in view.graph.triples] == ["User lives in Berlin"]
+    assert view.get("t1") is not None
+
+
+def test_an_event_is_dated_by_its_turn_and_named_after_it() -> None:
+    view = view_of([turn("I live in Berlin.", "t1", 3)])
+    first, second = plan(view, at(50), JOB), plan(view, at(60), JOB)
+    assert [one.event_id("ada") for one in first] == [one.event_id("ada") for one in second]
+    assert {(one.said_at, one.due_at, one.seq) for one in first} == {(at(3), at(3), 1)}
+    assert [one.actor for one in first] == ["judge", "judge"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["I live in Berlin.", "I love hiking.", "Nice weather!"],
+        ["I love coffee.", "I don't like coffee any more.", "I love coffee."],
+        ["我喜欢咖啡。", "我不喜欢咖啡了。", "我叫李雪。"],
+        ["I live in Oslo.", "I live in Rome.", "I live in Oslo."],
+    ],
+)
+def test_extracting_again_changes_nothing(texts: list[str]) -> None:
+    turns = [turn(text, f"t{n}", n) for n, text in enumerate(texts)]
+    view = carried_out(*turns)
+    assert plan(view, at(101), JOB) == []
+    assert [one.decisions for one in verdicts(view, at(101), again=True) if one.decisions] == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "operation"),
+    [
+        ("I love hiking.", "I love hiking!", "BOOST"),
+        ("I love hiking.", "I love opera.", "ADD"),
+        ("我喜欢爬山。", "我很喜欢爬山。", "BOOST"),
+        ("我喜欢爬山。", "我喜欢歌剧。", "ADD"),
+        ("I have two dogs.", "I have three dogs.", "ADD"),
+        ("I love coffee.", "I don't like coffee any more.", "NEGATE"),
+        ("我喜欢咖啡。", "我不喜欢咖啡了。", "NEGATE"),
+        ("I like mushrooms.", "I hate mushrooms.", "NEGATE"),
+        ("我喜欢香菜。", "我讨厌香菜。", "NEGATE"),
+        ("I live in Berlin.", "I moved to Rome.", "NEGATE"),
+        ("我住在杭州。", "我搬到上海了。", "NEGATE"),
+        ("我今年28岁。", "我今年29岁。", "NEGATE"),
+        ("I'm from Oslo.", "Actually, I'm from Bergen.", "NEGATE"),
+        ("I'm from Oslo.", "I'm not from Oslo but from Bergen.", "NEGATE"),
+        ("我是北京人。", "我不是北京人，而是上海人。", "NEGATE"),
+        ("I'm from Oslo.", "I'm from Bergen.", "FLAG"),
+        ("I love classical music.", "I love classical music by Bach and Brahms.", "UPDATE"),
+        ("I love hiking.", "Do I love hiking?", None),
+        ("I love hiking.", "If I love hiking, what then?", "SKIP"),
+    ],
+)
+def test_the_second_statement_is_judged_against_the_first(first: str, second: str, operation: str | None) -> None:
+    found = operations(turn(first, "t1", 1), turn(second, "t2", 2))
+    assert found == ["ADD", operation] or (operation in (None, "SKIP") and found in (["ADD"], ["ADD", "SKIP"]))
+
+
+def test_what_was_taken_back_is_negated_in_favour_of_what_replaced_it() -> None:
+    view = carried_out(turn("I love coffee.", "t1", 1), turn("I don't like coffee any more.", "t2", 2), day=3)
+    (old,) = (one for one in view.columns.memories if one.content == "User loves coffee")
+    (new,) = (one for one in view.columns.memories if one.corrects is not None)
+    assert (new.content, new.corrects) == ("User does not like coffee any more", old.id)
+    assert [(one.replaced_by, one.turn_id) for one in old.negations] == [(new.id, "t2")]
+
+
+def test_what_may_contradict_is_flagged_on_both_and_overwrites_nothing() -> None:
+    view = carried_out(turn("I'm from Oslo.", "t1", 1), turn("I'm from Bergen.", "t2", 2))
+    flagged = [one for one in view.columns.memories if one.conflicts]
+    assert len(flagged) == 2
+    assert not any(one.is_negated for one in flagged)
+
+
+def test_a_mention_is_the_users() -> None:
+    view = carried_out(turn("I love hiking.", "t1", 1), turn("I love hiking!", "t2", 2))
+    (known,) = (one for one in view.columns.memories if one.source == "judge")
+    assert (known.mention_count, [one.turn_id for one in known.user_mentions]) == (2, ["t2"])
+
+
+def test_what_the_assistant_repeats_is_no_new_fact_and_no_mention() -> None:
+    assert operations(turn("I love hiking.", "t1", 1), turn("I love hiking.", "t2", 2, "assistant")) == ["ADD"]
+    assert operations(turn("You love hiking. I live in Rome.", "t2", 2, "assistant")) == []
+
+
+def test_two_speakers_are_two_people() -> None:
+    view = carried_out(turn("I love hiking.", "t1", 1, speaker="Tim"), turn("I love hiking.", "t2", 2, speaker="John"))
+    assert sorted(typed(view)) == ["John loves hiking", "Tim loves hiking"]
+
+
+def test_what_its_owner_deleted_does_not_come_back() -> None:
+    turns = [turn("I live in Berlin.", "t1", 1)]
+    made = plan(view_of(turns), at(2), JOB)
+    gone = deleted(made[0].ids[0], 3)
+    assert plan(view_of([*turns, *told(made, 2), gone]), at(4), JOB) == []
+
+
+def test_a_turn_that_was_deleted_says_nothing() -> None:
+    assert operations(turn("I live in Berlin.", "t1", 1), deleted("t1", 2)) == []
+
+
+def test_a_secret_is_never_copied() -> None:
+    assert operations(turn("Please remember that my password is hunter2!x", "t1")) in ([], ["SKIP"])
+    assert typed(carried_out(turn("我住在杭州。请记住我的密码是 Hx93kd82", "t1"))) in ({"用户住在杭州": "identity"}, {})
+
+
+def test_a_question_asked_in_three_turns_becomes_a_memory_once() -> None:
+    asked = [turn("Which vitamins does spinach contain?", f"t{n}", n) for n in range(1, 5)]
+    assert operations(*asked[:2]) == []
+    assert operations(*asked) == ["ADD", "BOOST"]
+    view = carried_out(*asked)
+    (made,) = (one for one in view.columns.memories if one.source == "judge")
+    assert (made.kind, made.source_turns) == ("question", ("t1", "t2", "t3"))
+    assert plan(view, at(101), JOB) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["How are you?", "你好吗？", "Can you help me with that?", "你有什么好的建议吗？", "What about you?"]
+)
+def test_a_greeting_asked_again_and_again_does_not(question: str) -> None:
+    assert operations(*(turn(question, f"t{n}", n) for n in range(6))) == []
