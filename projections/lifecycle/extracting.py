@@ -62,6 +62,7 @@ def _read(view: OwnerView) -> Iterator[str]:
     for memory in view.columns.memories:
         if memory.source == JUDGED and not is_turn(memory):
             yield from memory.source_turns
+            yield from (mention.turn_id for mention in memory.user_mentions if mention.turn_id is not None)
 
 
 def _heard(memory: Memory, zone: ZoneInfo, unread: bool) -> Heard:

@@ -21,11 +21,11 @@ from events.catalogue import (
 )
 from events.envelope import derived_id
 from events.vocabulary import Actor
+from projections.contradiction import compare
 from projections.extraction import Fact, Statement, Turn
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.known import Known, Shelf, core, same_words
+from projections.lifecycle.known import Known, Shelf, same_words
 from projections.memory import SECRET
-from projections.polarity import opposite
 from projections.sensitivity import detect_sensitivity
 from projections.view import OwnerView
 
@@ -40,6 +40,8 @@ HOLDS_ALWAYS = frozenset({"is called", "was born", "is from", "名字", "出生"
 """Predicates that have one object: a new one is a correction if said to be one, else a possible conflict."""
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 NAME_LETTERS = 200
+MOST_REASON = 300
+"""Characters of a reason."""
 
 
 class Heard(NamedTuple):
@@ -124,11 +126,18 @@ class _Judging:
         denied = self._shelf.denied(said.triple, speaker) if said.triple is not None else None
         if denied is not None and not denied.told_by(heard.turn.turn_id):
             return self._negate(heard, said, memory_id, denied, "the speaker says the reverse")
+        return self._beside(heard, said, memory_id, near)
+
+    def _beside(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
+        """A statement without a slot of its own, against what is on its topic."""
         for alike, known in near:
             if known.told_by(heard.turn.turn_id) or alike < TOPIC or known.category != said.category:
                 continue
-            if opposite(core(said.content), core(known.content)) and alike >= self._least:
-                return self._flag(heard, said, memory_id, known, "it may contradict")
+            relation = compare(said.content, known.content)
+            if relation.kind == "contradicts":
+                reason = "; ".join(relation.reasons)[:MOST_REASON]
+                judge = self._negate if relation.sure else self._flag
+                return judge(heard, said, memory_id, known, reason)
             if said.category in LASTING and known.refined_by(said):
                 return self._update(heard, said, known, alike)
         return self._add(heard, said, memory_id, "new")

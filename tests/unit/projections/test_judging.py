@@ -85,7 +85,7 @@ def test_extracting_again_changes_nothing(texts: list[str]) -> None:
         ("I love hiking.", "I love opera.", "ADD"),
         ("我喜欢爬山。", "我很喜欢爬山。", "BOOST"),
         ("我喜欢爬山。", "我喜欢歌剧。", "ADD"),
-        ("I have two dogs.", "I have three dogs.", "ADD"),
+        ("I have two dogs.", "I have three dogs.", "FLAG"),
         ("I love coffee.", "I don't like coffee any more.", "NEGATE"),
         ("我喜欢咖啡。", "我不喜欢咖啡了。", "NEGATE"),
         ("I like mushrooms.", "I hate mushrooms.", "NEGATE"),
