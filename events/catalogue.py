@@ -299,7 +299,7 @@ class ProfileChosen(Shape, frozen=True, kw_only=True):
 class ParametersChanged(Shape, frozen=True, kw_only=True):
     """From here on these parameters hold for the owner; names and bounds in events/parameters.py."""
 
-    parameters: Annotated[dict[str, ParameterValue], Field(min_length=1, max_length=100)]
+    parameters: Annotated[dict[str, ParameterValue], Field(min_length=1, max_length=500)]
 
 
 class EventDiscarded(Shape, frozen=True, kw_only=True):

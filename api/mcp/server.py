@@ -26,6 +26,7 @@ from pydantic import Field, ValidationError
 from api.http.problem import input_error
 from api.mcp.connection import Connection
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
+from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
@@ -58,6 +59,7 @@ def tools_of(connection: Connection) -> list[Tool]:
     """Every tool, with its hints. Unknown arguments are refused: a misspelt one would be passed over in silence."""
     search, say, know = SearchTools(connection), SayTools(connection), KnowTools(connection)
     hinted: list[tuple[Callable[..., Any], str, ToolAnnotations]] = [
+        (ContextTools(connection).memory_context, "What to know before an answer", READS),
         (search.search_memories, "Search memories", READS),
         (search.get_memory_detail, "One memory in full", READS),
         (search.memory_contextual_search, "Search by context", READS),

@@ -24,7 +24,7 @@ from engramlog.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
-from engramlog.results import Added, Change, Deleted, Detail, Effects, Found, History, Hit, Listing, Why
+from engramlog.results import Added, Change, ContextBlock, Deleted, Detail, Effects, Found, History, Hit, Listing, Why
 from engramlog.wire import Retry
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "AsyncMemory",
     "Change",
     "Conflict",
+    "ContextBlock",
     "Deleted",
     "Detail",
     "Effects",

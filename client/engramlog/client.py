@@ -65,6 +65,7 @@ class Verbs:
 
     add = Verb(writing.add)
     search = Verb(reading.search)
+    context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
     update = Verb(writing.update)

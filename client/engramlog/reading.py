@@ -1,4 +1,4 @@
-"""Verbs that ask: search, get, get_all, history, why. Each is a plan (see `engramlog.wire`)."""
+"""Verbs that ask: search, context, get, get_all, history, why. Each is a plan (see `engramlog.wire`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from engramlog.edge import spelled
-from engramlog.results import Detail, Found, History, Listing, Why
-from engramlog.wire import Plan, Scope, ask, checked, got, path_of, quoted
+from engramlog.results import ContextBlock, Detail, Found, History, Listing, Why
+from engramlog.wire import Plan, Scope, ask, checked, got, path_of, posted, quoted
 
 PAGE = 1_000
 """Most memories that one request lists."""
@@ -65,6 +65,35 @@ def search(
     }
     request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **times)
     return Found.model_validate((yield from ask(scope, request)))
+
+
+def context(
+    scope: Scope,
+    text: str,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    turn_id: str | None = None,
+    budget: int | None = None,
+    proactive: bool | None = None,
+    threshold: float | None = None,
+    searches: int | None = None,
+    messages: int | None = None,
+    sensitive: bool | None = None,
+    language: str | None = None,
+    after: str | None = None,
+    trace: bool | None = None,
+) -> Plan[ContextBlock]:
+    """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
+
+    What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`.
+    """
+    place = {"session": session, "turn_id": turn_id, "after": after}
+    found = {"proactive": proactive, "threshold": threshold, "searches": searches}
+    shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
+    told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
+    request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
+    return ContextBlock.model_validate((yield from ask(scope, request)))
 
 
 def get(

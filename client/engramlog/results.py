@@ -106,6 +106,50 @@ class Found(Place):
     withheld: list[Withheld] = []
 
 
+class ContextLine(Result):
+    """One line of a context block."""
+
+    kind: str
+    """What the id names: `memory`, `turn`, or `tool` (a tool result, by position)."""
+    id: str
+    note: str
+    text: str
+    """As recorded; the block may hold less of it."""
+    closeness: float | None = None
+
+
+class ContextParts(Result):
+    """A context block's parts, in their order."""
+
+    time: str
+    core: list[ContextLine]
+    remembered: list[ContextLine]
+    retrieved: list[ContextLine]
+    tools: list[ContextLine]
+
+
+class ContextBlock(Result):
+    """What to put into a prompt, and everything in it by id."""
+
+    block: str
+    tokens: int
+    budget: int
+    language: str
+    session: str | None = None
+    turn_id: str | None = None
+    parts: ContextParts
+    injected: list[str]
+    """Ids of the memories in the block."""
+    recorded: dict[str, Any]
+    """`status`: `appended`, `already`, `nothing`, `off` or `lost`; the `position` where the log was asked."""
+    dropped: dict[str, int]
+    """Lines for which there was no room, by part."""
+    left_out: dict[str, int]
+    """What may not stand in a prompt, by reason."""
+    position: str
+    quarantined: dict[str, Any] | None = None
+
+
 class Listed(Card):
     """One memory of a list."""
 

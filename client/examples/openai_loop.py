@@ -1,7 +1,7 @@
 """A chat with memory over any OpenAI-compatible endpoint, in plain HTTP: `python openai_loop.py http://127.0.0.1:8000/v1 MODEL`.
 
-Before each reply what is relevant is looked up and put before the model with its ids; afterwards what was said is recorded, and
-the memories that the model says it used are reinforced. The service has to run: `engramlog up`.
+Before each reply the service tells what to put before the model: what was said so far and what may matter, with ids. Afterwards
+what was said is recorded, and the memories that the model says it used are reinforced. The service has to run: `engramlog up`.
 """
 
 from __future__ import annotations
@@ -9,31 +9,28 @@ from __future__ import annotations
 import re
 import sys
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 
 from engramlog import Memory
 
-HINT = """What you know of the user from earlier conversations, each with its id:
-{known}
-Name the ids of those that your reply rests on at its end, as [used: id, id]. Say nothing of the others."""
+HINT = "Name the ids of the memories that your reply rests on at its end, as [used: id, id]. Say nothing of the others."
 USED = re.compile(r"\s*\[used:([^\]]*)\]\s*\Z")
 
 
 def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str) -> str:
     """What the model answers, with what is remembered in view; then remember what both said."""
-    hits = memory.search(text, limit=5).results
-    known = "\n".join(f"- {hit.id}: {hit.memory} (said {hit.created_at:%Y-%m-%d})" for hit in hits)
-    messages = [{"role": "user", "content": text}]
-    if hits:
-        messages.insert(0, {"role": "system", "content": HINT.format(known=known)})
+    turn = str(uuid4())
+    known = memory.context(text, turn_id=turn)
+    messages = [{"role": "system", "content": f"{known.block}\n{HINT}"}, {"role": "user", "content": text}]
     answer = model.post("chat/completions", json={"model": model_name, "messages": messages})
     answer.raise_for_status()
     said: dict[str, Any] = answer.json()["choices"][0]["message"]
     spoken = USED.sub("", said["content"])
-    memory.add([{"role": "user", "content": text}, {"role": "assistant", "content": spoken}])
+    memory.add([{"role": "user", "content": text, "id": turn}, {"role": "assistant", "content": spoken}])
     named = USED.search(said["content"])
-    for one in {one.strip() for one in named[1].split(",")} & {hit.id for hit in hits} if named else ():
+    for one in {one.strip() for one in named[1].split(",")} & set(known.injected) if named else ():
         memory.reinforce(one, outcome="used")
     return spoken
 

@@ -70,7 +70,7 @@ def test_the_chat_loop_brings_to_a_later_reply_what_was_said_earlier(running: Se
         talk.reply(memory, http, "any", "In the morning I always drink green tea")
         answer = talk.reply(memory, http, "any", "What do I drink in the morning?")
     assert (answer, "green tea" in prompt(model, 1)) == ("Tea, as you told me.", True)
-    assert len(model.asked[0].body["messages"]) == 1
+    assert "green tea" not in model.asked[0].body["messages"][0]["content"]
 
 
 def test_only_what_the_model_says_it_used_is_reinforced(running: Service, model: Endpoint) -> None:

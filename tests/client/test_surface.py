@@ -23,7 +23,7 @@ from tests.given_client import connected, new_owner, service
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
-PROMISED |= {"negate", "confirm", "reinforce", "merge", "unmerge", "restore", "why"}
+PROMISED |= {"negate", "confirm", "reinforce", "merge", "unmerge", "restore", "why", "context"}
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add": ("I drink coffee",),
@@ -113,6 +113,7 @@ def test_everything_it_asks_is_in_the_contract_of_the_service(tmp_path: Path) ->
 def _all_verbs(memory: Memory) -> None:
     first, second, third = (memory.add(text).id or "" for text in ("I drink coffee", "I drink tea", "I read"))
     memory.search("tea", **_everything("search", cursor=None, ranking="overlap"))
+    memory.context("tea", **_everything("context"))
     for verb in ("get", "why", "history"):
         getattr(memory, verb)(third, **_everything(verb))
     memory.get_all(**_everything("get_all"))
@@ -129,7 +130,7 @@ def _all_verbs(memory: Memory) -> None:
 
 def _everything(verb: str, **given: Any) -> dict[str, Any]:
     """A value for every optional argument."""
-    values = {
+    values: dict[str, Any] = {
         "as_of": None,
         "at": None,
         "after": None,
@@ -145,10 +146,12 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "min_weight": 0.1,
         "feeling": "positive",
     }
+    values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
+    values |= {"proactive": True, "sensitive": True}
     values |= {"categories": ["fact"], "associations": True, "trace": False, "reveal": True} | given
     names = inspect.signature(getattr(Memory(), verb)).parameters
     told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
-    return {name: value for name, value in told.items() if name not in ("query", "memory_id")}
+    return {name: value for name, value in told.items() if name not in ("query", "memory_id", "text")}
 
 
 def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
@@ -163,6 +166,9 @@ def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
 SHAPES = {
     "Found": results.Found,
     "Result": results.Hit,
+    "ContextBlock": results.ContextBlock,
+    "ContextParts": results.ContextParts,
+    "ContextLine": results.ContextLine,
     "Listing": results.Listing,
     "Listed": results.Listed,
     "Detail": results.Detail,

@@ -330,6 +330,7 @@ def test_a_secret_is_never_shown_by_any_tool_or_resource(server: MemoryServer) -
             await agent.call(tool, query="door password", min_relevance_score=0) for tool in ("search_memories",)
         ]
         answers += [await agent.call("memory_contextual_search", query="door password")]
+        answers += [await agent.call("memory_context", text="What is the door password?")]
         answers += [await agent.call("memory_assess_knowledge", topic="door password")]
         answers += [await agent.call("memory_knowledge_map", topic="door password")]
         answers += [await agent.call("memory_review_due", min_importance=0)]
@@ -388,7 +389,10 @@ def test_resources_tell_of_the_memory_as_a_whole_of_what_is_recent_and_of_one_me
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [({}, ["search_memories", "last time"]), ({"language": "zh"}, ["search_memories", "上次"])],
+    [
+        ({}, ["search_memories", "memory_context", "last time"]),
+        ({"language": "zh"}, ["search_memories", "memory_context", "上次"]),
+    ],
 )
 def test_the_prompt_teaches_when_to_search_in_both_languages(
     server: MemoryServer, arguments: dict[str, str], words: list[str]
@@ -417,7 +421,9 @@ def test_what_the_server_says_at_once_names_tools_that_there_are(server: MemoryS
         return agent.client.instructions
 
     said = talk(server, talking) or ""
-    assert {"search_memories", "add_memory", "negate_memory"} <= {word.strip("`.,") for word in said.split()}
+    assert {"search_memories", "memory_context", "add_memory", "negate_memory"} <= {
+        word.strip("`.,") for word in said.split()
+    }
 
 
 def test_a_failure_that_nobody_foresaw_tells_no_internals_and_no_contents() -> None:

@@ -83,7 +83,7 @@ def test_of_a_long_text_only_its_first_256_tokens_are_read(minilm: MiniLM) -> No
 @installed
 def test_the_pieces_of_a_question_stand_for_its_words(minilm: MiniLM) -> None:
     asked = minilm.question("Does Anna's 女儿 eat oysters?")
-    assert asked.words == ("Does", "Anna's", "Anna's", "Anna's", "女", "儿", "eat", "oysters", "oysters", "?")
+    assert asked.words == ("Does", "Anna's", "", "", "", "", "eat", "oysters", "", "")
     assert asked.pieces.shape == (len(asked.words), 384)
 
 

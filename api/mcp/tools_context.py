@@ -1,0 +1,59 @@
+"""The tool that hands an agent what belongs before its answer, in one block."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.context import BUDGET, MOST_BUDGET
+from api.mcp.connection import Connection
+from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
+from projections.context_block import LEAST_BUDGET, SECTIONS
+
+
+class ContextTools:
+    """Context for a turn."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def memory_context(
+        self,
+        text: Annotated[str, Field(description="What the user just said, in their own words.")],
+        session: Annotated[
+            str | None, Field(description="Id of the conversation; that of the newest message if not given.")
+        ] = None,
+        turn_id: Annotated[
+            str | None,
+            Field(description="Id of what was said, as add_turns told it: injections are recorded for it once."),
+        ] = None,
+        budget: Annotated[
+            int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
+        ] = BUDGET,
+        proactive: Annotated[bool, Field(description="Search for memories that may matter.")] = True,
+    ) -> ContextAnswer:
+        """Everything to know before you answer, in one block within a budget of tokens.
+
+        The time, what always holds, the conversation as recorded, memories that may matter, and what tools found last turn.
+        Use it once at the beginning of a turn. What is in it is recorded as put before you; secrets and what no longer holds
+        never are.
+        """
+        with self._connection.session() as asked:
+            told = asked.application.contexts.context(
+                asked.owner, text, session=session, turn_id=turn_id, budget=budget, proactive=proactive
+            )
+        names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position")
+        parts = {
+            part: [
+                ContextPart(kind=one["kind"], id=one["id"], closeness=one.get("closeness"))
+                for one in told["parts"][part]
+            ]
+            for part in SECTIONS[1:]
+        }
+        return ContextAnswer(
+            parts=ContextIds(**parts),
+            memory_keys=told["injected"],
+            recorded=told["recorded"]["status"],
+            **{name: told[name] for name in names},
+        )
