@@ -96,12 +96,17 @@ class Reader(Scenes):
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
         answer["offset"] = page.offset
         answer["next"] = cursor_text(following) if end < answer["total"] else None
-        if traced and self._accesses is not None:
+        if traced:
+            self._record(owner, query, answer)
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+
+    def _record(self, owner: str, query: str, answer: dict[str, Any]) -> None:
+        """What a search showed, and what it brought to mind."""
+        if self._accesses is not None:
             ids = [one["id"] for one in answer["results"]]
-            self._accesses.record(owner, ids, via="recall", query=query, first=page.offset + 1)
+            self._accesses.record(owner, ids, via="recall", query=query, first=answer["offset"] + 1)
             brought = [one["id"] for one in answer.get("associated", ())]
             self._accesses.record(owner, brought, via="association", query=query)
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
