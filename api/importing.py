@@ -78,7 +78,14 @@ def import_turns(
 ) -> Imported:
     """Read JSON Lines of turns and append their events; a bad line stops there, and is told with its number."""
     answer = Imported()
-    waiting = _numbered_events(log, lines, options, answer)
+    append_numbered(log, _numbered_events(log, lines, options, answer), answer, on_progress)
+    return answer
+
+
+def append_numbered(
+    log: EventLog, waiting: Iterator[tuple[int, Prepared]], answer: Imported, on_progress: Callable[[int], None]
+) -> None:
+    """Append events, each with the number of what it was read from, in requests; the first error stops there and is kept."""
     while True:
         request: list[tuple[int, Prepared]] = []
         try:
@@ -87,9 +94,9 @@ def import_turns(
         except EngramlogError as problem:
             answer.done.error = problem
         if request and not _append(log, request, answer, on_progress):
-            return answer
+            return
         if not request or answer.done.error is not None:
-            return answer
+            return
 
 
 def _append(
@@ -114,7 +121,7 @@ def _numbered_events(
             continue
         try:
             turn = _read_turn(line)
-            events = list(_events_of(turn, options, log.now(), answer))
+            events = list(events_of(turn, options, log.now(), answer))
         except InvalidEvent as problem:
             rest = {
                 key: value for key, value in problem.context.items() if key not in ("field", "got", "allowed", "line")
@@ -138,7 +145,8 @@ def _read_turn(line: bytes) -> dict[str, Any]:
     return turn
 
 
-def _events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
+def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
+    """The events of one turn, counted in `answer`. `now` in microseconds since 1970. Raises InputError naming the field."""
     owner = options.owner if options.owner is not None else turn.get(options.owner_from)
     if not isinstance(owner, str):
         raise refused(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from api.application import Application
 from api.cli import (
+    chats,
     cleaning,
     comparing,
     context,
@@ -43,6 +44,7 @@ FACES = (
     synonyms,
     context,
     living,
+    chats,
     cleaning,
     embedding,
     dead,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -21,22 +22,25 @@ class Advance(Protocol):
 
 
 @contextmanager
-def open_lines(file: str) -> Iterator[Iterator[bytes]]:
-    """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way."""
+def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
+
+    A line longer than `longest` bytes comes in pieces, so that one line never fills the memory.
+    """
     if file == "-":
-        yield _lines(file, sys.stdin.buffer)
+        yield _lines(file, sys.stdin.buffer, longest)
         return
     try:
         stream = Path(file).open("rb")  # noqa: SIM115 - only opening it is tried; it is closed below
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
     with stream:
-        yield _lines(file, stream)
+        yield _lines(file, stream, longest)
 
 
-def _lines(file: str, stream: BinaryIO) -> Iterator[bytes]:
+def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
     try:
-        yield from stream
+        yield from iter(partial(stream.readline, longest), b"")
     except OSError as error:
         raise _unreadable(file, error) from None
 
@@ -47,8 +51,8 @@ def _unreadable(file: str, error: OSError | ValueError) -> InputError:
 
 
 @contextmanager
-def counting(task: str, file: str, as_json: bool) -> Iterator[Advance]:
-    """A bar over a file's lines on standard error; nothing where nobody looks on."""
+def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: int | None = None) -> Iterator[Advance]:
+    """A bar over a file's lines, or `total` of another unit, on standard error; nothing where nobody looks on."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -58,11 +62,13 @@ def counting(task: str, file: str, as_json: bool) -> Iterator[Advance]:
     )
     shown = not as_json and err.is_terminal
     with Progress(*columns, console=err, transient=True, disable=not shown) as bar:
-        number = bar.add_task(task, total=_count_lines(file) if shown else None, rate="")
+        if total is None and shown:
+            total = _count_lines(file)
+        number = bar.add_task(task, total=total, rate="")
 
         def advance(done: int, name: str | None = None) -> None:
             speed = bar.tasks[0].speed
-            bar.update(number, completed=done, rate=f"{speed:,.0f} lines/s" if speed else "", description=name or task)
+            bar.update(number, completed=done, rate=f"{speed:,.0f} {unit}/s" if speed else "", description=name or task)
 
         yield advance
 

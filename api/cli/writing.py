@@ -6,7 +6,6 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from api.appending import Appended, append_lines
 from api.application import Application
@@ -27,6 +26,7 @@ from api.cli.app import (
     show,
 )
 from api.cli.files import counting, open_lines
+from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
 from api.importing import ImportOptions, import_turns
 from events.errors import EngramlogError
@@ -40,26 +40,6 @@ import_app = typer.Typer(no_args_is_help=True, help="Import conversations and ol
 app.add_typer(import_app, name="import")
 
 
-def _tell_failures(answer: Appended) -> None:
-    for conflict in answer.conflicts:
-        where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
-        out.print(
-            f"[red]line {conflict['line']}: id {conflict['event_id']} is taken by other content{where}[/];"
-            " nothing of its partition's part of that request was written"
-        )
-    not_written = [failure for failure in answer.failed if failure["status"] == "not_written"]
-    for failure in answer.failed:
-        if failure not in not_written:
-            out.print(f"[yellow]line {failure['line']}: {failure['status']}[/] {escape(failure['error'] or '')}")
-    if not_written:
-        lines = render.plain(sorted({failure["line"] for failure in not_written})[:10])
-        more = " …" if len(not_written) > 10 else ""
-        out.print(
-            f"[yellow]{len(not_written):,} events beside them were not written (line {lines}{more}):[/]"
-            " mend or take out the lines in conflict, then send the file again whole"
-        )
-
-
 @app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
 def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
@@ -70,7 +50,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     ):
         answer = append_lines(application.log, lines, advance)
         advance(len(answer.positions), "folding")
-        _fold(application, answer)
+        fold_appended(application, answer)
     show(answer.as_dict(), json, lambda _: _render_append(answer))
     if answer.error is not None:
         complain(answer.error)
@@ -81,7 +61,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     raise typer.Exit(answer.exit_code)
 
 
-def _fold(application: Application, answer: Appended) -> None:
+def fold_appended(application: Application, answer: Appended) -> None:
     """Wait for the fold; what was written stays said where that fails."""
     try:
         application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
@@ -93,7 +73,7 @@ def _render_append(answer: Appended) -> None:
     out.print(
         f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
     )
-    _tell_failures(answer)
+    tell_failures(answer)
 
 
 @import_app.command(epilog="Example: `engramlog import turns conversation.jsonl --owner-from conversation`")
@@ -123,30 +103,11 @@ def turns(
     ):
         answer = import_turns(application.log, lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
-        _fold(application, answer.done)
-    show(answer.as_dict(), json, lambda told: _render_import(told, answer.done))
+        fold_appended(application, answer.done)
+    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done))
     if answer.done.error is not None:
         complain(answer.done.error)
     raise typer.Exit(answer.done.exit_code)
-
-
-def _render_import(told: dict[str, Any], done: Appended) -> None:
-    owners = told["owners"]
-    skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
-    out.print(
-        f"{told['turns']:,} turn{'' if told['turns'] == 1 else 's'} of {len(owners)} owner{'' if len(owners) == 1 else 's'}:"
-        f" {told['appended']:,} events appended, {told['already_appended']:,} already there{skipped}"
-    )
-    for name, count in list(owners.items())[:10]:
-        out.print(f"  [cyan]{escape(name)}[/] {count:,}")
-    if len(owners) > 10:
-        out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
-    _tell_failures(done)
-    if told["newest_turn"]:
-        out.print(
-            f"[dim]The newest turn is of {told['newest_turn']}. Old conversations have decayed by now:"
-            " ask with --as-of just after it, or with --mode review.[/]"
-        )
 
 
 def done(answer: dict[str, Any], as_json: bool) -> None:

@@ -44,6 +44,27 @@ def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path,
     assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
 
 
+def test_an_import_of_chats_killed_half_way_is_made_whole_by_the_next_one(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    messages = [{"role": "user", "content": f"早上喝茶 number {n}"} for n in range(5)]
+    chats = [{"id": f"c{n}", "created_at": 1_704_096_000 + n, "messages": messages} for n in range(300)]
+    killed = start(["chat-import", "-", "--owner", "ada"], environment, stdin=subprocess.PIPE)
+    assert killed.stdin is not None
+    killed.stdin.write(lines(chats[:250]))
+    killed.stdin.flush()
+    wait_until(lambda: logged_bytes(tmp_path) > 400_000, seconds=60)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    file = written(tmp_path / "chats.jsonl", chats)
+    answer = json.loads(run(["chat-import", file, "--owner", "ada", "--json"], environment).out)
+    assert answer["already_appended"] > 0
+    assert answer["already_appended"] % 1_000 == 0  # a request of one owner is written whole or not at all
+    assert answer["appended"] + answer["already_appended"] == 3_000
+    verdict = json.loads(run(["verify", "--json"], environment).out)
+    assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
+
+
 def written_whole(folder: Path) -> bool:
     """Whether the log holds the first request, and is not being written any more: a kill in the middle would tear it."""
     size = logged_bytes(folder)

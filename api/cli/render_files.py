@@ -1,0 +1,59 @@
+"""What appending and importing files did, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+
+from api.appending import Appended
+from api.cli import render
+from api.cli.app import out
+
+
+def _place(told: dict[str, Any]) -> str:
+    """Where in its file something stands: a line, or a message of a conversation."""
+    if "line" in told:
+        return f"line {told['line']}"
+    return f"conversation {told['conversation']}, message {told['message']}"
+
+
+def tell_failures(answer: Appended) -> None:
+    """Print which events of a file are not in the log, and why."""
+    for conflict in answer.conflicts:
+        where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
+        out.print(
+            f"[red]{_place(conflict)}: id {conflict['event_id']} is taken by other content{where}[/];"
+            " nothing of its partition's part of that request was written"
+        )
+    not_written = [failure for failure in answer.failed if failure["status"] == "not_written"]
+    for failure in answer.failed:
+        if failure not in not_written:
+            out.print(f"[yellow]{_place(failure)}: {failure['status']}[/] {escape(failure['error'] or '')}")
+    if not_written:
+        places = render.plain(", ".join(list(dict.fromkeys(map(_place, not_written)))[:10]))
+        more = " …" if len(not_written) > 10 else ""
+        out.print(
+            f"[yellow]{len(not_written):,} events beside them were not written ({places}{more}):[/]"
+            " mend or take out the lines in conflict, then send the file again whole"
+        )
+
+
+def render_turns(told: dict[str, Any], done: Appended) -> None:
+    """Print what an import of turns did."""
+    owners = told["owners"]
+    skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
+    out.print(
+        f"{told['turns']:,} turn{'' if told['turns'] == 1 else 's'} of {len(owners)} owner{'' if len(owners) == 1 else 's'}:"
+        f" {told['appended']:,} events appended, {told['already_appended']:,} already there{skipped}"
+    )
+    for name, count in list(owners.items())[:10]:
+        out.print(f"  [cyan]{escape(name)}[/] {count:,}")
+    if len(owners) > 10:
+        out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
+    tell_failures(done)
+    if told["newest_turn"]:
+        out.print(
+            f"[dim]The newest turn is of {told['newest_turn']}. Old conversations have decayed by now:"
+            " ask with --as-of just after it, or with --mode review.[/]"
+        )

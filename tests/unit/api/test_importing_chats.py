@@ -1,0 +1,275 @@
+"""Importing exported chats: the shapes, what is refused and where, times and ids, and that importing again appends nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.chat_file import open_chats
+from events.catalogue import MemoryCreated, TurnRecorded
+from events.errors import InputError
+from projections.fold import AnyEvent
+from tests.given_chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, SHAREGPT, chatted, file_of, node, said
+from tests.given_records import new_log
+
+NEW_YEAR = "2024-01-01T08:00:00Z"
+each_shape = pytest.mark.parametrize("shape", SHAPES)
+
+
+def turns(events: list[AnyEvent]) -> list[tuple[str, str, str]]:
+    """Role, text and time of each turn."""
+    return [
+        (one.data.role, one.data.text, one.occurred_at.isoformat())
+        for one in events
+        if isinstance(one.data, TurnRecorded)
+    ]
+
+
+def ids(events: list[AnyEvent]) -> list[str]:
+    return [one.data.turn_id for one in events if isinstance(one.data, TurnRecorded)]
+
+
+def with_messages(*messages: Any, **more: Any) -> dict[str, Any]:
+    """A conversation of OpenAI messages without id or times."""
+    return {"messages": list(messages), **more}
+
+
+def say(text: str, role: str = "user", **more: Any) -> dict[str, Any]:
+    return {"role": role, "content": text, **more}
+
+
+# --- the shapes -----------------------------------------------------------------------------------------------------
+
+
+@each_shape
+@pytest.mark.parametrize("whole", [False, True])
+def test_each_shape_is_recognised_and_becomes_the_same_turns_and_memories(shape: str, whole: bool) -> None:
+    answer, events = chatted(file_of(SHAPES[shape], whole=whole))
+    assert (answer.shape, answer.conversations, answer.imported.turns) == (shape, 1, 2)
+    asked, answered = turns(events)
+    assert (asked, answered[:2]) == (("user", ASKED, "2024-01-01T08:00:00+00:00"), ("assistant", ANSWERED))
+    assert {one.session_id for one in events} == {"c1"}
+    assert [one.data.content for one in events if isinstance(one.data, MemoryCreated)] == [ASKED, ANSWERED]
+
+
+@pytest.mark.parametrize(
+    ("shape", "left_out", "skipped"),
+    [
+        ("openai", {"system": 1, "tool": 1}, 1),
+        ("claude", {}, 0),
+        ("sharegpt", {"system": 1}, 0),
+        ("chatgpt", {"system": 1, "hidden": 1, "tool": 2, "other": 1}, 0),
+    ],
+)
+def test_what_nobody_said_is_left_out_and_counted(shape: str, left_out: dict[str, int], skipped: int) -> None:
+    answer, _ = chatted(file_of(SHAPES[shape]))
+    assert (answer.as_dict()["left_out"], answer.imported.skipped) == (left_out, skipped)
+
+
+def test_of_a_tree_the_current_branch_is_followed_and_others_are_not() -> None:
+    _, events = chatted(file_of(CHATGPT | {"current_node": "u0"}))
+    assert turns(events) == [("user", "我早上喝茶。", "2024-01-01T08:00:00+00:00")]
+
+
+def test_a_tree_without_current_node_is_followed_from_its_only_leaf() -> None:
+    mapping = {"a": node("a", None, ["b"], said("a", "user", "one")), "b": node("b", "a", [], said("b", "user", "two"))}
+    _, events = chatted(file_of({"id": "c", "mapping": mapping}))
+    assert ids(events) == ["c/a", "c/b"]
+
+
+def test_spoken_parts_have_their_transcription_and_pictures_nothing() -> None:
+    parts = [{"content_type": "image_asset_pointer"}, {"content_type": "audio_transcription", "text": "你好"}, "hello"]
+    message = said("a", "user", "", content={"content_type": "multimodal_text", "parts": parts})
+    _, events = chatted(file_of({"id": "c", "current_node": "a", "mapping": {"a": node("a", None, [], message)}}))
+    assert [text for _, text, _ in turns(events)] == ["你好\nhello"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_list_of_messages_alone_is_one_conversation(whole: bool) -> None:
+    listed = [say("one"), say("two", "assistant")]
+    lines = file_of(*listed, whole=True) if whole else file_of(listed)
+    answer, events = chatted(lines, since=NEW_YEAR)
+    assert (answer.conversations, [text for _, text, _ in turns(events)]) == (1, ["one", "two"])
+
+
+def test_lines_of_turns_are_imported_as_import_turns_does() -> None:
+    lines = file_of({"turn_id": "t1", "occurred_at": NEW_YEAR, "speaker": "user", "text": ASKED, "conversation": "ada"})
+    answer, events = chatted([b"\xef\xbb\xbf\n", *lines], owner=None)
+    assert (answer.shape, ids(events), answer.as_dict()["owners"]) == ("lines", ["t1"], {"ada": 1})
+
+
+def test_the_owner_may_be_a_field_of_the_conversation() -> None:
+    answer, _ = chatted(file_of(OPENAI | {"conversation": "lin"}, OPENAI | {"conversation": "ada"}), owner=None)
+    assert answer.imported.owners == {"lin": 2, "ada": 2}
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        (b"", "nothing but empty lines"),
+        (b"\n \n", "nothing but empty lines"),
+        (b"hello", "hello"),
+        (b"{", "{"),
+        (b"7", "a int: 7"),
+        (b"{}", "an object without fields"),
+        (b'{"prompt": "x", "completion": "y"}', "an object with prompt, completion"),
+        (b'[{"prompt": "x"}]', "an object with prompt"),
+        (b'["x"]', "a str: x"),
+        (b'[{"turn_id": "t"}]', "a list of turns"),
+    ],
+)
+def test_a_file_of_no_known_shape_is_refused_with_what_it_is(content: bytes, got: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        open_chats(iter(content.splitlines(keepends=True)))
+    assert (refusal.value.context["field"], refusal.value.context["got"]) == ("file", got)
+
+
+@pytest.mark.parametrize(
+    ("shape", "allowed"), [("claude", "claude (chat_messages)"), ("nonsense", "auto, lines, chatgpt")]
+)
+def test_a_shape_that_the_file_is_not_is_refused(shape: str, allowed: str) -> None:
+    with pytest.raises(InputError, match=r"allowed: ") as refusal:
+        open_chats(iter(file_of(OPENAI)), shape)
+    assert allowed in refusal.value.message
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_conversation_of_another_shape_stops_the_import_there(whole: bool) -> None:
+    answer, events = chatted(file_of(OPENAI, CLAUDE, whole=whole))
+    assert isinstance(answer.imported.done.error, InputError)
+    assert "conversation 2" in answer.imported.done.error.message
+    assert (len(turns(events)), answer.imported.done.exit_code) == (2, 2)
+
+
+def test_a_document_or_a_line_over_the_size_is_refused_with_what_to_do() -> None:
+    for lines in (file_of(OPENAI, whole=True), file_of(OPENAI)):
+        with pytest.raises(InputError, match=r"at most 100 bytes in one piece; write a conversation a line"):
+            open_chats(iter(lines), largest=100)
+
+
+def bad_tree(**changes: Any) -> dict[str, Any]:
+    return CHATGPT | changes
+
+
+@pytest.mark.parametrize(
+    ("conversation", "place", "field"),
+    [
+        (with_messages(say("x", "narrator")), "message 1", "role"),
+        (with_messages(say("x"), {"role": "user"}), "message 2", "content"),
+        (with_messages(say("x"), {"role": "user", "content": 7}), "message 2", "content"),
+        (with_messages({"role": "user", "content": ["a", 7]}), "message 1", "content[1]"),
+        (with_messages({"role": "user", "content": [{"type": "text"}]}), "message 1", "content[0].text"),
+        (with_messages(say("x"), "y"), "message 2", "message"),
+        (with_messages(say("x", created_at=True)), "message 1", "created_at"),
+        (with_messages(say("x", created_at="yesterday")), "message 1", "created_at"),
+        (with_messages(say("x", created_at=-1)), "message 1", "created_at"),
+        (with_messages(say("x", created_at=9_000_000_000)), "message 1", "occurred_at"),
+        (with_messages(say("x", id="m"), say("y", id="m"), id="c"), "message 2", "id"),
+        ({"messages": {}}, "conversation 1", "messages"),
+        ({"messages": [], "created_at": {}}, "conversation 1", "created_at"),
+        (SHAREGPT | {"conversations": [{"from": "gpt"}]}, "message 1", "value"),
+        (CLAUDE | {"chat_messages": [{"sender": "human"}]}, "message 1", "text"),
+        (CLAUDE | {"chat_messages": [{"sender": "cat", "text": "x"}]}, "message 1", "sender"),
+        (bad_tree(mapping=[]), "conversation 1", "mapping"),
+        (bad_tree(current_node="z"), "conversation 1", "current_node"),
+        (bad_tree(current_node=None), "conversation 1", "current_node"),
+        (bad_tree(current_node="a", mapping={"a": node("a", "a", [], None)}), "conversation 1", "parent"),
+        (bad_tree(current_node="a", mapping={"a": node("a", None, [], {"author": 7})}), "message 1", "author.role"),
+        (
+            bad_tree(current_node="a", mapping={"a": node("a", None, [], {"author": {"role": "user"}})}),
+            "message 1",
+            "content",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_conversation_message_and_field(
+    conversation: dict[str, Any], place: str, field: str
+) -> None:
+    answer, _ = chatted(file_of(conversation), since=NEW_YEAR)
+    error = answer.imported.done.error
+    assert isinstance(error, InputError)
+    assert place in error.context["where"]
+    assert error.context["where"].startswith("conversation 1 on line 1")
+    assert error.context["field"] == field
+    assert error.context["allowed"]
+
+
+def test_messages_without_any_time_need_a_beginning() -> None:
+    answer, events = chatted(file_of(with_messages(say("x"))))
+    assert answer.imported.done.error is not None
+    assert "--from TIME" in answer.imported.done.error.message
+    assert events == []
+
+
+def test_what_stood_before_a_bad_message_is_imported_and_the_mended_file_adds_the_rest() -> None:
+    log = new_log()
+    good = [say("one"), say("two")]
+    chatted(file_of(with_messages(*good, say("x", "narrator"))), log, since=NEW_YEAR)
+    answer, events = chatted(file_of(with_messages(*good, say("x"))), log, since=NEW_YEAR)
+    assert (answer.imported.done.already_appended, answer.imported.done.appended, len(turns(events))) == (4, 2, 3)
+
+
+def test_a_message_over_64_kib_is_left_out_and_counted() -> None:
+    answer, events = chatted(file_of(with_messages(say("长" * 22_000), say("short"))), since=NEW_YEAR)
+    assert (answer.left_out, [text for _, text, _ in turns(events)]) == ({"too_long": 1}, ["short"])
+
+
+# --- times and ids --------------------------------------------------------------------------------------------------
+
+
+def test_a_message_without_time_is_a_minute_after_the_one_before_it() -> None:
+    messages = [say("a"), say("b"), say("c", created_at="2024-01-02T00:00:00+08:00"), say("d")]
+    _, events = chatted(file_of(with_messages(*messages)), since=NEW_YEAR)
+    assert [at[5:16] for _, _, at in turns(events)] == ["01-01T08:00", "01-01T08:01", "01-01T16:00", "01-01T16:01"]
+
+
+@each_shape
+def test_importing_again_appends_nothing(shape: str) -> None:
+    log = new_log()
+    bare = {key: value for key, value in SHAPES[shape].items() if key not in ("id", "uuid", "conversation_id")}
+    lines = file_of(SHAPES[shape], bare, bare)
+    first, events = chatted(lines, log)
+    again, _ = chatted(lines, log)
+    assert (first.imported.done.appended, len(ids(events)), len(set(ids(events)))) == (12, 6, 6)
+    assert (again.imported.done.appended, again.imported.done.already_appended) == (0, 12)
+    assert len({one.session_id for one in events}) == 3
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["hi", "你好", "ok"]), min_size=1, max_size=4), min_size=1, max_size=4), st.data()
+)
+def test_a_conversation_that_has_grown_adds_only_what_is_new(chats: list[list[str]], data: st.DataObject) -> None:
+    log = new_log()
+    chatted(file_of(*(with_messages(*map(say, texts)) for texts in chats)), log, since=NEW_YEAR)
+    grown = [*chats]
+    which = data.draw(st.integers(0, len(chats) - 1))
+    grown[which] = [*chats[which], "new"]
+    answer, events = chatted(file_of(*(with_messages(*map(say, texts)) for texts in grown)), log, since=NEW_YEAR)
+    assert (answer.imported.done.appended, answer.imported.done.conflicts) == (2, [])
+    assert len(turns(events)) == sum(map(len, grown))
+
+
+def test_one_message_in_two_conversations_is_a_turn_in_each() -> None:
+    answer, events = chatted(file_of(CLAUDE, CLAUDE | {"uuid": "c2"}))
+    assert (answer.imported.done.exit_code, ids(events)) == (0, ["c1/m1", "c1/m2", "c2/m1", "c2/m2"])
+
+
+def test_a_message_changed_under_its_id_is_told_with_conversation_and_message() -> None:
+    log = new_log()
+    chatted(file_of(CLAUDE | {"uuid": "c0"}, CLAUDE), log)
+    changed = orjson.loads(orjson.dumps(CLAUDE))
+    changed["chat_messages"][1]["content"][1]["text"] = "Noted: tea."
+    answer, _ = chatted(file_of(CLAUDE | {"uuid": "c0"}, changed), log)
+    assert {(one["conversation"], one["message"]) for one in answer.imported.done.conflicts} == {(2, 2)}
+
+
+def test_an_export_without_conversations_imports_nothing() -> None:
+    answer, events = chatted([b"[]"])
+    assert (answer.conversations, answer.imported.done.exit_code, events) == (0, 0, [])
