@@ -118,6 +118,10 @@ class Keeper:
         self._tell("store closed" if opened else "store not opened", reason=error.message, alarm=True)
         if not opened:
             self._give(None, error)
+            return
+        with self._changed:
+            self._open = None
+            self._changed.notify_all()
 
     def _tend(self, application: Application, store: OpenStore) -> None:
         """Append what was shown, until this is not to be used any more."""

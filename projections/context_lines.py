@@ -48,7 +48,7 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
         turn
         for memory in gone
         if memory.purged_at is not None or memory.deletion == "user_delete"
-        for turn in memory.source_turns
+        for turn in (*memory.source_turns, *(one.turn_id for one in memory.user_mentions if one.turn_id is not None))
     )
 
 
@@ -60,7 +60,10 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         return "negated"
     if memory.sensitivity > rules.most_sensitive:
         return "sensitive"
-    if (memory.tier == "episode" or memory.summarises) and not rules.forgotten.isdisjoint(memory.source_turns):
+    made_of_turns = (
+        memory.tier == "episode" or memory.kind == "episode" or memory.summarises or memory.source == "judge"
+    )
+    if made_of_turns and not rules.forgotten.isdisjoint(memory.source_turns):
         return "deleted"
     return None
 

@@ -15,14 +15,14 @@ _HAN = {digit: value for value, digit in enumerate("零一二三四五六七八�
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 NUMBER_ENGLISH = (
-    r"(?:\d{1,3}(?:,\d{3})+|\d{1,9}(?:\.\d{1,4})?|(?:"
+    r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}(?:\.[0-9]{1,4})?|(?:"
     + "|".join(_TENS)
     + r")(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|"
     + "|".join(sorted(_ENGLISH, key=len, reverse=True))
     + ")"
 )
 """A pattern without groups, for texts in lower case."""
-NUMBER_CHINESE = r"(?:\d{1,9}(?:\.\d{1,4})?|[零〇一二两三四五六七八九十百千]{1,7})"
+NUMBER_CHINESE = r"(?:[0-9]{1,9}(?:\.[0-9]{1,4})?|[零〇一二两三四五六七八九十百千]{1,7})"
 
 
 def value_of(text: str) -> float | None:

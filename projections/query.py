@@ -158,10 +158,11 @@ def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
 
 
 def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:
-    """What holds instead, as far as it may be told: not the text of a memory that was purged, and a secret only where asked for."""
+    """What holds instead, as far as it may be told: no text of a memory that was deleted, a secret only where asked for."""
     text = negation.new_preference
     successor = view.get(negation.replaced_by) if negation.replaced_by else None
-    if text is None or (successor is not None and successor.purged_at is not None):
+    gone = successor is not None and (successor.deleted_at is not None or successor.purged_at is not None)
+    if text is None or gone:
         return None
     secret = detect_sensitivity(text) >= SECRET or (successor is not None and successor.sensitivity >= SECRET)
     return WITHHELD if secret and not reveal else text

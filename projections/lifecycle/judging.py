@@ -7,6 +7,7 @@ in order, each against what is known by then, those judged before it included: s
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -94,6 +95,7 @@ class _Judging:
         self._least = view.parameters.merge_similarity
         self._shelf = Shelf(view)
         self._asked = Shelf()
+        self._told = _told_by_turn(view)
         self.verdicts: list[Verdict] = []
 
     def judge(self, heard: Heard, said: Statement) -> None:
@@ -103,6 +105,8 @@ class _Judging:
             return self._tell("SKIP", heard, said, None, unfit)
         memory_id = self._id(heard, said)
         if self._view.get(memory_id) is not None or self._shelf.holds(memory_id):
+            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+        if any(same_words(said.content, content) for content in self._told.get(heard.turn.turn_id, ())):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
         speaker = heard.turn.speaker
         ended = self._ended(said, speaker)
@@ -181,7 +185,15 @@ class _Judging:
         return self._tell("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
                           [self._decision("boost", (known.id,), heard, "said again", data, "user")])  # fmt: skip
 
+    def _is_later(self, known: Known, heard: Heard) -> bool:
+        """Whether what is known was said after this turn: an older turn that comes late takes nothing back."""
+        memory = self._view.get(known.id)
+        return memory is not None and memory.last_activated_at > heard.said_at
+
     def _update(self, heard: Heard, said: Statement, known: Known, alike: float) -> None:
+        if self._is_later(known, heard):
+            self._again(heard, said, known, alike)
+            return
         data = MemoryRevised(memory_id=known.id, content=said.content)
         reason = f"said more fully (similarity {alike:.2f})"
         mention = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=heard.turn.turn_id)
@@ -194,6 +206,9 @@ class _Judging:
         self._tell("UPDATE", heard, said, known.id, reason, decisions)
 
     def _negate(self, heard: Heard, said: Statement, memory_id: str, old: Known, reason: str) -> None:
+        if self._is_later(old, heard):
+            self._flag(heard, said, memory_id, old, f"{reason}, but what is known was said later")
+            return
         decisions = self._created(heard, said, memory_id, corrects=old.id)
         data = MemoryNegated(
             memory_id=old.id,
@@ -266,3 +281,14 @@ def _unfit(said: Statement) -> str | None:
 
 
 __all__ = ["Fact", "Heard", "Verdict", "judge"]
+
+
+def _told_by_turn(view: OwnerView) -> dict[str, list[str]]:
+    """What was made of each turn, whatever has become of it: what its owner deleted does not come back by itself."""
+    told: dict[str, list[str]] = defaultdict(list)
+    for memory in view.columns.memories:
+        if memory.source == "judge":
+            mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
+            for turn in (*memory.source_turns, *mentions):
+                told[turn].append(memory.content)
+    return told

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
+from events.catalogue import MemoryNegated
 from projections.lifecycle import Decision, plan
 from projections.lifecycle.extracting import verdicts
 from projections.view import OwnerView
-from tests.given import Told, at, created, deleted, folded
+from tests.given import Told, at, created, deleted, folded, negated
 
 JOB = ["extract"]
 
@@ -169,3 +170,26 @@ def test_a_question_asked_in_three_turns_becomes_a_memory_once() -> None:
 )
 def test_a_greeting_asked_again_and_again_does_not(question: str) -> None:
     assert operations(*(turn(question, f"t{n}", n) for n in range(6))) == []
+
+
+@pytest.mark.parametrize("gone", [deleted, negated])
+def test_what_was_made_of_two_turns_and_taken_back_comes_back_from_neither(gone) -> None:
+    view = carried_out(turn("I love jazz.", "t1", 1), turn("I love jazz.", "t2", 2))
+    (typed_id,) = (memory.id for memory in view.columns.memories if memory.source == "judge")
+    later = [turn("I love jazz.", "t1", 1), turn("I love jazz.", "t2", 2)]
+    made = told(plan(view_of(later), at(3), JOB), 3)
+    again = view_of([*later, *made, gone(typed_id, 4)])
+    assert [one.decisions for one in verdicts(again, at(5), again=True) if one.decisions] == []
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [("I live in Rome.", "I live in Paris."), ("I don't like coffee any more.", "I love coffee.")],
+)
+def test_an_older_turn_that_comes_late_takes_nothing_back(newer: str, older: str) -> None:
+    first = [turn(newer, "t1", 50)]
+    made = told(plan(view_of(first), at(60), JOB), 60)
+    late = [*first, *made, turn(older, "t2", 1)]
+    (found,) = (one for one in verdicts(view_of(late), at(70)) if one.turn_id == "t2")
+    assert found.operation == "FLAG"
+    assert not any(isinstance(one.data, MemoryNegated) for one in found.decisions)
