@@ -12,7 +12,6 @@ Only what the mode shows counts: a withheld memory lends nothing to its neighbou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from projections.conversation_index import ASSISTANT, NONE, ConversationIndex
 from projections.conversation_meaning import Meant, meaning_values, meant, only_meant
 from projections.conversation_question import Heard
 from projections.conversation_terms import Stage, over_best, term_values
-from projections.conversation_weights import ADMITTING, SETTINGS, WEIGHTS
+from projections.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
 from projections.laws.law import Floats
 from projections.meaning import Sense
 from projections.modes import Flags
@@ -30,7 +29,6 @@ from projections.ranked import Ranked, added, best
 from projections.search_index import Rows
 from projections.view import OwnerView
 
-_WEIGHTS = asdict(WEIGHTS)
 _LAST = 1e-9
 """Share of the thread in the rough score: what only the thread reaches goes on after everything else."""
 _LITTLE = 1e-6
@@ -81,7 +79,7 @@ def rank(
     held = np.maximum(standing[rows], 0.0)
     values["weight"] = held / (1.0 + held)
     # Rounded before they are added, so that what is told adds up to the score that is told.
-    table = np.array([_WEIGHTS[name] for name in values])[:, None] * np.array(list(values.values()))
+    table = np.array([TERM_WEIGHTS[name] for name in values])[:, None] * np.array(list(values.values()))
     told = np.round(table[:, admitted], 6)
     parts = {name: part for name, part, some in zip(values, told, table.any(axis=1), strict=True) if some}
     return Ranked(rows[admitted], added(parts, told.shape[1]), parts, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from projections.conversation_dates import DateShares
 
@@ -81,5 +81,7 @@ class Settings:
 
 
 WEIGHTS, SETTINGS = Weights(), Settings()
+TERM_WEIGHTS: dict[str, float] = asdict(WEIGHTS)
+"""The weights by the name of their term."""
 ADMITTING = ("text", "meaning", "thread", "neighbour", "answer", "date")
 """Terms any of which makes a memory a result: the others only order."""

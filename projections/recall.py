@@ -7,7 +7,7 @@ what it replaced, reasons that add up, and what was withheld.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from projections.columns import Columns
 from projections.context import contextual_match
 from projections.conversation_dates import told
 from projections.conversation_question import Heard, hear
-from projections.conversation_weights import WEIGHTS
+from projections.conversation_weights import TERM_WEIGHTS, WEIGHTS
 from projections.keyword_match import expanded
 from projections.laws.law import Floats
 from projections.meaning import Sense
@@ -48,7 +48,6 @@ MOST_EXPLAINED = 100
 """Rows up to which explaining each is quicker than scoring all."""
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
-_WEIGHTS = asdict(WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +232,7 @@ def _explained(this: _Search, ranked: Ranked, at: int, bm25: Mapping[str, float]
     if this.heard is None:
         return {"score": score, "terms": _terms(bm25, float(text_score(this.view, np.array(sum(bm25.values())))))}
     score = {name: value for name, value in score.items() if value}
-    weights = {name: _WEIGHTS[name] for name in score if name in _WEIGHTS}
+    weights = {name: TERM_WEIGHTS[name] for name in score if name in TERM_WEIGHTS}
     return {"score": score, "weights": weights, "terms": _terms(bm25, score.get("text", 0.0))}
 
 

@@ -217,10 +217,5 @@ def test_the_category_chooses_the_resolution_and_what_is_not_sure_has_none(
 
 @pytest.mark.parametrize("digit", ["٣", "३", "３", "𝟛", "〇", "Ⅻ"])
 def test_a_digit_of_any_script_is_read_or_left(digit: str) -> None:
-    assert compare("I am 5 years old", f"I am {digit} years old.").kind in (
-        "contradicts",
-        "unrelated",
-        "refines",
-        "same",
-    )
+    assert compare("I am 5 years old", f"I am {digit} years old.").kind != "same"
     assert compare(f"I don't like the number {digit} at all.", f"I like the number {digit}.").kind != "same"
