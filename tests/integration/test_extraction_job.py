@@ -14,7 +14,7 @@ from consumers.redis_lifecycle import Lifecycle
 from consumers.rq_jobs import Serving, run, serving
 from events.envelope import canonical, decode
 from projections.redis_view import RedisViews
-from tests.integration.live import Live, live_store
+from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer, Servers
 
 SAID = [
@@ -43,6 +43,7 @@ def live(server: RedisServer) -> Iterator[Live]:
                 for n, text in enumerate(SAID)
             )
             assert import_turns(store.log, map(canonical, turns), ImportOptions(owner=owner)).turns == len(SAID)
+        wait_until(store.folded)  # a job reads what is folded
         yield store
 
 
