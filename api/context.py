@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from api.accesses import AccessRecorder
 from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
 from api.reading import Reader
-from api.said import Recent, recent
 from api.scenes import Scene
 from events.errors import InputError
 from events.log import EventLog
@@ -34,6 +33,7 @@ from projections.context_lines import (
 from projections.modes import visibility
 from projections.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
 from projections.prompt_text import TokenCount, estimated_tokens, is_chinese
+from projections.redis_said import Recent, recent
 from projections.redis_view import RedisViews
 from projections.sessions import WORKING_MESSAGES, Conversation, conversation
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from api.asked import check_limit
 from api.reading import Reader
-from api.said import all_said
 from api.scenes import Progress
 from projections.context_lines import forgotten_turns
 from projections.memory import SECRET
 from projections.query import card, moment
+from projections.redis_said import all_said
 from projections.redis_view import RedisViews
 from projections.sensitivity import detect_sensitivity
 from projections.sessions import Turn

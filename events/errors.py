@@ -18,6 +18,7 @@
     |  |- StoreMismatch            this is not the store it should be
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
+    |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
        |- UndecodableEvent         stored bytes of an event that this version cannot read
        |- DamagedState             stored records that cannot be read; the log is the truth
@@ -150,6 +151,22 @@ class EmbedderFailed(EngramlogError):
     """The embedder does not answer, refuses a text, or gives what are no vectors. No store is harmed; words still find."""
 
     status = 503
+
+
+class ModelFailed(EngramlogError):
+    """A language model gave no answer that can be used; nothing follows from it.
+
+    `down` tells whether the endpoint failed (unreachable, too slow, no quota, a wrong key or model), so that asking about
+    something else would fare no better; otherwise it answered, and this one answer was refused, cut off or malformed.
+    `usage` is what asking took until then: requests, input tokens, output tokens.
+    """
+
+    status = 503
+
+    def __init__(self, message: str, *, down: bool, usage: tuple[int, int, int] = (0, 0, 0), **context: Any) -> None:
+        super().__init__(message, down=down, **context)
+        self.down = down
+        self.usage = usage
 
 
 class FoldError(EngramlogError):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from api.context import Contexts
-from api.said import REACHES, all_said
 from events.envelope import prepare
 from events.errors import InputError, NotFound, StoreUnavailable
 from projections.episode import event_of, plan
+from projections.redis_said import REACHES, all_said
 from projections.sessions import Turn
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given import Told, created, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised

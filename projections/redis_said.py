@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from api.scenes import Progress
 from events.partitions import partition_of
 from projections.redis_view import RedisViews
 from projections.sessions import Said, read_said
@@ -17,6 +16,7 @@ from projections.sessions import Said, read_said
 REACHES = (128, 1_024)
 """How many of an owner's newest events are looked back over: the second where the first do not tell enough."""
 PIECE = 500
+Progress = Callable[[int, int], None]
 
 
 class Recent(NamedTuple):
