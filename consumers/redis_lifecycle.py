@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from events.door import make_event
@@ -20,7 +21,7 @@ from events.redis_wire import Wire
 from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.changelog import id_text
 from projections.fold import PROJECTION_VERSION
-from projections.lifecycle import JOBS, Decision, plan
+from projections.lifecycle import JOBS, Decision, Plan, plan
 from projections.redis_view import RedisViews, Standing
 
 REQUEST = 500
@@ -86,7 +87,22 @@ class Lifecycle:
         now: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> Done:
-        """Plan and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
+        """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
+        return self.carry_out_plan(owner, partial(plan, jobs=jobs), now=now, on_progress=on_progress)
+
+    def carry_out_plan(
+        self,
+        owner: str,
+        planner: Plan,
+        *,
+        now: int | None = None,
+        on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Done:
+        """What `planner` makes of the owner's newest state, appended; it is asked anew where the owner goes on meanwhile.
+
+        The planner is called while the view is held, so it waits for nothing: what it needs of others is fetched before.
+        `on_progress` gets how many decisions are appended, and of how many. Raises as `carry_out`, and what the planner raises.
+        """
         done = Done(owner)
         for _ in range(TRIES):
             head, newest = self._level(owner)
@@ -97,7 +113,7 @@ class Lifecycle:
                     )
                 _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
-                decisions = plan(view, moment, jobs)
+                decisions = planner(view, moment)
             if not decisions:
                 done.position = done.position or standing.position
                 return done

@@ -40,6 +40,7 @@ from events.vocabulary import (
     Text,
     Tier,
     Time,
+    Tokens,
     Turns,
     Via,
     Word,
@@ -290,6 +291,19 @@ class ReviewGraded(Shape, frozen=True, kw_only=True):
     grade: Annotated[int, Field(ge=0, le=5)]
 
 
+class TurnsExtracted(Shape, frozen=True, kw_only=True):
+    """Turns were read, and what follows from them was decided. Changes no memory; what was read is not read again."""
+
+    up_to: Id
+    turns: Annotated[int, Field(ge=1, le=1_000_000)]
+    by: Name
+    prompt: Word | None = None
+    requests: Tokens = 0
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    by_rules: Turns = ()
+
+
 class ProfileChosen(Shape, frozen=True, kw_only=True):
     """From here on this law gates the owner's recall and lifecycle."""
 
@@ -332,6 +346,7 @@ EventData = (
     | FactRetracted
     | SynonymDefined
     | ReviewGraded
+    | TurnsExtracted
     | ProfileChosen
     | ParametersChanged
     | EventDiscarded

@@ -125,6 +125,7 @@ Text = Annotated[
     AfterValidator(check_text),
     WithJsonSchema({"type": "string", "minLength": 1, "description": TEXT_RULE}),
 ]
+Tokens = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
 Reason = Annotated[str, Field(max_length=2_000)]
 Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\p{L}\p{N}_\-./:+]+$", description=WORD_RULE)]
 Keyword = Annotated[str, Field(min_length=1, max_length=100)]

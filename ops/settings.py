@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -55,6 +55,22 @@ class Settings(BaseSettings):
     """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset."""
     embedder_key: SecretStr | None = None
     """Its key; never printed or logged."""
+    model: str | None = None
+    """The language model that is asked where something is to be done by a model; none is asked when unset."""
+    model_url: str | None = None
+    """Where it is served: what comes before /chat/completions; OpenAI's own when unset, and then a key is needed."""
+    model_key: SecretStr | None = None
+    """Its key; never printed or logged."""
+    model_output: Literal["tool", "native", "prompted"] = "tool"
+    """How a typed answer is asked for: as a call of a tool, by a JSON schema, or in words."""
+    model_timeout: Annotated[float, Field(gt=0, le=600)] = 60.0
+    """Seconds for one whole answer."""
+    model_per_minute: Annotated[int, Field(ge=1, le=100_000)] = 60
+    """Requests a minute at most, in one process."""
+    model_price_in: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    """What a million input tokens cost, in any currency; costs are told where both prices are set."""
+    model_price_out: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    """What a million output tokens cost."""
 
     @field_validator("redis_url", "queue_url")
     @classmethod
@@ -77,11 +93,18 @@ class Settings(BaseSettings):
             raise ValueError("none, minilm, sentence:NAME or openai:MODEL")
         return value
 
-    @field_validator("embedder_url")
+    @field_validator("embedder_url", "model_url")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("a URL that begins with http:// or https://")
+        return value or None
+
+    @field_validator("model")
+    @classmethod
+    def _one_name(cls, value: str | None) -> str | None:
+        if value and not (value.isprintable() and value == value.strip() and len(value) <= 120):
+            raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
         return value or None
 
     @field_validator("log_level")

@@ -38,6 +38,7 @@ from events.catalogue import (
     ProfileChosen,
     ReviewGraded,
     SynonymDefined,
+    TurnsExtracted,
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
@@ -85,6 +86,10 @@ def _define_synonym(scene: Scene, data: SynonymDefined, _event: Event[Any]) -> N
     )
 
 
+def _read_turns(scene: Scene, data: TurnsExtracted, _event: Event[Any]) -> None:
+    scene.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
+
+
 def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
     scene.notes.append(Note(OWNER, "discard", "an operator dropped one parked event", None, None, ()))
 
@@ -112,6 +117,7 @@ HANDLERS: Mapping[type, Handler] = {
     ProfileChosen: _choose_profile,
     ParametersChanged: _change_parameters,
     SynonymDefined: _define_synonym,
+    TurnsExtracted: _read_turns,
     EventDiscarded: _discard,
 }
 """Turns and tool results change nothing and have no handler."""

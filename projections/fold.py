@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.catalogue import EventData
+from events.catalogue import EventData, TurnsExtracted
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue
 from projections.changelog import FIRST_LINK, Entry, link, make_entry
@@ -23,6 +23,19 @@ PROJECTION_VERSION = 3
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
+
+
+class ReadTurns(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What extraction has read of an owner."""
+
+    up_to: str = ""
+    """Id of the last turn that was read; empty before the first."""
+    applied: int = 0
+    """How many events were applied when that was decided."""
+    turns: int = 0
+    """How many were read in all."""
+    took: tuple[tuple[str, int, int, int], ...] = ()
+    """(Who read, requests, input tokens, output tokens), ascending; rules take none."""
 
 
 class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -40,6 +53,8 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Name of the newest packed log field (the seq it reaches), 0 for none."""
     synonyms: tuple[tuple[str, str, float], ...] = ()
     """The owner's own: at most 256 pairs, and 64 that are no synonyms here."""
+    read: ReadTurns = ReadTurns()
+    """How far its turns were read, and what that took."""
 
     @property
     def settings(self) -> Settings:
@@ -94,8 +109,19 @@ def fold_event(
         settings.parameters,
         owner.pack,
         settings.synonyms,
+        _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
     )
     return Step(after, change.memories, entries)
+
+
+def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
+    """After turns were read: a mark that comes twice counts once, for it is one event."""
+    took = {name: numbers for name, *numbers in owner.read.took}
+    before = took.get(data.by, [0, 0, 0])
+    now = (data.requests, data.input_tokens, data.output_tokens)
+    took[data.by] = [a + b for a, b in zip(before, now, strict=True)]
+    listed = tuple((name, *numbers) for name, numbers in sorted(took.items()))
+    return ReadTurns(data.up_to, owner.applied + 1, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
 
 
 class History(NamedTuple):

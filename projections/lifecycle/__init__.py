@@ -13,6 +13,7 @@ from projections.lifecycle.sweep import sweep
 from projections.view import OwnerView
 
 Plan = Callable[[OwnerView, int], list[Decision]]
+"""What is decided on an owner's state at a moment, microseconds."""
 JOBS: Mapping[str, Plan] = {
     "sweep": sweep,
     "review": reviews,
@@ -40,4 +41,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[D
     return decisions
 
 
-__all__ = ["EXTRACTION", "JOBS", "Decision", "plan"]
+__all__ = ["EXTRACTION", "JOBS", "Decision", "Plan", "plan"]
