@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from events.door import make_event
 from events.envelope import Prepared, from_micros, prepare
@@ -23,6 +23,7 @@ from projections.changelog import id_text
 from projections.fold import PROJECTION_VERSION
 from projections.lifecycle import JOBS, Decision, Plan, plan
 from projections.redis_view import RedisViews, Standing
+from projections.view import OwnerView
 
 REQUEST = 500
 """Decisions appended at once."""
@@ -32,6 +33,7 @@ TRIES = 5
 """How often a plan is made anew because the owner went on meanwhile."""
 WAIT_SECONDS = 10.0
 Settle = Callable[[Mapping[int, int]], None]
+Seen = TypeVar("Seen")
 
 
 @dataclass(slots=True)
@@ -71,6 +73,17 @@ class Lifecycle:
         self._views = views
         self._settle = settle
 
+    def look(self, owner: str, see: Callable[[OwnerView, int], Seen], *, now: int | None = None) -> Seen:
+        """What `see` makes of the owner's newest state, all that is in the log folded; nothing is appended.
+
+        Raises OwnerQuarantined where the owner's state stands still, NotYetFolded where nobody folds.
+        """
+        _, newest = self._level(owner)
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
+            _refuse_quarantined(owner, standing)
+            _refuse_another_version(owner, standing)
+            return see(view, self._log.now() if now is None else now)
+
     def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Done:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         _, newest = self._level(owner)
@@ -107,10 +120,7 @@ class Lifecycle:
         for _ in range(TRIES):
             head, newest = self._level(owner)
             with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
-                if standing.quarantine is not None:
-                    raise OwnerQuarantined(
-                        f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
-                    )
+                _refuse_quarantined(owner, standing)
                 _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
                 decisions = planner(view, moment)
@@ -174,6 +184,7 @@ class Lifecycle:
             now=max(now, self._log.now()),
             event_id=decision.event_id(owner),
             causation_id=causes.get(decision.seq),
+            session_id=decision.session,
         )
         return prepare(event)
 
@@ -210,6 +221,13 @@ def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:
         request.append(one)
     if request:
         yield request
+
+
+def _refuse_quarantined(owner: str, standing: Standing) -> None:
+    if standing.quarantine is not None:
+        raise OwnerQuarantined(
+            f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
+        )
 
 
 def _refuse_another_version(owner: str, standing: Standing) -> None:

@@ -291,19 +291,6 @@ class ReviewGraded(Shape, frozen=True, kw_only=True):
     grade: Annotated[int, Field(ge=0, le=5)]
 
 
-class TurnsExtracted(Shape, frozen=True, kw_only=True):
-    """Turns were read, and what follows from them was decided. Changes no memory; what was read is not read again."""
-
-    up_to: Id
-    turns: Annotated[int, Field(ge=1, le=1_000_000)]
-    by: Name
-    prompt: Word | None = None
-    requests: Tokens = 0
-    input_tokens: Tokens = 0
-    output_tokens: Tokens = 0
-    by_rules: Turns = ()
-
-
 class ProfileChosen(Shape, frozen=True, kw_only=True):
     """From here on this law gates the owner's recall and lifecycle."""
 
@@ -321,6 +308,19 @@ class EventDiscarded(Shape, frozen=True, kw_only=True):
 
     position: Position
     reason: Reason = ""
+
+
+class TurnsExtracted(Shape, frozen=True, kw_only=True):
+    """Turns were read, and what follows from them was decided. Changes no memory; what was read is not read again."""
+
+    up_to: Id
+    turns: Annotated[int, Field(ge=1, le=1_000_000)]
+    by: Name
+    prompt: Word | None = None
+    requests: Tokens = 0
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    by_rules: Turns = ()
 
 
 EventData = (
@@ -346,10 +346,10 @@ EventData = (
     | FactRetracted
     | SynonymDefined
     | ReviewGraded
-    | TurnsExtracted
     | ProfileChosen
     | ParametersChanged
     | EventDiscarded
+    | TurnsExtracted
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1)

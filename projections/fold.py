@@ -32,6 +32,8 @@ class ReadTurns(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Id of the last turn that was read; empty before the first."""
     applied: int = 0
     """How many events were applied when that was decided."""
+    before: int = 0
+    """The same of the mark before it: turns that were recorded while a mark was made come after this."""
     turns: int = 0
     """How many were read in all."""
     took: tuple[tuple[str, int, int, int], ...] = ()
@@ -121,7 +123,7 @@ def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
     now = (data.requests, data.input_tokens, data.output_tokens)
     took[data.by] = [a + b for a, b in zip(before, now, strict=True)]
     listed = tuple((name, *numbers) for name, numbers in sorted(took.items()))
-    return ReadTurns(data.up_to, owner.applied + 1, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
+    return ReadTurns(data.up_to, owner.applied + 1, owner.read.applied, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
 
 
 class History(NamedTuple):

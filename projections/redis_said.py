@@ -6,6 +6,7 @@ read from the log.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -57,3 +58,24 @@ def all_said(views: RedisViews, owner: str, on_progress: Progress | None = None)
         yield from filter(None, map(read_said, reversed(views.stored(owner, silent[max(end - PIECE, 0) : end]))))
         if on_progress is not None:
             on_progress(len(silent) - max(end - PIECE, 0), len(silent))
+
+
+def said_from(views: RedisViews, owner: str, seq: int, before: int = 0) -> list[Said]:
+    """What was said from a position on, in log order, with about `before` of the owner's events before it.
+
+    Reads no more of the owner's events than it must: twice as far back each time, until the position is reached.
+    """
+    reach = REACHES[0]
+    applied = views.applied(partition_of(owner, views.partitions), [owner])[0]
+    while True:
+        tail = views.tail(owner, max(applied - reach, 0))
+        first = bisect_left(tail.seqs, seq)
+        if tail.start == 0 or first >= before:
+            break
+        reach *= 2
+    told = {entry.seq for entry in tail.entries}
+    silent = [one for one in tail.seqs[max(first - before, 0) :] if one not in told]
+    found: list[Said] = []
+    for start in range(0, len(silent), PIECE):
+        found += filter(None, map(read_said, views.stored(owner, silent[start : start + PIECE])))
+    return found

@@ -81,6 +81,11 @@ class RedisViews:
         """Grows when the server turns out to be another process: views of before are dropped."""
 
     @property
+    def partitions(self) -> int:
+        """How many partitions the store has."""
+        return len(self._tags)
+
+    @property
     def bytes_used(self) -> int:
         """About how much the kept views take together."""
         return self._kept.bytes_used

@@ -14,7 +14,8 @@ class Decision(NamedTuple):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link, replay; or add, update, boost, negate, flag, assert (extraction)."""
+    """compress, delete, purge, promote, keep, merge, link, replay; of extraction keep_turn, add, update, boost, use, negate, flag,
+    assert, delete, read."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""
@@ -25,6 +26,8 @@ class Decision(NamedTuple):
     said_at: int | None = None
     """When what it follows from was said, microseconds: the event's own time; None: the moment of the run."""
     actor: Actor = "system"
+    session: str | None = None
+    """The session that the event belongs to."""
 
     def event_id(self, owner: str) -> str:
         """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""

@@ -1,39 +1,78 @@
-"""Extraction as a plan: the owner's turns that nobody has read yet become typed memories (issue of the agent's side; seed 003).
+"""Extraction as a plan: the owner's turns that nobody has read yet become typed memories (seed 003).
 
-Turns are read off their own memories, which stay: typed memories lie on top. The mark up to which turns were read is derived,
-not kept: the newest turn that something extracted came from. Turns after it that stated nothing are read again, to no effect.
+Turns are read off their own memories, which stay: typed memories lie on top. How far they were read is an event,
+`TurnsExtracted`, appended with what was decided; without one it is the newest turn that something extracted came from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from events.catalogue import MemoryCreated, TurnsExtracted
+from projections import sessions
 from projections.columns import Columns
 from projections.extraction import Turn, extract, questions
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.judging import Heard, Verdict, judge
+from projections.lifecycle.judging import JOB, Heard, Verdict, judge
 from projections.memory import SECRET, Memory
 from projections.view import OwnerView
 
 TURN_KIND = "episode"
 JUDGED = "judge"
 """Source of the memories that extraction makes."""
+RULES = "rules"
 
 
 def extractions(view: OwnerView, now: int) -> list[Decision]:
-    """The events that the unread turns lead to, in the order in which they were said."""
-    return [decision for verdict in verdicts(view, now) for decision in verdict.decisions]
+    """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read."""
+    heard = turns_heard(view, now)
+    unread = [one for one in heard if one.unread]
+    if not unread:
+        return []
+    decided = [decision for verdict in judge(heard, view, now) for decision in verdict.decisions]
+    return [*decided, mark(unread, RULES, now)]
 
 
 def verdicts(view: OwnerView, now: int, *, again: bool = False) -> list[Verdict]:
     """What is made of every statement of the unread turns, with why; with `again` of all turns."""
+    return judge(turns_heard(view, now, again=again), view, now)
+
+
+def turns_heard(view: OwnerView, now: int, *, again: bool = False, stated: bool = True) -> list[Heard]:
+    """All turns of users and other people in the order of the log; those to be read are `unread`, with what they state.
+
+    `stated`: whether rules are to read what they state and ask.
+    """
     turns = [memory for memory in _turns(view) if memory.created_at <= now]
-    mark = 0 if again else _mark(view, turns)
+    first = 0 if again else first_unread(view)
     zone = ZoneInfo(view.parameters.time_zone)
-    heard = [_heard(memory, zone, memory.created_seq >= mark) for memory in turns]
-    return judge(heard, view, now)
+    return [_heard(memory, zone, memory.created_seq >= first, stated) for memory in turns]
+
+
+def mark(unread: Sequence[Heard], by: str, now: int, **told: object) -> Decision:
+    """That these turns were read; `told` are further fields of the event."""
+    last = unread[-1]
+    data = TurnsExtracted(up_to=last.turn.turn_id, turns=len(unread), by=by, **told)  # type: ignore[arg-type]
+    return Decision(JOB, "read", (last.turn.turn_id,), now, last.seq, f"read by {by}", data)
+
+
+def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
+    """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import."""
+    kept = {turn_id for memory in view.columns.memories if is_turn(memory) for turn_id in memory.source_turns}
+    found: dict[str, Decision] = {}
+    for one in said:
+        if not isinstance(one, sessions.Turn) or one.role not in sessions.ASKING or one.turn_id in kept | found.keys():
+            continue
+        if view.get(one.turn_id) is not None or not one.text.strip():
+            continue
+        data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=TURN_KIND, tier="fact",
+                             source="user", speaker=one.name, source_turns=(one.turn_id,))  # fmt: skip
+        found[one.turn_id] = Decision(
+            JOB, "keep_turn", (one.turn_id,), one.at, one.seq, "a turn is a memory", data, one.at, "user", one.session
+        )
+    return list(found.values())
 
 
 def _turns(view: OwnerView) -> list[Memory]:
@@ -52,23 +91,31 @@ def is_turn(memory: Memory) -> bool:
     return memory.kind == TURN_KIND and len(memory.source_turns) == 1 and not memory.merged_from
 
 
-def _mark(view: OwnerView, turns: list[Memory]) -> int:
-    """Position of the newest turn that something extracted came from; 0 before the first."""
-    positions = {memory.source_turns[0]: memory.created_seq for memory in turns}
-    return max((positions.get(turn_id, 0) for turn_id in _read(view)), default=0)
+def first_unread(view: OwnerView) -> int:
+    """Position from which turns are to be read; 0 where none was read."""
+    marked, newest = view.state.read.up_to, 0
+    positions: dict[str, int] = {}
+    for memory in view.columns.memories:
+        if is_turn(memory):
+            positions[memory.source_turns[0]] = memory.created_seq
+    if marked in positions:
+        return positions[marked] + 1
+    for turn_id in _read(view):
+        newest = max(newest, positions.get(turn_id, 0))
+    return newest
 
 
 def _read(view: OwnerView) -> Iterator[str]:
+    """Turns that something extracted came from."""
     for memory in view.columns.memories:
         if memory.source == JUDGED and not is_turn(memory):
             yield from memory.source_turns
             yield from (mention.turn_id for mention in memory.user_mentions if mention.turn_id is not None)
 
 
-def _heard(memory: Memory, zone: ZoneInfo, unread: bool) -> Heard:
+def _heard(memory: Memory, zone: ZoneInfo, unread: bool, stated: bool) -> Heard:
     day = datetime.fromtimestamp(memory.created_at // 1_000_000, zone).date().isoformat()
     turn = Turn(memory.source_turns[0], memory.content, "user", memory.speaker, day)
-    statements = tuple(extract(turn)) if unread else ()
-    return Heard(
-        turn, memory.created_seq, memory.created_at, memory.session, statements, tuple(questions(turn)), unread
-    )
+    statements = tuple(extract(turn)) if unread and stated else ()
+    asked = tuple(questions(turn)) if stated else ()
+    return Heard(turn, memory.created_seq, memory.created_at, memory.session, statements, asked, unread)

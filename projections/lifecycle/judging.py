@@ -77,7 +77,7 @@ class Verdict(NamedTuple):
 
 def judge(heard: Sequence[Heard], view: OwnerView, now: int) -> list[Verdict]:  # noqa: ARG001 - plans have one shape
     """A verdict on every statement, in the order in which they were said. Pure; the same view gives the same verdicts."""
-    judging = _Judging(view)
+    judging = Judging(view)
     for one in heard:
         for question in one.questions:
             judging.ask(one, question)
@@ -86,8 +86,8 @@ def judge(heard: Sequence[Heard], view: OwnerView, now: int) -> list[Verdict]:  
     return judging.verdicts
 
 
-class _Judging:
-    """One run over an owner's turns."""
+class Judging:
+    """One run over an owner's turns; `projections.lifecycle.proposing` has it carry out what a model proposes."""
 
     def __init__(self, view: OwnerView) -> None:
         self._owner = view.owner

@@ -112,6 +112,10 @@ class Shelf:
         """Whether it is known by id."""
         return memory_id in self._by_id
 
+    def get(self, memory_id: str) -> Known | None:
+        """The known memory of that id."""
+        return self._by_id.get(memory_id)
+
     def put(self, known: Known, speaker: str | None) -> Known:
         """Take in a memory of a speaker."""
         self._by_id[known.id] = known
@@ -140,6 +144,10 @@ class Shelf:
         known.negated = True
         if known.category in SUPERSEDED:
             self._by_id.pop(known.id, None)
+
+    def drop(self, known: Known) -> None:
+        """It is gone: nothing is said again of it."""
+        self._by_id.pop(known.id, None)
 
     def near(self, content: str, speaker: str | None) -> list[tuple[float, Known]]:
         """The memories of a speaker most alike to a text, with their similarity, the most alike first."""

@@ -1,0 +1,258 @@
+"""Extraction carried out: one piece of an owner's turns after the other is read, and what follows is appended.
+
+One request holds what a piece leads to and the mark that it is read: killed anywhere and run again, nothing is done twice and no
+turn is lost. While a model thinks no view is held; its answer is judged on the newest state, whatever was said meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from consumers.redis_lifecycle import Done, Lifecycle
+from events.errors import ModelFailed
+from projections.chat import Chat, Usage
+from projections.context_lines import forgotten_turns
+from projections.fold import ReadTurns
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_heard, unkept
+from projections.lifecycle.judging import Verdict
+from projections.lifecycle.known import Shelf
+from projections.lifecycle.proposals import Answer, Checked
+from projections.lifecycle.proposing import by_rules, judge_proposed, read_by_model
+from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, talk_about
+from projections.model_prompts import prompt
+from projections.redis_said import said_from
+from projections.redis_view import RedisViews
+from projections.sessions import Said
+from projections.view import OwnerView
+
+PROMPT = "extract-1"
+"""Version of the prompt, told with every mark."""
+SAID_BEFORE = 64
+"""Events before the first unread turn that are looked at for the talk around it."""
+GIVEN_UP = 3
+"""Turns in a row that a model has no usable answer for, after which it is asked no more in this run."""
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What a run came to for one owner."""
+
+    owner: str
+    by: str
+    done: Done
+    read: int = 0
+    """Turns that were read."""
+    left: int = 0
+    """Turns that are still to be read."""
+    by_rules: list[str] = field(default_factory=list)
+    """Turns that the model had no usable answer for, so that rules read them."""
+    usage: Usage = field(default_factory=Usage)
+    """What asking took, also where nothing followed from it."""
+    trouble: ModelFailed | None = None
+    """Why the model was asked no more."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        told = self.done.as_dict()
+        told["counts"].pop("read", None)
+        told["decisions"] = [one for one in told["decisions"] if one["action"] != "read"]
+        return told | {
+            "by": self.by,
+            "read": self.read,
+            "left": self.left,
+            "by_rules": self.by_rules,
+            "usage": self.usage._asdict(),
+            "trouble": None if self.trouble is None else self.trouble.message,
+        }
+
+
+class Extraction:
+    """Reads the turns of owners on one store. `chat` asks a model; without it rules read."""
+
+    def __init__(self, views: RedisViews, lifecycle: Lifecycle, chat: Callable[[], Chat] | None = None) -> None:
+        self._views = views
+        self._lifecycle = lifecycle
+        self._chat = chat
+
+    def extract(
+        self,
+        owner: str,
+        *,
+        now: int | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        on_progress: OnProgress = lambda _done, _total: None,
+    ) -> Extracted:
+        """Read what is unread; `on_progress` gets turns read, and of how many. `stop` is asked before every piece.
+
+        A model that fails ends the run in a state that is told (`trouble`, `left`): what was read stays read, and the next run goes
+        on. Raises BadSetting where the model cannot be asked at all, OwnerQuarantined, ConcurrencyError, StoreError.
+        """
+        chat = None if self._chat is None else self._chat()
+        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress)
+        if chat is None:
+            run.by_rules()
+        else:
+            run.by_model(chat, stop)
+        return run.found
+
+    def rehearse(self, owner: str, *, now: int | None = None) -> tuple[list[Verdict], Extracted]:
+        """What the next piece would become by the model, and what asking took. Appends nothing; raises ModelFailed too."""
+        assert self._chat is not None, "rules are rehearsed from a view alone"
+        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None)
+        return run.rehearsed(), run.found
+
+
+class _Run:
+    """One run over an owner's unread turns."""
+
+    def __init__(
+        self,
+        views: RedisViews,
+        lifecycle: Lifecycle,
+        chat: Chat | None,
+        owner: str,
+        now: int | None,
+        on_progress: OnProgress,
+    ) -> None:
+        self._views, self._lifecycle, self._chat = views, lifecycle, chat
+        self._owner, self._now, self._on_progress = owner, now, on_progress
+        self.found = Extracted(owner, RULES if chat is None else chat.model, Done(owner))
+        self._said: list[Said] | None = None
+        self._most = MOST_TURNS
+        self._helpless = 0
+        self._spent = Usage()
+        """What was spent since the last mark."""
+
+    def by_rules(self) -> None:
+        """All at once."""
+        read = self._keep_turns()
+        unread = self._lifecycle.look(self._owner, _unread, now=self._now)
+        planner = partial(_by_rules, read=read)
+        self._append(self._lifecycle.carry_out_plan(self._owner, planner, now=self._now, on_progress=self._on_progress))
+        self.found.read = unread
+
+    def by_model(self, chat: Chat, stop: Callable[[], bool]) -> None:
+        """A piece after the other, until nothing is unread, `stop` says so, or the model fails."""
+        while True:
+            read = self._keep_turns()
+            talk, self.found.left = self._lifecycle.look(self._owner, self._next, now=self._now)
+            if talk is None or stop():
+                return
+            answer, trouble = self._ask(chat, talk)
+            if trouble is not None and (trouble.down or self._helpless >= GIVEN_UP):
+                self.found.trouble = trouble
+                return
+            if answer is None and len(talk.unread) > 1:
+                self._most = max(1, len(talk.unread) // 2)  # one text may be what it cannot answer about
+                continue
+            self._decide(chat, talk, answer, read)
+
+    def rehearsed(self) -> list[Verdict]:
+        """What the next piece would become. Raises ModelFailed."""
+        assert self._chat is not None
+        talk, unread = self._lifecycle.look(self._owner, self._next, now=self._now)
+        if talk is None:
+            return []
+        answer, trouble = self._ask(self._chat, talk)
+        if answer is None:
+            assert trouble is not None
+            raise trouble
+        by = self._chat.model
+        self.found.read, self.found.left = len(talk.unread), unread - len(talk.unread)
+        return self._lifecycle.look(
+            self._owner,
+            lambda view, now: judge_proposed(talk, answer, turns_heard(view, now, stated=False), view, by),
+            now=self._now,
+        )
+
+    def _keep_turns(self) -> ReadTurns:
+        """Give the turns of people that are in the log only memories of their own. Gives the mark that this came after.
+
+        Looked at is what came after the mark before the last: a turn may be recorded while a mark is made.
+        """
+        read, applied = self._lifecycle.look(
+            self._owner, lambda view, _: (view.state.read, view.state.applied), now=self._now
+        )
+        if applied > read.before:
+            tail = self._views.tail(self._owner, read.before)
+            at = read.before - tail.start
+            said = said_from(self._views, self._owner, tail.seqs[at]) if at < len(tail.seqs) else []
+            self._append(self._lifecycle.carry_out_plan(self._owner, lambda view, _: unkept(view, said), now=self._now))
+        return read
+
+    def _next(self, view: OwnerView, now: int) -> tuple[Talk | None, int]:
+        """What is to be asked next, and how many turns are unread."""
+        heard = turns_heard(view, now, stated=False)
+        unread = next_unread(heard, self._most)
+        if not unread:
+            return None, 0
+        if self._said is None:
+            self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE)
+        talk = talk_about(unread, self._said, Shelf(view), forgotten_turns(view.columns), view.parameters.time_zone)
+        return talk, sum(one.unread for one in heard)
+
+    def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
+        try:
+            answer, used = chat.ask(prompt("extract", talk.language), talk.as_json(), Answer, Checked(talk))
+        except ModelFailed as failure:
+            self._spend(Usage(*failure.usage))
+            if not failure.down and len(talk.unread) == 1:
+                self._helpless += 1
+            return None, failure
+        self._spend(used)
+        self._helpless = 0
+        self._most = min(MOST_TURNS, self._most * 2)
+        return answer, None
+
+    def _spend(self, used: Usage) -> None:
+        self._spent = self._spent.plus(used)
+        self.found.usage = self.found.usage.plus(used)
+
+    def _decide(self, chat: Chat, talk: Talk, answer: Answer | None, read: ReadTurns) -> None:
+        """Append what follows, or what rules make of it where there is no answer."""
+        planner = partial(_by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read)
+        part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now)
+        if not part.appended:
+            return  # another run has read them meanwhile
+        self._append(part)
+        self._spent = Usage()
+        self.found.read += len(talk.unread)
+        self.found.left -= len(talk.unread)
+        if answer is None:
+            self.found.by_rules += [one.turn.turn_id for one in talk.unread]
+        self._on_progress(self.found.read, self.found.read + self.found.left)
+
+    def _append(self, part: Done) -> None:
+        whole = self.found.done
+        whole.decisions += part.decisions
+        whole.appended += part.appended
+        whole.position = part.position or whole.position
+
+
+def _unread(view: OwnerView, now: int) -> int:
+    return sum(one.unread for one in turns_heard(view, now, stated=False))
+
+
+def _by_rules(view: OwnerView, now: int, *, read: ReadTurns) -> list[Decision]:
+    """What rules make of all that is unread; nothing where another run made a mark meanwhile."""
+    return extractions(view, now) if view.state.read == read else []
+
+
+def _by_model(
+    view: OwnerView, now: int, *, talk: Talk, answer: Answer | None, by: str, took: Usage, read: ReadTurns
+) -> list[Decision]:
+    """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile."""
+    if view.state.read != read:
+        return []
+    heard = turns_heard(view, now, stated=False)
+    there = {one.turn.turn_id for one in heard}
+    standing = talk._replace(unread=tuple(one for one in talk.unread if one.turn.turn_id in there))
+    if not standing.unread:
+        return []
+    verdicts = by_rules(standing, view) if answer is None else judge_proposed(standing, answer, heard, view, by)
+    return read_by_model(standing, verdicts, by, now, took, prompt=PROMPT, ruled=answer is None)

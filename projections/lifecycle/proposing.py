@@ -1,0 +1,278 @@
+"""Judging what a model proposes: every operation by itself, against what is known by now, with rules that no model can talk away.
+
+A model proposes, the code decides. What nobody said is not kept; what asks, supposes or is a secret neither; only a turn that
+takes something back takes something back, and only one that asks to forget deletes, one memory at a time. What is known
+already is a mention, what may contradict a known memory is flagged with it. So the worst that a lying model does to an owner is
+to leave something out, or to reword what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from events.catalogue import MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
+from projections.contradiction import compare
+from projections.extraction import Fact, Statement, extract, questions
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.extracting import mark
+from projections.lifecycle.grounds import asks_to_forget, shares_words, takes_back, unsaid
+from projections.lifecycle.judging import JOB, MOST_REASON, TOPIC, Heard, Judging, Verdict, judge
+from projections.lifecycle.known import Known, same_words
+from projections.lifecycle.proposals import Answer, Operation, fault
+from projections.lifecycle.talk import Shown, Talk
+from projections.memory import SECRET
+from projections.polarity import polarity
+from projections.prompt_text import one_line
+from projections.sensitivity import detect_sensitivity
+from projections.similar import similarity
+from projections.view import OwnerView
+
+MOST_DELETED = 1
+"""Memories that one turn may have deleted."""
+MOST_NEGATED = 3
+"""Memories that one turn may take back."""
+LOOKED_BACK = 300
+"""Turns whose questions are looked at for one that is asked again."""
+SENSITIVE = 2
+FIRM = frozenset({"core", "system"})
+"""Tiers that no model deletes."""
+_CHANGING = frozenset({"NEGATE", "DELETE"})
+
+
+def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[Heard], view: OwnerView, by: str) -> list[Verdict]:
+    """A verdict on every operation, in their order, then on questions that were asked again and again. Pure.
+
+    `heard`: all turns of the owner, of which those that the talk is about are judged. `by`: the model's name.
+    """
+    judging = Proposing(view, talk, by)
+    about = {one.turn.turn_id for one in talk.unread}
+    asking = [one for one in heard if one.turn.turn_id in about or one.seq < talk.unread[0].seq][-LOOKED_BACK:]
+    for one in asking:
+        for question in questions(one.turn):
+            judging.ask(one._replace(unread=one.turn.turn_id in about), question)
+    for operation in answer.operations:
+        judging.propose(operation)
+    return judging.verdicts
+
+
+def by_rules(talk: Talk, view: OwnerView) -> list[Verdict]:
+    """What rules make of the turns, where a model has no usable answer for them."""
+    return judge([one._replace(statements=tuple(extract(one.turn))) for one in talk.unread], view, 0)
+
+
+def read_by_model(
+    talk: Talk, verdicts: Sequence[Verdict], by: str, now: int, took: Sequence[int], *, prompt: str, ruled: bool = False
+) -> list[Decision]:
+    """The verdicts' events, and the mark that the talk's turns are read. `took`: requests, input and output tokens.
+
+    `ruled`: the model had no usable answer, and the verdicts are by rules.
+    """
+    requests, sent, received = took
+    told = {"requests": requests, "input_tokens": sent, "output_tokens": received, "prompt": prompt}
+    ids = tuple(one.turn.turn_id for one in talk.unread) if ruled else ()
+    decided = [decision for verdict in verdicts for decision in verdict.decisions]
+    return [*decided, mark(talk.unread, by, now, by_rules=ids, **told)]
+
+
+class Proposing(Judging):
+    """One answer of a model, carried out on what is known."""
+
+    def __init__(self, view: OwnerView, talk: Talk, by: str) -> None:
+        super().__init__(view)
+        self._talk = talk
+        self._by = by
+        self._undone: dict[tuple[str, str], int] = {}
+        self._sensitivity = 0
+
+    def propose(self, one: Operation) -> None:
+        """One operation; a verdict SKIP tells why nothing follows from it."""
+        shown = self._talk.turn(one.turn)
+        wrong = fault(one, self._talk)
+        heard = self._heard(shown, one)
+        if heard is None or shown is None:
+            return
+        said, self._sensitivity = _statement(one, heard), one.sensitivity
+        if wrong is None:
+            wrong = self._against(one, said, shown, heard)
+        if one.operation == "SKIP" or wrong is not None:
+            self._tell("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
+            return
+        known = self._known(one)
+        if one.operation == "ADD":
+            self._propose_new(heard, said)
+        elif known is None:
+            self._tell("SKIP", heard, said, None, "the memory is there no more")
+        elif one.operation == "UPDATE":
+            self._propose_update(heard, said, known)
+        elif one.operation == "NEGATE":
+            self._propose_negation(one, heard, said, known)
+        elif one.operation == "DELETE":
+            self._delete(heard, said, known, self._reason(one) or "asked to forget it")
+        elif shown.new:
+            self._again(heard, said, known, 1.0)
+        else:
+            self._use(shown, heard, said, known)
+
+    def _heard(self, shown: Shown | None, one: Operation) -> Heard | None:
+        """The turn that an operation is about; of a reply the one that it answers; the last one where it names none."""
+        heard = None if shown is None else self._talk.heard(shown.turn_id)
+        if heard is None and shown is not None and one.operation == "BOOST":
+            asked = [turn for turn in self._talk.shown[: self._talk.shown.index(shown)] if turn.new]
+            heard = self._talk.heard(asked[-1].turn_id) if asked else None
+        return heard
+
+    def _known(self, one: Operation) -> Known | None:
+        """The memory that is meant, as it is known by now."""
+        shown = self._talk.known.get(one.memory or "")
+        return None if shown is None else self._shelf.get(shown.id)
+
+    def _reason(self, one: Operation) -> str:
+        told = one_line(one.reason)[:200]
+        return f"{self._by}: {told}" if told else ""
+
+    def _against(self, one: Operation, said: Statement, shown: Shown, heard: Heard) -> str | None:
+        """What speaks against an operation, whatever the model says for it."""
+        if one.operation == "SKIP":
+            return None
+        if detect_sensitivity(said.content) >= SECRET or one.sensitivity >= SECRET:
+            return "a secret"
+        if one.operation in _CHANGING:
+            if not (asks_to_forget(shown.text) if one.operation == "DELETE" else takes_back(shown.text)):
+                return (
+                    f"{one.turn} takes nothing back"
+                    if one.operation == "NEGATE"
+                    else f"{one.turn} asks for nothing to be forgotten"
+                )
+            undone, most = self._undone.get((one.turn, one.operation), 0), MOST_DELETED
+            if undone >= (MOST_NEGATED if one.operation == "NEGATE" else most):
+                return "too much would be taken back at once"
+            self._undone[one.turn, one.operation] = undone + 1
+        if one.content is not None:
+            texts = [turn.text for turn in self._talk.shown]
+            return unsaid(one.content, texts, heard.turn.name)
+        return None
+
+    def _propose_new(self, heard: Heard, said: Statement) -> None:
+        """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
+        memory_id = self._id(heard, said)
+        told = self._told.get(heard.turn.turn_id, ())
+        if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
+            self._tell("SKIP", heard, said, memory_id, "known from this turn")
+            return
+        near = self._shelf.near(said.content, heard.turn.speaker)
+        for alike, known in near:
+            if alike >= self._least and not known.negates(said) and same_words(said.content, known.content):
+                self._again(heard, said, known, alike)
+                return
+        for alike, known in near:
+            if alike >= TOPIC and not known.told_by(heard.turn.turn_id) and not known.negated:
+                relation = compare(said.content, known.content)
+                if relation.kind == "contradicts":
+                    self._flag(heard, said, memory_id, known, "; ".join(relation.reasons)[:MOST_REASON])
+                    return
+        self._add(heard, said, memory_id, f"new, by {self._by}")
+
+    def _propose_update(self, heard: Heard, said: Statement, known: Known) -> None:
+        """A fuller version, where it says all of the old one and more; else it stands beside the memory."""
+        relation = compare(said.content, known.content).kind
+        if relation == "refines" and not known.negates(said):
+            self._update(heard, said, known, similarity(said.content, known.content))
+        elif relation == "same" and not known.negates(said):
+            self._again(heard, said, known, 1.0)
+        else:
+            self._propose_new(heard, said)
+
+    def _propose_negation(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+        if known.negated or known.told_by(heard.turn.turn_id):
+            self._tell("SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn")
+            return
+        reason = self._reason(one) or "taken back"
+        if not shares_words(known.content, f"{heard.turn.text} {one.content or ''}", heard.turn.name):
+            self._tell("SKIP", heard, said, known.id, "the turn is about something else")
+        elif one.content:
+            self._negate(heard, said, self._id(heard, said), known, reason)
+        elif self._is_later(known, heard):
+            self._tell("SKIP", heard, said, known.id, "it was said later")
+        else:
+            data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=heard.turn.turn_id)
+            self._shelf.negate(known)
+            self._tell(
+                "NEGATE",
+                heard,
+                said,
+                None,
+                reason,
+                [self._decision("negate", (known.id,), heard, reason, data)],
+                known.id,
+            )
+
+    def _delete(self, heard: Heard, said: Statement, known: Known, reason: str) -> None:
+        memory = self._view.get(known.id)
+        if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
+            self._tell("SKIP", heard, said, known.id, "only its owner deletes it")
+            return
+        if not shares_words(known.content, heard.turn.text, heard.turn.name):
+            self._tell("SKIP", heard, said, known.id, "the turn is about something else")
+            return
+        if self._is_later(known, heard):
+            self._tell("SKIP", heard, said, known.id, "it was said later")
+            return
+        decision = self._decision("delete", (known.id,), heard, reason, MemoryDeleted(memory_id=known.id))
+        self._shelf.drop(known)
+        self._tell("DELETE", heard, said, known.id, reason, [decision])
+
+    def _created(
+        self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
+    ) -> list[Decision]:
+        """As rules do; the model may hold a memory for more sensitive than rules see, never for less."""
+        decisions = super()._created(heard, said, memory_id, corrects, turns)
+        made = decisions[0].data
+        if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(said.content):
+            decisions[0] = decisions[0]._replace(data=structs.replace(made, sensitivity=self._sensitivity))
+        return decisions
+
+    def _use(self, shown: Shown, heard: Heard, said: Statement, known: Known) -> None:
+        """A reply was shaped by a memory that was put before it."""
+        if known.id not in shown.injected:
+            self._tell("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")
+            return
+        if not shares_words(known.content, said.content, heard.turn.name, besides=heard.turn.text):
+            self._tell("SKIP", heard, said, known.id, "the reply says nothing of it that was not asked")
+            return
+        data = MemoryReinforced(memory_id=known.id, outcome="used")
+        decision = Decision(
+            JOB,
+            "use",
+            (known.id, shown.turn_id),
+            heard.said_at,
+            heard.seq,
+            "it shaped a reply",
+            data,
+            heard.said_at,
+            "judge",
+        )
+        self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])
+
+
+def _statement(one: Operation, heard: Heard) -> Statement:
+    """An operation as what is stated."""
+    content = " ".join((one.content or one.quote).split())
+    told = one.triple
+    parts = None if told is None else [one_line(part) for part in (told.subject, told.predicate, told.object)]
+    triple = (
+        None if told is None or parts is None or not all(parts) else Fact(parts[0], parts[1], parts[2], told.negation)
+    )
+    keywords = tuple(dict.fromkeys(word for word in (one_line(word).casefold() for word in one.keywords) if word))
+    return Statement(
+        content=content,
+        category=one.category or "fact",
+        kind=one.kind,
+        polarity=polarity(content),
+        asserted=True,
+        confidence=round(one.confidence, 3),
+        span=(0, len(heard.turn.text)),
+        keywords=keywords,
+        triple=triple,
+    )
