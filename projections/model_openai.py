@@ -15,17 +15,15 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from events.errors import BadSetting, EmbedderFailed
+from projections.endpoint_wire import LATER, REFUSES_CONTENT, asked_to_wait, base_url, checked_key, trouble_of
 from projections.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.openai_wire import asked_to_wait, code_in, requests_of, sendable, vectors_in
+from projections.openai_wire import requests_of, sendable, vectors_in
 
 if TYPE_CHECKING:
     import httpx2
 
-OPENAI = "https://api.openai.com/v1"
 MOST_ANSWER = 1 << 26
 """Bytes of an answer that are read."""
-_TEXT_REFUSED = (400, 413, 422)
-_LATER = (408, 429)
 
 
 class Patience(NamedTuple):
@@ -67,15 +65,19 @@ class OpenAI:
         for_questions: Patience = FOR_QUESTIONS,
         pause: Callable[[float], None] = sleep,
     ) -> None:
-        """`url` is what comes before /embeddings. Raises BadSetting where it or the key cannot be used, or httpx2 is missing."""
+        """`url` is what comes before /embeddings; with a key alone, OpenAI's own.
+
+        Raises BadSetting where they cannot be used, neither is given, or httpx2 is missing.
+        """
         if find_spec("httpx2") is None:
             raise BadSetting(
                 'the embedder openai needs httpx2, not installed here; install it with: pip install "engramlog[openai]"'
             )
         self._name = model
-        self._url = f"{_checked_url(url or OPENAI)}/embeddings"
+        self._key = checked_key(key, "embeddings")
+        base = base_url(url, self._key, "embeddings", "/embeddings", "ENGRAMLOG_EMBEDDER")
+        self._url = f"{base}/embeddings"
         self._host = urlsplit(self._url).netloc
-        self._key = _checked_key(key)
         self._for_texts, self._for_questions, self._pause = for_texts, for_questions, pause
         self._lock = Lock()
         self._client: httpx2.Client | None = None
@@ -154,11 +156,9 @@ class OpenAI:
         status = response.status_code
         if status == 200:
             return _Answer(body, "")
-        code = code_in(body, self._key)
-        trouble = f"answered {status}{f' ({code})' if code else ''}{_HINTS.get(status, '')}"
-        later = status in _LATER or status >= 500
+        later = status in LATER or status >= 500
         wait = asked_to_wait(response.headers) if later else None
-        return _Answer(b"", trouble, later, wait, down=status not in _TEXT_REFUSED)
+        return _Answer(b"", trouble_of(status, body, self._key), later, wait, down=status not in REFUSES_CONTENT)
 
     def _connected(self) -> httpx2.Client:
         import httpx2  # noqa: PLC0415
@@ -172,33 +172,5 @@ class OpenAI:
             return self._client
 
 
-_HINTS = {
-    401: ": the key is missing or not accepted",
-    403: ": the key is not allowed to do this",
-    404: ": the URL or the model is not known there",
-}
-
-
 def _no_pieces(whole: Vectors) -> Vectors:
     return np.zeros((0, whole.size), np.float32)
-
-
-def _checked_url(url: str) -> str:
-    allowed = "http:// or https://, a host, and a path such as /v1, without user, query or fragment"
-    try:
-        parts = urlsplit(url)
-        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        fits = False
-    # The URL is not shown where it does not fit: it may hold a password.
-    if not fits or parts.username is not None or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise BadSetting(f"the URL of the embeddings endpoint cannot be used; allowed: {allowed}")
-    return url.rstrip("/").removesuffix("/embeddings")
-
-
-def _checked_key(key: str | None) -> str | None:
-    if not key:
-        return None
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise BadSetting("the key of the embeddings endpoint cannot be used; allowed: ASCII without white space")
-    return key

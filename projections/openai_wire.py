@@ -8,9 +8,7 @@ No error text holds what was sent or received: these are memories and, in some e
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -28,8 +26,6 @@ MOST_BYTES = 8_000
 """Bytes of a text that are sent, UTF-8. No token is shorter than a byte, so they fit a bound of 8,191 tokens."""
 BLANK = "."
 """Sent in place of a text of white space alone, which endpoints refuse."""
-_CODE = re.compile(r"[a-zA-Z][a-zA-Z0-9_.-]{0,63}")
-"""What an endpoint's error may be called by: no sentence, which could quote what was sent."""
 
 
 def sendable(text: str) -> str:
@@ -92,33 +88,3 @@ def _units(rows: list[list[Any]]) -> Vectors:
 
 def _no_vectors(why: str) -> EmbedderFailed:
     return EmbedderFailed(f"the embeddings endpoint gave an answer that is not usable: {why}", down=False)
-
-
-def code_in(answer: bytes, key: str | None) -> str:
-    """What an endpoint calls its error, such as `insufficient_quota`; empty where it has no name that can be told."""
-    try:
-        error = orjson.loads(answer)["error"]
-        names = [error.get("code"), error.get("type")]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return ""
-    fitting = [name for name in names if isinstance(name, str) and _CODE.fullmatch(name) and not _tells(name, key)]
-    return fitting[0] if fitting else ""
-
-
-def _tells(name: str, key: str | None) -> bool:
-    return key is not None and (key in name or name in key)
-
-
-def asked_to_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer asks to wait before the next request; None where it does not say.
-
-    A date is compared with the answer's own `Date`, so that no clock is needed.
-    """
-    asked = headers.get("retry-after", "").strip()
-    try:
-        if re.fullmatch(r"\d{1,9}(\.\d+)?", asked):
-            return float(asked)
-        until, now = parsedate_to_datetime(asked), parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
-        return None
