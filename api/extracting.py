@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from api.asked import check_owner
-from api.cleaning import Lifecycle, Progress
+from api.asked import check_owner, refused
+from api.cleaning import Progress
 from api.reading import Reader
+from events.errors import BadSetting
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.lifecycle.extracting import verdicts
@@ -17,25 +18,68 @@ from projections.memory import SECRET
 from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD
 
-JOB = "extract"
+RULES = "rules"
+MODEL = "model"
+WAYS = (RULES, MODEL)
+
+
+class Ran(Protocol):
+    """What a run came to for one owner."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """owner, counts by action, decisions, appended, position, by, read, left, by_rules, usage, trouble; JSON-ready."""
+
+
+class Extraction(Protocol):
+    """Reads the turns of an owner, by rules or by a model."""
+
+    def extract(self, owner: str, *, on_progress: Progress) -> Ran:
+        """Append what follows from the unread turns."""
+
+    def rehearse(self, owner: str) -> tuple[list[Verdict], Ran]:
+        """By a model: what the next turns would become."""
+
+
+class Prices(NamedTuple):
+    """What a million tokens cost, in any currency."""
+
+    sent: float
+    received: float
 
 
 class Extractor:
     """Has the turns of an owner become typed memories. Safe for threads."""
 
     def __init__(
-        self, lifecycle: Lifecycle, log: EventLog, reader: Reader, settle: Callable[[Mapping[int, int]], None]
+        self,
+        ways: Mapping[str, Extraction],
+        log: EventLog,
+        reader: Reader,
+        settle: Callable[[Mapping[int, int]], None],
+        prices: Prices | None = None,
     ) -> None:
-        self._lifecycle = lifecycle
+        """`ways`: rules, and model where one is configured."""
+        self._ways = ways
         self._log = log
         self._reader = reader
         self._settle = settle
+        self._prices = prices
 
-    def rehearse(self, owner: str) -> dict[str, Any]:
-        """What every statement of the unread turns would become, and why; appends nothing and leaves no trace."""
+    def rehearse(self, owner: str, by: str = RULES) -> dict[str, Any]:
+        """What the unread turns would become, and why; appends nothing and leaves no trace. A model is asked about the next ten.
+
+        Raises BadSetting where a model is meant and none is configured, ModelFailed.
+        """
+        way = self._way(by)
         self._level(check_owner(owner))
+        told: dict[str, Any] = {"by": RULES}
+        if by == MODEL:
+            found, ran = way.rehearse(owner)
+            answer = ran.as_dict()
+            told = {name: answer[name] for name in ("by", "read", "left", "usage")} | self._cost(answer["usage"])
         with self._reader.scene(owner) as scene:
-            found = verdicts(scene.view, self._log.now())
+            if by == RULES:
+                found = verdicts(scene.view, self._log.now())
             answer = {
                 "owner": owner,
                 "dry_run": True,
@@ -43,18 +87,37 @@ class Extractor:
                 "statements": [_told(one) for one in found],
                 "position": scene.position,
             }
-        return answer | scene.warning
+        return answer | told | scene.warning
 
-    def extract(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
+    def extract(
+        self, owner: str, by: str = RULES, *, on_progress: Progress = lambda _done, _total: None
+    ) -> dict[str, Any]:
         """Append what follows from the unread turns. Running it again, or after it was killed, does nothing twice.
 
-        Raises OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
+        A model that fails ends the run with `trouble`, and `left` turns for the next one. Raises BadSetting where a model is meant and
+        none is configured, OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
         """
+        way = self._way(by)
         self._level(check_owner(owner))
-        answer = self._lifecycle.carry_out(owner, [JOB], on_progress=on_progress).as_dict()
+        answer = way.extract(owner, on_progress=on_progress).as_dict()
         if answer["appended"]:
             self._level(owner)
-        return {"owner": owner, "dry_run": False} | answer
+        return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])
+
+    def _way(self, by: str) -> Extraction:
+        if by not in WAYS:
+            raise refused("by", by, " or ".join(WAYS))
+        if by not in self._ways:
+            raise BadSetting(
+                "no language model is configured: set ENGRAMLOG_MODEL, and ENGRAMLOG_MODEL_URL or _KEY", setting="model"
+            )
+        return self._ways[by]
+
+    def _cost(self, usage: Mapping[str, int]) -> dict[str, Any]:
+        if self._prices is None or not usage["requests"]:
+            return {}
+        cost = usage["input_tokens"] * self._prices.sent + usage["output_tokens"] * self._prices.received
+        return {"cost": round(cost / 1_000_000, 6)}
 
     def _level(self, owner: str) -> None:
         """Have everything of the owner's partition folded."""

@@ -166,7 +166,7 @@ class _Run:
         self.found.read, self.found.left = len(talk.unread), unread - len(talk.unread)
         return self._lifecycle.look(
             self._owner,
-            lambda view, now: judge_proposed(talk, answer, turns_heard(view, now, stated=False), view, by),
+            lambda view, _: judge_proposed(talk, answer, turns_heard(view, stated=False), view, by),
             now=self._now,
         )
 
@@ -185,9 +185,9 @@ class _Run:
             self._append(self._lifecycle.carry_out_plan(self._owner, lambda view, _: unkept(view, said), now=self._now))
         return read
 
-    def _next(self, view: OwnerView, now: int) -> tuple[Talk | None, int]:
+    def _next(self, view: OwnerView, _now: int) -> tuple[Talk | None, int]:
         """What is to be asked next, and how many turns are unread."""
-        heard = turns_heard(view, now, stated=False)
+        heard = turns_heard(view, stated=False)
         unread = next_unread(heard, self._most)
         if not unread:
             return None, 0
@@ -234,8 +234,8 @@ class _Run:
         whole.position = part.position or whole.position
 
 
-def _unread(view: OwnerView, now: int) -> int:
-    return sum(one.unread for one in turns_heard(view, now, stated=False))
+def _unread(view: OwnerView, _now: int) -> int:
+    return sum(one.unread for one in turns_heard(view, stated=False))
 
 
 def _by_rules(view: OwnerView, now: int, *, read: ReadTurns) -> list[Decision]:
@@ -249,7 +249,7 @@ def _by_model(
     """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile."""
     if view.state.read != read:
         return []
-    heard = turns_heard(view, now, stated=False)
+    heard = turns_heard(view, stated=False)
     there = {one.turn.turn_id for one in heard}
     standing = talk._replace(unread=tuple(one for one in talk.unread if one.turn.turn_id in there))
     if not standing.unread:

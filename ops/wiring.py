@@ -16,7 +16,7 @@ from api.comparing import Comparer
 from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
-from api.extracting import Extractor
+from api.extracting import MODEL, RULES, Extractor
 from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
@@ -28,6 +28,7 @@ from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
 from consumers.redis_embedding import Embedding
+from consumers.redis_extraction import Extraction
 from consumers.redis_leader import lifecycle_status
 from consumers.redis_lifecycle import Lifecycle, owners_of
 from consumers.redis_presence import live_workers
@@ -37,6 +38,7 @@ from events.partitions import LogKeys
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded_folder import Role
 from ops.embedders import meanings_of
+from ops.models import NO_MODEL, Model, model_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
@@ -175,8 +177,9 @@ def assemble(
     *,
     queue_url: str | None = None,
     meanings: Meanings | None = None,
+    model: Model = NO_MODEL,
 ) -> Application:
-    """Join the parts on an open store; without `meanings` search reads words alone."""
+    """Join the parts on an open store; without `meanings` search reads words alone, without a model only rules read turns."""
     accesses = AccessRecorder(store.log, tell)
     reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
@@ -189,6 +192,9 @@ def assemble(
     forget = Embedding(store.vectors, None, tell).carry_out
     owners = partial(owners_of_all, store)
     recovery = store.embedded.recovery if store.embedded else None
+    ways = {RULES: Extraction(store.views, lifecycle)}
+    if model.chat is not None:
+        ways[MODEL] = Extraction(store.views, lifecycle, model.chat)
     return Application(
         log=store.log,
         views=store.views,
@@ -206,7 +212,7 @@ def assemble(
         living=Living(reader, writer),
         cleaner=Cleaner(lifecycle, owners, store.log, reader, catch_up, forget),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
-        extractor=Extractor(lifecycle, store.log, reader, catch_up),
+        extractor=Extractor(ways, store.log, reader, catch_up, model.prices),
         operator=operator,
         accesses=accesses,
         recovery=recovery,
@@ -235,7 +241,14 @@ def application_on(
 ) -> Iterator[Application]:
     """The same on a store that is open already."""
     catch_up = CatchUp(store, tell)
-    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store))
+    application = assemble(
+        store,
+        catch_up,
+        tell,
+        queue_url=settings.queue_url,
+        meanings=meanings_of(settings, store),
+        model=model_of(settings),
+    )
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     try:

@@ -1,4 +1,4 @@
-"""The command `engramlog extract`: turns become typed memories, by rules."""
+"""The command `engramlog extract`: turns become typed memories, by rules or by a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from api.cli.app import Json, Owner, app, opened, out, progress, show
+from api.cli.app import Json, Owner, app, err, opened, out, progress, show
 from api.cli.tables import Cell, Column, tabulate
+from api.extracting import MODEL, RULES
 
-COLOURS = {"ADD": "green", "UPDATE": "cyan", "BOOST": "cyan", "NEGATE": "red", "FLAG": "yellow", "SKIP": "dim"}
+COLOURS = {
+    "ADD": "green",
+    "UPDATE": "cyan",
+    "BOOST": "cyan",
+    "NEGATE": "red",
+    "DELETE": "red",
+    "FLAG": "yellow",
+    "SKIP": "dim",
+}
+WORDS = {"keep_turn": "turns kept", "use": "used"}
 SHOWN = 200
 """Statements shown in a table."""
 
@@ -22,29 +32,46 @@ def extract(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what every statement would become, and change nothing.")
     ] = False,
+    by: Annotated[
+        str, typer.Option("--by", help="rules, or model: the language model of ENGRAMLOG_MODEL is asked.")
+    ] = RULES,
     json: Json = False,
 ) -> None:
-    """Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules, without a model.
+    """Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.
 
     Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated, and
-    questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing twice.
+    questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing twice. A dry
+    run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are left wait for a next run.
     """
     with opened(context) as application:
         if dry_run:
-            answer = application.extractor.rehearse(owner)
+            answer = application.extractor.rehearse(owner, by)
         else:
-            with progress("decisions", json) as advance:
-                answer = application.extractor.extract(owner, on_progress=advance)
+            with progress("turns" if by == MODEL else "decisions", json) as advance:
+                answer = application.extractor.extract(owner, by, on_progress=advance)
     show(answer, json, _told)
+    if answer.get("trouble"):
+        raise typer.Exit(3)
 
 
 def _told(answer: dict[str, Any]) -> None:
-    counts = ", ".join(f"{count:,} {name}" for name, count in sorted(answer["counts"].items())) or "nothing new"
+    counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
     if answer["dry_run"]:
         _table(answer["statements"])
-        out.print(Text.assemble(("would ", "yellow"), counts))
-        return
-    out.print(Text.assemble(("done ", "bold green"), counts))
+        out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
+    else:
+        read = f"{answer['read']:,} turns read: " if answer["read"] else ""
+        out.print(Text.assemble(("done ", "bold green"), read, counts or "nothing new"))
+    if answer.get("by_rules"):
+        out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
+    if answer["by"] != RULES:
+        usage, cost = answer["usage"], f", cost {answer['cost']:,}" if "cost" in answer else ""
+        told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens{cost}"
+        out.print(Text(f"{answer['by']}: {told}", "dim"))
+    if answer.get("trouble"):
+        err.print(Text.assemble(("stopped ", "bold red"), answer["trouble"]))
+    if answer.get("left"):
+        out.print(Text(f"{answer['left']:,} turns are still to be read", "yellow"))
 
 
 def _table(statements: list[dict[str, Any]]) -> None:

@@ -1,12 +1,12 @@
 """Extraction as a plan: the owner's turns that nobody has read yet become typed memories (seed 003).
 
 Turns are read off their own memories, which stay: typed memories lie on top. How far they were read is an event,
-`TurnsExtracted`, appended with what was decided; without one it is the newest turn that something extracted came from.
+`TurnsExtracted`, appended with what was decided. What is read again all the same, after a run that was killed, changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -20,14 +20,12 @@ from projections.memory import SECRET, Memory
 from projections.view import OwnerView
 
 TURN_KIND = "episode"
-JUDGED = "judge"
-"""Source of the memories that extraction makes."""
 RULES = "rules"
 
 
 def extractions(view: OwnerView, now: int) -> list[Decision]:
     """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read."""
-    heard = turns_heard(view, now)
+    heard = turns_heard(view)
     unread = [one for one in heard if one.unread]
     if not unread:
         return []
@@ -37,18 +35,17 @@ def extractions(view: OwnerView, now: int) -> list[Decision]:
 
 def verdicts(view: OwnerView, now: int, *, again: bool = False) -> list[Verdict]:
     """What is made of every statement of the unread turns, with why; with `again` of all turns."""
-    return judge(turns_heard(view, now, again=again), view, now)
+    return judge(turns_heard(view, again=again), view, now)
 
 
-def turns_heard(view: OwnerView, now: int, *, again: bool = False, stated: bool = True) -> list[Heard]:
+def turns_heard(view: OwnerView, *, again: bool = False, stated: bool = True) -> list[Heard]:
     """All turns of users and other people in the order of the log; those to be read are `unread`, with what they state.
 
     `stated`: whether rules are to read what they state and ask.
     """
-    turns = [memory for memory in _turns(view) if memory.created_at <= now]
     first = 0 if again else first_unread(view)
     zone = ZoneInfo(view.parameters.time_zone)
-    return [_heard(memory, zone, memory.created_seq >= first, stated) for memory in turns]
+    return [_heard(memory, zone, memory.created_seq >= first, stated) for memory in _turns(view)]
 
 
 def mark(unread: Sequence[Heard], by: str, now: int, **told: object) -> Decision:
@@ -92,25 +89,13 @@ def is_turn(memory: Memory) -> bool:
 
 
 def first_unread(view: OwnerView) -> int:
-    """Position from which turns are to be read; 0 where none was read."""
-    marked, newest = view.state.read.up_to, 0
-    positions: dict[str, int] = {}
-    for memory in view.columns.memories:
-        if is_turn(memory):
-            positions[memory.source_turns[0]] = memory.created_seq
-    if marked in positions:
-        return positions[marked] + 1
-    for turn_id in _read(view):
-        newest = max(newest, positions.get(turn_id, 0))
-    return newest
-
-
-def _read(view: OwnerView) -> Iterator[str]:
-    """Turns that something extracted came from."""
-    for memory in view.columns.memories:
-        if memory.source == JUDGED and not is_turn(memory):
-            yield from memory.source_turns
-            yield from (mention.turn_id for mention in memory.user_mentions if mention.turn_id is not None)
+    """Position from which turns are to be read; 0 where none was read, or the last one that was is not known here."""
+    marked = view.state.read.up_to
+    if not marked:
+        return 0
+    return next(
+        (one.created_seq + 1 for one in view.columns.memories if is_turn(one) and one.source_turns[0] == marked), 0
+    )
 
 
 def _heard(memory: Memory, zone: ZoneInfo, unread: bool, stated: bool) -> Heard:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from projections.columns import Columns
 from projections.extraction import Fact, Statement, Turn
+from projections.extraction_shape import NOBODY
 from projections.memory import SECRET, Memory
 from projections.polarity import difference, polarity
 from projections.similar import similarity
@@ -95,6 +96,11 @@ class Known:
         return len(mine) >= LEAST_WORDS and mine < more
 
 
+def _who(speaker: str | None) -> str | None:
+    """Whoever is only called a user is the one that memories without a speaker are about."""
+    return None if speaker is None or speaker.casefold() in NOBODY else speaker
+
+
 class Shelf:
     """Known memories by speaker, found by shared words. Dropped ones are found no more."""
 
@@ -120,9 +126,9 @@ class Shelf:
         """Take in a memory of a speaker."""
         self._by_id[known.id] = known
         for word in set(tokens(core(known.content))):
-            self._by_word[speaker, word][known.id] = None
+            self._by_word[_who(speaker), word][known.id] = None
         for subject, predicate, _, _ in known.facts:
-            self._by_slot[speaker, subject, predicate].append(known.id)
+            self._by_slot[_who(speaker), subject, predicate].append(known.id)
         return known
 
     def put_question(self, question: str, turn: Turn) -> Known | None:
@@ -153,7 +159,7 @@ class Shelf:
         """The memories of a speaker most alike to a text, with their similarity, the most alike first."""
         said, shared = core(content), Counter[str]()
         for word in set(tokens(said)):
-            holders = self._by_word.get((speaker, word), {})
+            holders = self._by_word.get((_who(speaker), word), {})
             if len(holders) <= COMMON:
                 shared.update(dict.fromkeys((one for one in holders if one in self._by_id), 1))
         best = sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:LOOKED_AT]
@@ -175,7 +181,7 @@ class Shelf:
         return None
 
     def _facts(self, triple: Fact, speaker: str | None) -> list[tuple[Known, tuple[str, str, str, bool]]]:
-        ids = self._by_slot.get((speaker, triple.subject, triple.predicate), [])
+        ids = self._by_slot.get((_who(speaker), triple.subject, triple.predicate), [])
         held = [self._by_id[one] for one in reversed(ids) if one in self._by_id]
         return [(known, fact) for known in held for fact in known.facts if fact[:2] == triple[:2]]
 

@@ -50,9 +50,11 @@ def live(server: RedisServer) -> Iterator[Live]:
 def decided(live: Live, owner: str) -> list[Any]:
     """What extraction appended about an owner, in the order of the log: type, actor, time and data."""
     events = [decode(one.kind, one.body) for one in live.log.read(0, 0, 1_000) if one.owner == owner]
-    mine = [one for one in events if one.actor == "judge" or one.type == "MemoryMentioned"]
+    mine = [one for one in events if one.actor == "judge" or one.type in ("MemoryMentioned", "TurnsExtracted")]
     assert all(one.causation_id for one in mine)
-    return [(one.type, one.actor, one.occurred_at, str(getattr(one.data, "content", ""))) for one in mine]
+    told = [one for one in mine if one.type != "TurnsExtracted"]  # that is of the moment of the run
+    assert sum(one.data.turns for one in mine if one.type == "TurnsExtracted") == len(SAID)
+    return [(one.type, one.actor, one.occurred_at, str(getattr(one.data, "content", ""))) for one in told]
 
 
 def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
@@ -77,7 +79,7 @@ def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
             continue
         break
     assert runs > 3
-    assert whole == {"add": 8, "assert": 8, "boost": 1, "negate": 2}
+    assert whole == {"add": 8, "assert": 8, "boost": 1, "negate": 2, "read": 1}
     assert decided(live, "bo") == decided(live, "ada")
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from events.catalogue import MemoryNegated
 from projections.lifecycle import Decision, plan
-from projections.lifecycle.extracting import verdicts
+from projections.lifecycle.extracting import turns_heard, verdicts
 from projections.view import OwnerView
-from tests.given import Told, at, created, deleted, folded, negated
+from tests.given import Told, at, created, deleted, folded, negated, purged
 
 JOB = ["extract"]
 
@@ -59,8 +59,24 @@ def test_an_event_is_dated_by_its_turn_and_named_after_it() -> None:
     view = view_of([turn("I live in Berlin.", "t1", 3)])
     first, second = plan(view, at(50), JOB), plan(view, at(60), JOB)
     assert [one.event_id("ada") for one in first] == [one.event_id("ada") for one in second]
-    assert {(one.said_at, one.due_at, one.seq) for one in first} == {(at(3), at(3), 1)}
-    assert [one.actor for one in first] == ["judge", "judge"]
+    *decided, mark = first
+    assert {(one.said_at, one.due_at, one.seq) for one in decided} == {(at(3), at(3), 1)}
+    assert [one.actor for one in decided] == ["judge", "judge"]
+    assert (mark.action, mark.due_at, mark.seq) == ("read", at(50), 1)
+
+
+def test_turns_are_read_once_whatever_they_state() -> None:
+    view = carried_out(turn("Nice weather!", "t1"), turn("What a day.", "t2"))
+    assert (view.state.read.up_to, view.state.read.turns, view.state.read.took) == ("t2", 2, (("rules", 0, 0, 0),))
+    assert plan(view, at(101), JOB) == []
+    assert [one.turn.turn_id for one in turns_heard(view) if one.unread] == []
+
+
+def test_what_comes_after_the_mark_is_read_also_where_the_marked_turn_is_gone() -> None:
+    told_before = [turn("I love hiking.", "t1", 1), turn("Nice weather!", "t2", 2)]
+    marked = [*told_before, *told(plan(view_of(told_before), at(3), JOB), 3)]
+    later = [*marked, deleted("t2", 4), purged("t2", 40), turn("I love opera.", "t3", 5)]
+    assert [one.turn.turn_id for one in turns_heard(view_of(later)) if one.unread] == ["t3"]
 
 
 @pytest.mark.parametrize(
