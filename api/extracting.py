@@ -94,8 +94,8 @@ class Extractor:
     ) -> dict[str, Any]:
         """Append what follows from the unread turns. Running it again, or after it was killed, does nothing twice.
 
-        A model that fails ends the run with `trouble`, and `left` turns for the next one. Raises BadSetting where a model is meant and
-        none is configured, OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
+        A model that fails ends the run with `trouble`, and `left` turns for the next one. Raises BadSetting where a model is
+        meant and none is configured, OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
         """
         way = self._way(by)
         self._level(check_owner(owner))

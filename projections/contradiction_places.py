@@ -155,6 +155,11 @@ def different_places(one: str, other: str) -> bool:
     return one != other and other not in _around(one) and one not in _around(other)
 
 
+def lies_in(place: str, outer: str) -> bool:
+    """Whether one place lies in another, at any depth; a place does not lie in itself."""
+    return outer in _around(place)
+
+
 @cache
 def _around(place: str) -> frozenset[str]:
     within, found, waiting = _places()[1], set[str](), [place]

@@ -13,17 +13,13 @@ from projections.extraction_chinese import chinese_clauses, chinese_statement
 from projections.extraction_english import english_statement
 from projections.extraction_english_clauses import english_clauses
 from projections.extraction_shape import Clause, Fact, Statement, Turn
+from projections.extraction_text import talk_of
 from projections.keywords import extracted
 from projections.keywords_chinese import HAN
 
 _ASKED_TO = re.compile("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
-MOST_READ = 8_000
-"""Characters of a turn that are read."""
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""
-_NO_TALK = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s*(?:>|\|).*$|https?://\S+", re.DOTALL | re.MULTILINE
-)
 _SENTENCE = re.compile(r"[^。！？!?.\n]+[。！？!?.\n]*")
 _REMEMBER = re.compile(
     r"(?:^|[.!?。！？\n][ \t]*)(?:hey,? |and |also,? )?(?:please |pls )?(?:remember|note|keep in mind|don't forget"
@@ -42,10 +38,10 @@ def extract(turn: Turn) -> list[Statement]:
     """What the turn states, in order; also what it only asks or supposes, as not `asserted`. Never raises, whatever the text."""
     if not turn.by_person:
         return []
-    text = _NO_TALK.sub(lambda found: "\n" * len(found[0]), turn.text[:MOST_READ])
+    talk = talk_of(turn.text)
     found: dict[str, Statement] = {}
-    for statement in _statements(text, turn):
-        found.setdefault(statement.content, statement)
+    for statement in _statements(talk.text, turn):
+        found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
     return [_with_keywords(one) for one in list(found.values())[:MOST_STATEMENTS]]
 
 
@@ -98,8 +94,8 @@ def questions(turn: Turn) -> list[str]:
     """The questions that the turn asks, each by itself, as written."""
     if not turn.by_person or not ("?" in turn.text or "？" in turn.text):
         return []
-    text = _NO_TALK.sub(" ", turn.text[:MOST_READ])
-    return [found.strip() for found in re.findall(r"[^.!?。！？\n]{6,200}[?？]", text)][:MOST_STATEMENTS]
+    asked = re.findall(r"[^.!?。！？\n]{6,200}[?？]", talk_of(turn.text).text)
+    return [found.strip() for found in asked][:MOST_STATEMENTS]
 
 
 def _with_keywords(statement: Statement) -> Statement:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from projections.extraction_chinese_rules import COMPILED
 from projections.extraction_shape import Clause, Fact, Rule, Statement, Turn
+from projections.extraction_times import limited_to, of_another_time, set_in
 from projections.polarity import polarity, speaks_from_its_day
 
 MOST_LETTERS = 150
@@ -70,9 +71,10 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
         asks = said.rstrip().endswith(("?", "？")) or said.rstrip("。！!?？… ").endswith("吗")
         for place, (a, b) in enumerate(pieces):
             piece = said[a:b].strip(" 。！!；;…")
+            after = said[slice(*pieces[place + 1])] if place + 1 < len(pieces) else ""
             asked = bool(_ASKS.search(piece)) or (asks and (place == len(pieces) - 1 or len(pieces) == 1))
             yield Clause(text[sentence.start() + a : sentence.start() + b], sentence.start() + a, sentence.start() + b,
-                         not (asked or doubtful or reported or _OTHERS.search(piece)), asked, before)  # fmt: skip
+                         not (asked or doubtful or reported or _OTHERS.search(piece)), asked, before, after)  # fmt: skip
             before = piece
             reported = reported or (_REPORTS.search(piece) is not None)
 
@@ -118,6 +120,8 @@ def _stated(
     asserted = clause.asserted and not _UNSURE.search(said)
     ended = (rule.dislikes and said.endswith("了")) or bool(re.search("戒了|戒掉|放弃了?|停止了?|不再", said))
     content = f"{name}是{thing}" if denied else _about(said, name)
+    when, until = set_in(clause.before), limited_to(clause.after)
+    content = "，".join(part for part in (when, content, until) if part)
     if turn.day and (rule.category in ("fact", "temporary", "short_term_preference") or speaks_from_its_day(said)):
         content += f"（{turn.day}说）"
     ends = f"{name}是{denied}" if denied else f"{name}喜欢{thing}" if ended else None
@@ -127,7 +131,11 @@ def _stated(
     if category == "stable_preference" and _FOR_NOW.search(said):
         category = "short_term_preference"
     triple = None
-    if rule.predicate is not None and not twice:
+    if (
+        rule.predicate is not None
+        and not twice
+        and not (rule.predicate == "年龄" and of_another_time(content, turn.year))
+    ):
         predicate = f"{rule.predicate}{groups['slot']}" if groups.get("slot") else rule.predicate
         triple = Fact(name, predicate, thing.replace("我", name), rule.dislikes)
     return Statement(content, category, rule.kind, turned, asserted, rule.confidence,

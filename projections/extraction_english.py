@@ -8,6 +8,7 @@ from projections.extraction_english_rules import COMPILED
 from projections.extraction_english_words import KIN
 from projections.extraction_shape import Clause, Fact, Rule, Statement, Turn
 from projections.extraction_third_person import VERBS, in_third, third_person
+from projections.extraction_times import limited_to, of_another_time, set_in
 from projections.polarity import speaks_from_its_day
 
 MOST_LETTERS = 400
@@ -141,7 +142,7 @@ def _stated(
         return None
     ended = bool(re.search(r"\b(?:no longer|any ?more|any longer|stopped|quit|given up|gave up)\b", said))
     name = turn.name or "User"
-    content = third_person(said, name) + _dated(said, turn, rule)
+    content = _within_its_time(clause, third_person(said, name)) + _dated(said, turn, rule)
     category = rule.category
     if category == "stable_preference" and _FOR_NOW.search(clause.text):
         category = "short_term_preference"
@@ -156,10 +157,17 @@ def _stated(
         else 1
     )
     twice = bool(re.search(r"\b(?:not|don't|never) (?:really )?(?:hate|dislike|detest|mind)\b", said))
-    triple = None if twice or denied else _triple(groups, thing, rule, name)
+    elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
+    triple = None if twice or denied or elsewhen else _triple(groups, thing, rule, name)
     ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
     return Statement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
+
+
+def _within_its_time(clause: Clause, content: str) -> str:
+    """The content with the time that its sentence sets beside the clause: "In 2010, Ann moved to Boston"."""
+    when, until = in_third(set_in(clause.before)), in_third(limited_to(clause.after))
+    return ", ".join(part for part in (when, content, until) if part)
 
 
 def _ended(thing: str, name: str) -> str:

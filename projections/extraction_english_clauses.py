@@ -69,13 +69,14 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
     before, reported = "", False
     if asks and _TAG.match(sentence[pieces[-1][0] : pieces[-1][1]].strip()):
         doubtful = True  # "..., right?" asks whether it is so
-    for (a, b), question in zip(pieces, asking, strict=True):
+    afters = [*(sentence[a:b] for a, b in pieces[1:]), ""]
+    for (a, b), question, after in zip(pieces, asking, afters, strict=True):
         piece = sentence[a:b]
         # What somebody is said to have said goes on to the end of the sentence.
         reported = reported or bool(_REPORTS.search(before))
         asked = question or (asks and "?" in piece)
         asserted = not (asked or doubtful or reported)
-        yield Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before)
+        yield Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
         before = piece
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from events.vocabulary import Category
+from projections.prompt_text import one_line
 
 NOBODY = frozenset({"user", "other", "human", "me", "用户", ""})
 """Speakers whose name says nothing about who they are."""
@@ -25,9 +26,14 @@ class Turn(NamedTuple):
 
     @property
     def name(self) -> str | None:
-        """The name of whoever speaks, or None where only a role is known."""
-        spoken = (self.speaker or "").strip()
+        """The name of whoever speaks, as one line that contents can hold, or None where only a role is known."""
+        spoken = one_line(self.speaker or "")
         return None if spoken.casefold() in NOBODY else spoken
+
+    @property
+    def year(self) -> int | None:
+        """The year in which it was said, or None where no day is known."""
+        return int(self.day[:4]) if self.day else None
 
     @property
     def by_person(self) -> bool:
@@ -91,3 +97,5 @@ class Clause(NamedTuple):
     question: bool
     before: str = ""
     """The clause before it in its sentence: "Actually, ..." is one."""
+    after: str = ""
+    """The clause after it in its sentence: "but only for the summer" is one."""

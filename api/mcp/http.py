@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.asked import check_owner
+from api.asked import check_owner, refused
 from api.http.guard import Guard
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
@@ -53,6 +53,12 @@ class _Owned:
 
     def _path(self, sent: str) -> str:
         """The path with the owner whom it names in it, decoded."""
-        named = unquote(sent.removeprefix(PATH).removeprefix("/"))
+        written = sent.removeprefix(PATH).removeprefix("/")
+        if written.startswith("/") or written.endswith("/"):
+            # An owner may begin or end with "/", but who writes `/mcp/alice/` means alice, and must not get another's store.
+            raise refused(
+                "owner", written, "a path without / before or after the owner: /mcp/alice; %2F for a / of its own"
+            )
+        named = unquote(written)
         with self._connection.told(check_owner(named) if named else None):
             return f"{PATH}/{named or self._connection.owner}"

@@ -7,7 +7,6 @@ in order, each against what is known by then, those judged before it included: s
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -24,8 +23,10 @@ from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.contradiction import compare
 from projections.extraction import Fact, Statement, Turn
+from projections.extraction_times import of_another_time
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.known import Known, Shelf, same_words
+from projections.lifecycle.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
+from projections.lifecycle.known import Known, Shelf, core, same_words, told_by_turn
 from projections.memory import SECRET
 from projections.sensitivity import detect_sensitivity
 from projections.view import OwnerView
@@ -35,10 +36,6 @@ TOPIC = 0.5
 """Similarity from which a statement may be about what another is about."""
 ASKED_OFTEN = 3
 """Turns that ask one question before it becomes a memory."""
-HOLDS_ONCE = frozenset({"lives in", "is aged", "住在", "年龄"})
-"""Predicates that have one object at a time, and a new one is the ordinary case."""
-HOLDS_ALWAYS = frozenset({"is called", "was born", "is from", "名字", "出生", "来自"})
-"""Predicates that have one object: a new one is a correction if said to be one, else a possible conflict."""
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 NAME_LETTERS = 200
 MOST_REASON = 300
@@ -95,7 +92,7 @@ class Judging:
         self._least = view.parameters.merge_similarity
         self._shelf = Shelf(view)
         self._asked = Shelf()
-        self._told = _told_by_turn(view)
+        self._told = told_by_turn(view)
         self.verdicts: list[Verdict] = []
 
     def judge(self, heard: Heard, said: Statement) -> None:
@@ -111,7 +108,7 @@ class Judging:
         speaker = heard.turn.speaker
         ended = self._ended(said, speaker)
         if ended is not None and not ended.told_by(heard.turn.turn_id):
-            return self._negate(heard, said, memory_id, ended, "the speaker takes it back")
+            return self._negate(heard, said, memory_id, [ended], "the speaker takes it back")
         near = self._shelf.near(said.content, speaker)
         for alike, known in near:
             same = alike >= self._least and known.alike_in_kind(said) and not known.negates(said)
@@ -121,27 +118,42 @@ class Judging:
 
     def _new(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
         speaker = heard.turn.speaker
-        slot = self._shelf.in_slot(said.triple, speaker) if said.triple is not None else None
-        if slot is not None and said.triple is not None and not slot.told_by(heard.turn.turn_id):
-            if said.triple.predicate in HOLDS_ONCE or (said.correction and said.triple.predicate in HOLDS_ALWAYS):
-                return self._negate(heard, said, memory_id, slot, "it holds only once")
-            if said.triple.predicate in HOLDS_ALWAYS:
-                return self._flag(heard, said, memory_id, slot, "two values where one holds")
+        replaced, doubtful = self._in_slot(heard, said)
+        if replaced:
+            return self._negate(heard, said, memory_id, replaced, "it holds only once")
+        if doubtful:
+            return self._flag(heard, said, memory_id, doubtful[0], "two values where one holds")
         denied = self._shelf.denied(said.triple, speaker) if said.triple is not None else None
         if denied is not None and not denied.told_by(heard.turn.turn_id):
-            return self._negate(heard, said, memory_id, denied, "the speaker says the reverse")
+            return self._negate(heard, said, memory_id, [denied], "the speaker says the reverse")
         return self._beside(heard, said, memory_id, near)
 
+    def _in_slot(self, heard: Heard, said: Statement) -> tuple[list[Known], list[Known]]:
+        """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
+        replaced: list[Known] = []
+        doubtful: list[Known] = []
+        triple = said.triple
+        if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
+            return replaced, doubtful
+        new = (said.content, triple.object)
+        for known, value in self._shelf.in_slot(triple, heard.turn.speaker):
+            if not known.told_by(heard.turn.turn_id):
+                found = outcome(triple.predicate, new, (known.content, value), heard.turn.year, said.correction)
+                {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
+        return replaced, doubtful
+
     def _beside(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
-        """A statement without a slot of its own, against what is on its topic."""
+        """A statement that replaces nothing in a slot of its own, against what is on its topic."""
+        now = not of_another_time(core(said.content), heard.turn.year)
         for alike, known in near:
             if known.told_by(heard.turn.turn_id) or alike < TOPIC or known.category != said.category:
                 continue
             relation = compare(said.content, known.content)
             if relation.kind == "contradicts":
                 reason = "; ".join(relation.reasons)[:MOST_REASON]
-                judge = self._negate if relation.sure else self._flag
-                return judge(heard, said, memory_id, known, reason)
+                if relation.sure and now:
+                    return self._negate(heard, said, memory_id, [known], reason)
+                return self._flag(heard, said, memory_id, known, reason)
             if said.category in LASTING and known.refined_by(said):
                 return self._update(heard, said, known, alike)
         return self._add(heard, said, memory_id, "new")
@@ -205,22 +217,24 @@ class Judging:
         self._shelf.revise(known, said)
         self._tell("UPDATE", heard, said, known.id, reason, decisions)
 
-    def _negate(self, heard: Heard, said: Statement, memory_id: str, old: Known, reason: str) -> None:
-        if self._is_later(old, heard):
-            self._flag(heard, said, memory_id, old, f"{reason}, but what is known was said later")
+    def _negate(self, heard: Heard, said: Statement, memory_id: str, replaced: Sequence[Known], reason: str) -> None:
+        gone = [old for old in replaced if not self._is_later(old, heard)]
+        if not gone:
+            self._flag(heard, said, memory_id, replaced[0], f"{reason}, but what is known was said later")
             return
-        decisions = self._created(heard, said, memory_id, corrects=old.id)
-        data = MemoryNegated(
-            memory_id=old.id,
-            correction=said.content,
-            replaced_by=memory_id,
-            reason=reason,
-            turn_id=heard.turn.turn_id,
-        )
-        decisions.append(self._decision("negate", (old.id,), heard, reason, data))
-        old.turns.append(heard.turn.turn_id)
-        self._shelf.negate(old)
-        self._tell("NEGATE", heard, said, memory_id, reason, decisions, old.id)
+        decisions = self._created(heard, said, memory_id, corrects=gone[0].id)
+        for old in gone:
+            data = MemoryNegated(
+                memory_id=old.id,
+                correction=said.content,
+                replaced_by=memory_id,
+                reason=reason,
+                turn_id=heard.turn.turn_id,
+            )
+            decisions.append(self._decision("negate", (old.id,), heard, reason, data))
+            old.turns.append(heard.turn.turn_id)
+            self._shelf.negate(old)
+        self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
 
     def _flag(self, heard: Heard, said: Statement, memory_id: str, other: Known, reason: str) -> None:
         decisions = self._created(heard, said, memory_id)
@@ -281,14 +295,3 @@ def _unfit(said: Statement) -> str | None:
 
 
 __all__ = ["Fact", "Heard", "Verdict", "judge"]
-
-
-def _told_by_turn(view: OwnerView) -> dict[str, list[str]]:
-    """What was made of each turn, whatever has become of it: what its owner deleted does not come back by itself."""
-    told: dict[str, list[str]] = defaultdict(list)
-    for memory in view.columns.memories:
-        if memory.source == "judge":
-            mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
-            for turn in (*memory.source_turns, *mentions):
-                told[turn].append(memory.content)
-    return told

@@ -166,12 +166,13 @@ class Shelf:
         found = [(similarity(said, core(self._by_id[one].content)), self._by_id[one]) for one, _ in best]
         return sorted(found, key=lambda one: (-one[0], one[1].id))
 
-    def in_slot(self, triple: Fact, speaker: str | None) -> Known | None:
-        """A memory with the same subject and predicate and another object."""
-        for known, fact in self._facts(triple, speaker):
-            if fact[2].casefold() != triple.object.casefold() and not fact[3] and not known.negated:
-                return known
-        return None
+    def in_slot(self, triple: Fact, speaker: str | None) -> list[tuple[Known, str]]:
+        """Memories with the same subject and predicate and another object, the newest first, each with that object."""
+        said = triple.object.casefold()
+        held = self._facts(triple, speaker)
+        return [
+            (known, one[2]) for known, one in held if one[2].casefold() != said and not one[3] and not known.negated
+        ]
 
     def denied(self, triple: Fact, speaker: str | None) -> Known | None:
         """A memory of which the triple is the reverse."""
@@ -188,3 +189,14 @@ class Shelf:
     def of_kind(self, kind: str) -> list[Known]:
         """Known memories of a kind."""
         return [known for known in self._by_id.values() if known.kind == kind]
+
+
+def told_by_turn(view: OwnerView) -> dict[str, list[str]]:
+    """What was made of each turn, whatever has become of it: what its owner deleted does not come back by itself."""
+    told: dict[str, list[str]] = defaultdict(list)
+    for memory in view.columns.memories:
+        if memory.source == "judge":
+            mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
+            for turn in (*memory.source_turns, *mentions):
+                told[turn].append(memory.content)
+    return told

@@ -192,7 +192,7 @@ class Proposing(Judging):
         if not shares_words(known.content, f"{heard.turn.text} {one.content or ''}", heard.turn.name):
             self._tell("SKIP", heard, said, known.id, "the turn is about something else")
         elif one.content:
-            self._negate(heard, said, self._id(heard, said), known, reason)
+            self._negate(heard, said, self._id(heard, said), [known], reason)
         elif self._is_later(known, heard):
             self._tell("SKIP", heard, said, known.id, "it was said later")
         else:

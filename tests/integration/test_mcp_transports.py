@@ -97,6 +97,17 @@ def test_http_refuses_other_hosts_other_sites_and_requests_without_an_owner(tmp_
         assert talk(url(""), lambda agent: agent.read("memory://about"))["owner"] == "alice"
 
 
+def test_a_slash_before_or_after_an_owner_is_refused_and_reaches_nobody_elses_memories(tmp_path: Path) -> None:
+    asked: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    with over_http(tmp_path / "store") as url:
+        base = url("")
+        for path in ("/alice/", "//alice", "//", "/alice//"):
+            told = httpx2.post(f"{base}{path}", json=asked).json()
+            assert (told["status"], told["field"]) == (422, "owner"), path
+            assert "/mcp/alice" in told["detail"]
+        assert talk(url("alice/"), lambda agent: agent.read("memory://about"))["owner"] == "alice/"
+
+
 def _server_of(folder: Path) -> int | None:
     try:
         return int(json.loads((folder / "server.json").read_bytes())["started_by"])

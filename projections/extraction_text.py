@@ -1,0 +1,45 @@
+"""The text of a turn as the rules of extraction read it: white space closed up, what is no talk left out, places kept."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MOST_READ = 8_000
+"""Characters of a turn that are read."""
+_GAP = re.compile(r"\s{2,}")
+_NO_TALK = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE
+)
+
+
+class Talk(NamedTuple):
+    """What is read of a turn, and where it stands there."""
+
+    text: str
+    """No white space follows another: the rules take time in proportion to the text only without long gaps."""
+    places: tuple[int, ...]
+    """Place in the turn's text of each character, and of the end."""
+
+    def span(self, span: tuple[int, int]) -> tuple[int, int]:
+        """Start and end in the turn's text of a span of `text`."""
+        start, end = span
+        return self.places[start], self.places[end - 1] + 1 if end > start else self.places[start]
+
+
+def talk_of(text: str) -> Talk:
+    """What is read of a text: its first `MOST_READ` characters without code, quoted lines, tables and addresses."""
+    text = text[:MOST_READ]
+    left: list[str] = []
+    places: list[int] = []
+    start = 0
+    for gap in [*_GAP.finditer(text), None]:
+        end = len(text) if gap is None else gap.start()
+        left.append(text[start:end])
+        places += range(start, end)
+        if gap is not None:
+            left.append("\n" if "\n" in gap[0] else gap[0][0])
+            places.append(gap.start())
+            start = gap.end()
+    closed = _NO_TALK.sub(lambda found: "\n" * len(found[0]), "".join(left))
+    return Talk(closed, (*places, len(text)))
