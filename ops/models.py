@@ -3,47 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from api.extracting import Prices
 from ops.settings import Settings
-from projections.chat import Chat
+
+if TYPE_CHECKING:
+    from projections.model_chat import ModelChat
+
+
+class Asked:
+    """A model that is made at first need, and kept until it is closed. Safe for threads."""
+
+    def __init__(self, make: Callable[[], ModelChat]) -> None:
+        self._make = make
+        self._made: ModelChat | None = None
+        self._lock = Lock()
+
+    def __call__(self) -> ModelChat:
+        """The model. Raises BadSetting where the settings cannot be used; asks nothing yet."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def close(self) -> None:
+        """Close its connections; the next use opens new ones."""
+        with self._lock:
+            made = self._made
+        if made is not None:
+            made.close()
 
 
 class Model(NamedTuple):
     """How a model is made, and what its tokens cost where both prices are set."""
 
-    chat: Callable[[], Chat] | None = None
+    chat: Asked | None = None
     prices: Prices | None = None
+
+    def close(self) -> None:
+        """Close its connections."""
+        if self.chat is not None:
+            self.chat.close()
 
 
 NO_MODEL = Model()
 
 
-def chat_of(settings: Settings) -> Callable[[], Chat] | None:
-    """What makes the model of these settings, once; None where there is none. Making it raises BadSetting, and asks nothing yet."""
+def chat_of(settings: Settings) -> Asked | None:
+    """What makes the model of these settings; None where there is none."""
     name = settings.model
     if name is None:
         return None
-    made: list[Chat] = []
 
-    def make() -> Chat:
+    def make() -> ModelChat:
         from projections.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
 
-        if not made:
-            made.append(
-                ModelChat(
-                    name,
-                    url=settings.model_url,
-                    key=settings.model_key.get_secret_value() if settings.model_key is not None else None,
-                    output=settings.model_output,
-                    timeout=settings.model_timeout,
-                    requests_per_minute=settings.model_per_minute,
-                )
-            )
-        return made[0]
+        return ModelChat(
+            name,
+            url=settings.model_url,
+            key=settings.model_key.get_secret_value() if settings.model_key is not None else None,
+            output=settings.model_output,
+            timeout=settings.model_timeout,
+            requests_per_minute=settings.model_per_minute,
+        )
 
-    return make
+    return Asked(make)
 
 
 def model_of(settings: Settings) -> Model:

@@ -240,14 +240,14 @@ def application_on(
     store: OpenStore, settings: Settings, *, tell: Tell = quiet, on_wait: Callable[[str], None] | None = None
 ) -> Iterator[Application]:
     """The same on a store that is open already."""
-    catch_up = CatchUp(store, tell)
+    catch_up, model = CatchUp(store, tell), model_of(settings)
     application = assemble(
         store,
         catch_up,
         tell,
         queue_url=settings.queue_url,
         meanings=meanings_of(settings, store),
-        model=model_of(settings),
+        model=model,
     )
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
@@ -255,4 +255,5 @@ def application_on(
         yield application
         application.writer.settle(application.accesses.flush())
     finally:
+        model.close()
         catch_up.close()
