@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import orjson
+from msgspec import structs
+
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
 from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, MemoryNegated, MemoryRestored, MemoryUnmerged
@@ -46,7 +49,18 @@ class Writer:
 
     def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """Validate a request of JSON envelopes whole, then append it; one receipt per event."""
-        return self._log.append(read_events(raws, now=self._log.now()), expected_heads=expected_heads)
+        events = read_events(raws, now=self._log.now())
+        receipts = self._log.append(events, expected_heads=expected_heads)
+        return [self._dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
+
+    def _dated(self, receipt: Receipt, owner: str) -> Receipt:
+        """A conflict with the time of what has the id, so that its owner can tell an earlier try of his own by it."""
+        if receipt.status != "conflict" or receipt.position is None:
+            return receipt
+        partition, seq = parse_position(receipt.position)
+        there = (stored for stored in self._log.read_at(partition, [seq]) if stored.owner == owner)
+        times = (orjson.loads(stored.body).get("occurred_at") for stored in there)
+        return structs.replace(receipt, occurred_at=next(times, None))
 
     def settle(self, receipts: Sequence[Receipt]) -> None:
         """Wait until everything that was written is folded."""

@@ -35,6 +35,8 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
     replicas: int = 0
     """How many replicas are known to have it."""
     error: str | None = None
+    occurred_at: str | None = None
+    """Of a conflict, where it is told: when the event occurred that has the id, if it is of the same owner; RFC 3339."""
 
     @property
     def written(self) -> bool:
@@ -50,7 +52,8 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
             "fsynced": self.fsynced,
             "replicas": self.replicas,
         }
-        return fields | ({"error": self.error} if self.error else {})
+        more = {"error": self.error, "occurred_at": self.occurred_at}
+        return fields | {name: value for name, value in more.items() if value}
 
 
 class EventLog(Protocol):

@@ -16,6 +16,7 @@ from api.http.serve import STOP_SECONDS, listening
 from api.mcp.connection import Connection
 from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
+from api.mcp.stdio import serve
 from ops.keeper import Keeper
 from ops.settings import Settings
 
@@ -54,7 +55,7 @@ def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
         signal.signal(number, stop)
     server = _served(Connection(keeper, owner), tell)
     try:
-        anyio.run(server.run_stdio_async)
+        anyio.run(serve, server)
     finally:
         keeper.close()
 

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
     embedder_url: str | None = None
-    """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset."""
+    """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset, with a key."""
     embedder_key: SecretStr | None = None
     """Its key; never printed or logged."""
     model: str | None = None

@@ -32,7 +32,6 @@ _MOST_TOKENS = 10**9
 _REASONS = 5
 """Things wrong with an answer that are told to the model at once."""
 _FENCED = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
-_REDIRECT = ": it redirects, which is not followed; give the URL it redirects to"
 
 
 class Place(NamedTuple):
@@ -79,12 +78,18 @@ def judged(status: int, headers: Mapping[str, str], body: bytes, key: str | None
         status = _told_status(data["error"])
     if status != 200:
         later = status in LATER or status >= 500
-        words = trouble_of(status, body, key) + (_REDIRECT if 300 <= status < 400 else "")
+        words = trouble_of(status, body, key) + _hint(status)
         wait = asked_to_wait(headers) if later else None
         return Trouble(words, later, wait, down=status not in REFUSES_CONTENT), usage
     if data is None and not body.lstrip().startswith(b"{"):
         return Trouble("answered with something else than JSON; is the URL right?"), usage
     return _completion(data), usage
+
+
+def _hint(status: int) -> str:
+    if 300 <= status < 400:
+        return ": it redirects, which is not followed; give the URL that it redirects to"
+    return ": where it refuses every question, another output mode may suit it" if status in {400, 422} else ""
 
 
 def _completion(data: Any) -> Completion | Trouble:
@@ -152,7 +157,6 @@ def unfenced(text: str) -> str:
 def typed(raw: str, kind: TypeAdapter[T]) -> T:
     """The answer that a JSON text is. Raises Unfit with what is wrong, in words for the model."""
     try:
-        orjson.loads(raw)  # refuses halves of characters
         json.loads(raw, object_pairs_hook=_unique, parse_float=_finite, parse_int=_small, parse_constant=_finite)
     except RecursionError:
         raise Unfit("Your answer is nested too deeply.") from None

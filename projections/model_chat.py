@@ -62,7 +62,7 @@ class ModelChat:
         url: str | None = None,
         key: str | None = None,
         output: Output = "tool",
-        timeout: float = 120.0,
+        timeout: float = 60.0,
         tries: int = 4,
         requests_per_minute: float | None = None,
         max_tokens: int = 4_096,

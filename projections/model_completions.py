@@ -7,12 +7,11 @@ and key and nothing from the environment: whatever the libraries between read th
 from __future__ import annotations
 
 import asyncio
-import logging
 from concurrent.futures import Future
 from contextlib import aclosing
 from contextvars import ContextVar
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -46,14 +45,6 @@ from projections.endpoint_wire import OPENAI
 
 MOST_ANSWER = 1 << 22
 """Bytes of an answer that are read."""
-_COMPATIBLE = OpenAIModelProfile(
-    supports_json_schema_output=True,
-    supports_json_object_output=False,  # "prompted" is for endpoints that know no response_format
-    openai_supports_strict_tool_definition=False,
-    openai_chat_supports_max_completion_tokens=False,
-    openai_chat_supports_multiple_system_messages=False,
-)
-"""What is asked of endpoints other than OpenAI's: the least that all of them understand."""
 
 
 class Sent(NamedTuple):
@@ -228,24 +219,26 @@ class _Exchange(httpx2.AsyncBaseTransport):
         await self._wire.aclose()
 
 
-class _Discreet(logging.Filter):
-    """Keeps what is asked here out of the client library's log, which tells whole requests at level debug."""
-
-    def filter(self, _record: logging.LogRecord) -> bool:
-        """Whether the record is somebody else's."""
-        return _TOLD.get(None) is None
-
-
-logging.getLogger("openai._base_client").addFilter(_Discreet())
-
-
 def _model(place: Place, http: httpx2.AsyncClient) -> OpenAIChatModel:
     # The key is the exchange's business; the client takes any, and would look for one in the environment without.
     client = AsyncOpenAI(base_url=place.url, api_key="unused", http_client=http, max_retries=0, timeout=None)
     if urlsplit(place.url).hostname == urlsplit(OPENAI).hostname:
         return OpenAIChatModel(place.model, provider=OpenAIProvider(openai_client=client))
-    provider = OpenAICompatibleProvider("openai-compatible", openai_client=client, profile=_COMPATIBLE)
+    provider = OpenAICompatibleProvider("openai-compatible", openai_client=client, profile=_compatible(place.model))
     return OpenAIChatModel(place.model, provider=provider)
+
+
+def _compatible(model: str) -> OpenAIModelProfile:
+    """What is asked of endpoints other than OpenAI's: the least that all of them understand."""
+    known = cast("OpenAIModelProfile", OpenAICompatibleProvider.model_profile(model) or {})
+    return OpenAIModelProfile(
+        supports_json_schema_output=True,
+        supports_json_object_output=False,  # "prompted" is for endpoints that know no response_format
+        openai_supports_strict_tool_definition=False,
+        openai_chat_supports_multiple_system_messages=False,
+        # The older name of the bound is what all know but OpenAI's models that reason, behind whatever gateway.
+        openai_chat_supports_max_completion_tokens=known.get("openai_supports_reasoning", False),
+    )
 
 
 def _sendable(text: str) -> str:

@@ -49,6 +49,8 @@ class Scripted:
         self.asked: list[Asked] = []
         self.replies: list[Reply | Callable[[Asked], Reply]] = []
         self.url = ""
+        self.came = Event()
+        """Set when something is asked."""
         self.ended = Event()
         self._lock = Lock()
         self._last: Reply | Callable[[Asked], Reply] | None = None
@@ -60,6 +62,7 @@ class Scripted:
     def reply(self, asked: Asked) -> Reply:
         with self._lock:
             self.asked.append(asked)
+            self.came.set()
             if len(self.replies) > 1 and self.replies[0] is self._last:
                 self.replies.pop(0)
             told = self._last = self.replies[0] if self.replies else self.usual

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid5
 
+_DERIVED = UUID("5f0f2b52-6d0a-5c8e-9b61-3f1f6c1f5d0a")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,6 +39,11 @@ def uuid7(micros: int, entropy: bytes) -> str:
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
     return str(UUID(int=value))
+
+
+def derived_id(*parts: str) -> str:
+    """The same version 5 UUID for the same parts, always."""
+    return str(uuid5(_DERIVED, "\x1f".join(parts)))
 
 
 def instant(micros: int) -> str:

@@ -7,7 +7,7 @@ EngramlogError
 |- Conflict             the position does not exist or is parked, or something else came first (409)
 |  `- OwnerQuarantined  an event of the owner cannot be folded; what was written waits behind it
 |- NotYetFolded         it is written, but was not folded in time (504)
-|- Unavailable          the service cannot do it now; the same call can be made again (429, 503)
+|- Unavailable          the service cannot do it now; the same call can be made again (429, 503), under its `key` if it tells
 |  |- StoreFull         too close to the store's memory limit (507)
 |  `- Unreachable       no answer came at all
 `- UnexpectedAnswer     an answer that is none of the service's (500, or no JSON)

@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from engramlog.edge import instant, spelled
+from engramlog.edge import derived_id, instant, spelled
 from engramlog.errors import refused
 from engramlog.wire import Scope
 
 Message = Mapping[str, Any]
 """`{"role": ..., "content": ...}` as chat endpoints take it; `name`, `id` and `created_at` are kept where given."""
 Event = dict[str, Any]
+MOST_KEY = 200
 ROLES = ("user", "assistant", "tool", "system")
 
 
@@ -23,19 +24,34 @@ class Said(NamedTuple):
     actor: str
     occurred_at: str
     session: str | None = None
+    key: str | None = None
+    """What the call is known by: its ids are made of it, so that the same call made again is the same events."""
 
 
 def said(
-    scope: Scope, owner: str | None, actor: str, occurred_at: datetime | str | None, session: str | None = None
+    scope: Scope,
+    owner: str | None,
+    actor: str,
+    occurred_at: datetime | str | None,
+    session: str | None = None,
+    key: str | None = None,
 ) -> Said:
     """Who says so, and when; now where nothing is told. Raises OwnerMissing where the owner is not known."""
-    return Said(scope.whose(owner), actor, spelled(occurred_at) or instant(scope.edge.now()), session)
+    whose = scope.whose(owner)
+    if key is not None and (not isinstance(key, str) or not key.strip() or len(key) > MOST_KEY):
+        raise refused("key", str(key)[:80], f"some text of at most {MOST_KEY} characters")
+    return Said(whose, actor, spelled(occurred_at) or instant(scope.edge.now()), session, key)
 
 
-def event(scope: Scope, told: Said, event_type: str, **data: Any) -> Event:
-    """An envelope with an id of its own; data that are None or empty are left out."""
+def made_id(scope: Scope, told: Said, what: str) -> str:
+    """An id for something of a call: fresh, or made of the call's key."""
+    return scope.edge.new_id() if told.key is None else derived_id(told.owner, told.key, what)
+
+
+def event(scope: Scope, told: Said, event_type: str, *, nth: int = 0, **data: Any) -> Event:
+    """The `nth` envelope of a call, with an id of its own; data that are None or empty are left out."""
     envelope: Event = {
-        "event_id": scope.edge.new_id(),
+        "event_id": made_id(scope, told, f"event {nth}"),
         "type": event_type,
         "owner": told.owner,
         "occurred_at": told.occurred_at,
@@ -66,11 +82,13 @@ def spoken(scope: Scope, told: Said, messages: Sequence[Message], remember: Coll
     """
     made = Spoken([], [], [])
     for message, role, text in _read(messages):
-        turn_id = str(message.get("id") or f"t-{scope.edge.new_id()}")
+        turn_id = str(message.get("id") or f"t-{made_id(scope, told, f'turn {len(made.turns)}')}")
         when = spelled(message.get("created_at")) or told.occurred_at
         at = told._replace(actor="assistant" if role == "assistant" else told.actor, occurred_at=when)
         speaker = message.get("name")
-        turn = event(scope, at, "TurnRecorded", turn_id=turn_id, role=role, text=text, speaker=speaker)
+        turn = event(
+            scope, at, "TurnRecorded", nth=len(made.events), turn_id=turn_id, role=role, text=text, speaker=speaker
+        )
         made.events.append(turn)
         made.turns.append(turn_id)
         if role in remember:
@@ -83,7 +101,8 @@ def spoken(scope: Scope, told: Said, messages: Sequence[Message], remember: Coll
                 "speaker": speaker or role,
             }
             fields |= {"memory_id": turn_id, "content": text, "source_turns": [turn_id]}
-            made.events.append(event(scope, at, "MemoryCreated", **fields) | {"causation_id": turn["event_id"]})
+            created = event(scope, at, "MemoryCreated", nth=len(made.events), **fields)
+            made.events.append(created | {"causation_id": turn["event_id"]})
             made.memories.append(turn_id)
     return made
 

@@ -30,7 +30,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from engramlog import reading, writing
+from engramlog import appending, reading, writing
 from engramlog.client import AsyncMemory, Memory
 from engramlog.errors import NotFound, refused
 from engramlog.events import event, said
@@ -183,13 +183,13 @@ def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
         )
         if not added.ignored:
             return
-        there = yield from writing.standing(scope, owner, memory_id)
+        there = yield from appending.standing(scope, owner, memory_id)
     told = said(scope, owner, "assistant", None)
     events = [] if there.deleted_at is None else [event(scope, told, "MemoryRestored", memory_id=memory_id)]
     if there.content != content:
         events.append(event(scope, told, "MemoryRevised", memory_id=memory_id, content=content))
     if events:
-        yield from writing.wrote(scope, told, events, about=[])
+        yield from appending.wrote(scope, told, events, about=[])
 
 
 def _search(scope: Scope, layout: Layout, op: SearchOp) -> Plan[list[SearchItem]]:

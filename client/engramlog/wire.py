@@ -158,7 +158,8 @@ def _read(request: Request, outcome: Outcome, tried: int) -> Any:
     if not isinstance(outcome, Answer):
         reason = outcome.reason if outcome else "nothing was sent"
         raise Unreachable(
-            f"{where}: no answer in {tried} tries ({reason}); is `engramlog up` running? The same call can be made again",
+            f"{where}: no answer in {tried} tries ({reason}); is `engramlog up` running? What asks can be asked again;"
+            " what tells, under the same `key`, is done once",
             tries=tried,
         )
     try:

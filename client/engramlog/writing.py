@@ -3,6 +3,9 @@
 All writing goes through `POST /v1/events`, which knows an event by its id: a request that was carried out and whose answer
 was lost is sent again and changes nothing. The service's own verbs make their ids on the service's side, where a second try
 would be a second event.
+
+A call with a `key` makes all its ids of owner and key: made again, after an error or by another process, it is done once, and
+answers as it did. Something else told under a key that is taken raises InputError.
 """
 
 from __future__ import annotations
@@ -11,11 +14,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from engramlog.errors import InputError, OwnerQuarantined, refused
-from engramlog.events import Event, Message, Said, event, said, spoken
-from engramlog.reading import get, memory_path
+from engramlog.appending import standing, wrote
+from engramlog.errors import refused
+from engramlog.events import Event, Message, Said, event, made_id, said, spoken
 from engramlog.results import Added, Detail, Effects
-from engramlog.wire import Plan, Scope, ask, checked, got, path_of, posted
+from engramlog.wire import Plan, Scope, checked
 
 SECRET = 3
 MOST = 1_000
@@ -47,6 +50,7 @@ def add(
     session: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Added]:
     """Remember a text as it is, or a conversation.
 
@@ -54,10 +58,10 @@ def add(
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and `()` leaves it to the service
     what to make of the turns; only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
     """
-    told = said(scope, owner, actor, occurred_at, session)
+    told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):
         return (yield from _conversation(scope, told, content, remember))
-    new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{scope.edge.new_id()}"
+    new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{made_id(scope, told, 'memory')}"
     fields: dict[str, Any] = {"memory_id": new_id, "content": content, "category": category, "kind": kind}
     fields |= {"source": source, "importance": importance, "confidence": confidence, "summary": summary}
     fields |= {"speaker": speaker, "emotion": emotion, "project": project, "task": task, "sensitivity": sensitivity}
@@ -93,9 +97,10 @@ def update(
     tags: Sequence[str] | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead."""
-    told = said(scope, owner, actor, occurred_at)
+    told = said(scope, owner, actor, occurred_at, key=key)
     fields = {"content": content, "summary": summary, "keywords": _listed(keywords), "tags": _listed(tags)}
     return (yield from _one(scope, told, memory_id, "MemoryRevised", **fields))
 
@@ -107,9 +112,10 @@ def delete(
     owner: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """Soft delete: hidden at once, kept 30 days, `restore` brings it back."""
-    return (yield from _one(scope, said(scope, owner, actor, occurred_at), memory_id, "MemoryDeleted"))
+    return (yield from _one(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "MemoryDeleted"))
 
 
 def restore(
@@ -119,9 +125,10 @@ def restore(
     owner: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """Undo a soft delete."""
-    return (yield from _one(scope, said(scope, owner, actor, occurred_at), memory_id, "MemoryRestored"))
+    return (yield from _one(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "MemoryRestored"))
 
 
 def confirm(
@@ -134,9 +141,10 @@ def confirm(
     session: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """It was said again: active from here on, and reaffirmed where it was negated before."""
-    told = said(scope, owner, actor, occurred_at, session)
+    told = said(scope, owner, actor, occurred_at, session, key)
     return (yield from _one(scope, told, memory_id, "MemoryMentioned", similarity=similarity, turn_id=turn_id))
 
 
@@ -149,9 +157,10 @@ def reinforce(
     from_memory: str | None = None,
     actor: str = "assistant",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply."""
-    told = said(scope, owner, actor, occurred_at)
+    told = said(scope, owner, actor, occurred_at, key=key)
     return (yield from _one(scope, told, memory_id, "MemoryReinforced", outcome=outcome, from_memory=from_memory))
 
 
@@ -168,23 +177,29 @@ def negate(
     session: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it."""
     if correction is not None and replaced_by is not None:
         raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
-    told = said(scope, owner, actor, occurred_at, session)
+    told = said(scope, owner, actor, occurred_at, session, key)
     old = yield from standing(scope, told.owner, memory_id)
     if replaced_by is not None:
         yield from standing(scope, told.owner, replaced_by)
     events: list[Event] = []
     if correction is not None:
-        replaced_by = f"m-{scope.edge.new_id()}"
+        replaced_by = f"m-{made_id(scope, told, 'memory')}"
         source = "user" if actor == "user" else "system"
         fields: dict[str, Any] = {"category": old.category, "kind": old.kind, "source": source}
         fields |= {"speaker": old.speaker, "project": old.project, "task": old.task, "corrects": memory_id}
         created = {"memory_id": replaced_by, "content": correction, "source_turns": (turn_id,) if turn_id else ()}
-        events.append(event(scope, told, "MemoryCreated", **created, **fields))
-    negated = {"memory_id": memory_id, "resolution": resolution, "correction": correction, "replaced_by": replaced_by}
+        events.append(event(scope, told, "MemoryCreated", nth=1, **created, **fields))
+    negated: dict[str, Any] = {
+        "memory_id": memory_id,
+        "resolution": resolution,
+        "correction": correction,
+        "replaced_by": replaced_by,
+    }
     events.append(event(scope, told, "MemoryNegated", **negated, reason=reason or None, turn_id=turn_id))
     if correction is not None:
         events[0]["causation_id"] = events[1]["event_id"]
@@ -201,20 +216,22 @@ def merge(
     into: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """Several memories become a new one, which says `summary`, or else what the newest says. `unmerge` brings them back."""
-    told = said(scope, owner, actor, occurred_at)
+    told = said(scope, owner, actor, occurred_at, key=key)
     if len(sources) < 2:
         raise refused("sources", list(sources), "the ids of two memories or more")
+    into = into or f"m-{made_id(scope, told, 'memory')}"
+    before = into if key is not None else None
     found: list[Detail] = []
     for source in sources:
-        found.append((yield from standing(scope, told.owner, source)))  # noqa: PERF401 - a comprehension cannot yield
+        found.append((yield from standing(scope, told.owner, source, into=before)))  # noqa: PERF401 - a comprehension cannot yield
     if summary is None:
         newest = max(found, key=lambda one: (one.last_activated_at, one.created_at))
         if newest.sensitivity >= SECRET:
             raise refused("summary", "nothing", "a text: the newest source is a secret, whose text is withheld")
         summary = newest.content
-    into = into or f"m-{scope.edge.new_id()}"
     merged = event(scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary)
     done = yield from wrote(scope, told, [merged], about=[into, *sources])
     return Effects.model_validate(done | {"id": into, "into": into, "sources": list(sources)})
@@ -227,9 +244,10 @@ def unmerge(
     owner: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Effects]:
     """Undo a merge: the sources come back as they were."""
-    told = said(scope, owner, actor, occurred_at)
+    told = said(scope, owner, actor, occurred_at, key=key)
     yield from standing(scope, told.owner, into)
     done = yield from wrote(scope, told, [event(scope, told, "MemoryUnmerged", into=into)], about=[into])
     return Effects.model_validate(done | {"id": into, "into": into})
@@ -246,36 +264,3 @@ def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any)
 def _listed(words: Sequence[str] | None) -> list[str] | None:
     """None keeps what is there; an empty list, unlike an empty tuple, is sent."""
     return None if words is None else list(words)
-
-
-def standing(scope: Scope, owner: str, memory_id: str) -> Plan[Detail]:
-    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away."""
-    memory = yield from get(scope, memory_id, owner=owner, trace=False)
-    if memory.purged_at is not None:
-        raise InputError(f"memory {memory_id} was purged: nothing can change it", owner=owner, memory_id=memory_id)
-    if memory.merged_into is not None:
-        raise InputError(
-            f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or unmerge it",
-            owner=owner,
-            memory_id=memory_id,
-            merged_into=memory.merged_into,
-        )
-    return memory
-
-
-def wrote(scope: Scope, told: Said, events: list[Event], *, about: Sequence[str]) -> Plan[dict[str, Any]]:
-    """Append, wait for the fold, and tell what the events did to the memories `about`; without any, only the wait."""
-    answer = yield from ask(scope, posted("/v1/events", events))
-    position = answer["receipts"][-1]["position"]
-    ids = [one["event_id"] for one in events]
-    done: dict[str, Any] = {"owner": told.owner, "position": position, "event_ids": ids, "changes": []}
-    changes: list[dict[str, Any]] = []
-    try:
-        if not about:
-            yield from ask(scope, got(path_of(told.owner, "memories"), limit=1, after=position))
-        for memory_id in about:
-            log = yield from ask(scope, got(f"{memory_path(told.owner, memory_id)}/history", after=position))
-            changes += [one for one in log["changes"] if one["event_id"] in ids]
-    except OwnerQuarantined as held:
-        return done | {"quarantined": dict(held.context)}
-    return done | {"changes": sorted(changes, key=lambda one: ids.index(one["event_id"]))}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from engramlog import NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
+from engramlog import InputError, NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
 from engramlog.wire import Answer, Lost
+from events.partitions import partition_of
 from tests.embeddings_endpoint import Reply, endpoint
 from tests.given_client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
 
@@ -70,6 +71,74 @@ def test_a_write_whose_answer_is_lost_is_done_once(
     assert {one["event_id"] for one in history} <= sent == set(done.event_ids)
     assert all(one["decision"] != "ignored" for one in history)
     assert len({(one["event_id"], one["memory"]) for one in history}) == len(history) > 0
+
+
+KEYED: dict[str, Callable[[Any], Any]] = {
+    "add": lambda memory: memory.add("I drink milk", key="k"),
+    "turns": lambda memory: memory.add([{"role": "user", "content": "I drink milk"}] * 3, key="k"),
+    "turns alone": lambda memory: memory.add([{"role": "user", "content": "I drink milk"}], remember=(), key="k"),
+    "update": lambda memory: memory.update("coffee", "I drink a lot of coffee", key="k"),
+    "negate": lambda memory: memory.negate("coffee", correction="I drink cocoa", key="k"),
+    "confirm": lambda memory: memory.confirm("coffee", key="k"),
+    "reinforce": lambda memory: memory.reinforce("coffee", key="k"),
+    "merge": lambda memory: memory.merge(["coffee", "tea"], key="k"),
+    "unmerge": lambda memory: memory.unmerge("drinks", key="k"),
+    "delete": lambda memory: memory.delete("coffee", key="k"),
+    "restore": lambda memory: memory.restore("coffee", key="k"),
+}
+BEFORE: dict[str, Callable[[Any], Any]] = {
+    "unmerge": lambda memory: memory.merge(["coffee", "tea"], into="drinks"),
+    "restore": lambda memory: memory.delete("coffee"),
+}
+
+
+def events_of(running: Service, owner: str) -> int:
+    """How many events of an owner the log has."""
+    log = running.http.application.log
+    partition = partition_of(owner, log.partitions)
+    return sum(one.owner == owner for one in log.read(partition, 0, log.head(partition)))
+
+
+@pytest.mark.parametrize("memory", ["sync"], indirect=True)
+@pytest.mark.parametrize(
+    ("verb", "fate"), [*((verb, "lose") for verb in KEYED), ("turns", "refuse"), ("merge", "refuse")]
+)
+def test_a_call_made_again_under_its_key_after_the_line_went_dead_is_done_once(
+    memory: Any, between: Proxy, running: Service, verb: str, fate: str
+) -> None:
+    BEFORE.get(verb, lambda _: None)(memory)
+    before = events_of(running, owner_of(memory))
+    between.fates = [*["pass"] * {"add": 0, "turns": 0, "turns alone": 0, "merge": 2}.get(verb, 1), *[fate] * 4]
+    with pytest.raises(Unreachable, match="under the same `key`"):
+        KEYED[verb](memory)
+    carried_out = events_of(running, owner_of(memory)) - before
+    assert bool(carried_out) == (fate == "lose")
+    first, second = KEYED[verb](memory), KEYED[verb](memory)
+    written = events_of(running, owner_of(memory)) - before
+    assert (first, written) == (second, carried_out or written)
+    assert written == len(first.event_ids)
+
+
+def test_a_key_is_one_calls(memory: Any, running: Service) -> None:
+    memory.add("I drink milk", key="k")
+    before = events_of(running, owner_of(memory))
+    for call in (
+        lambda: memory.add("I drink cocoa", key="k"),
+        lambda: memory.add("I drink milk", key="k", actor="assistant"),
+        lambda: memory.delete("coffee", key="k"),
+    ):
+        with pytest.raises(InputError) as refusal:
+            call()
+        assert (refusal.value.field, refusal.value.got) == ("key", "k")
+    assert events_of(running, owner_of(memory)) == before
+    assert memory.of(new_owner()).add("I drink cocoa", key="k").id != memory.add("I drink milk", key="k").id
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 201, 7])
+def test_a_key_that_is_none_is_refused_before_anything_is_sent(memory: Any, between: Proxy, key: Any) -> None:
+    with pytest.raises(InputError, match="at most 200 characters"):
+        memory.delete("coffee", key=key)
+    assert between.asked == []
 
 
 @pytest.mark.parametrize("fates", [["refuse"], ["lose"], ["cut"], [503], [429, 504]], ids=str)

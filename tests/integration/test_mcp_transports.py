@@ -179,6 +179,7 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         "no message at all, but private words",
+        {"jsonrpc": "2.0", "id": "half", "method": "tools/call", "params": {"name": "private words \ud800"}},
         {"jsonrpc": "2.0", "id": 3, "method": "prompts/get", "params": {"name": "private words"}},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
     ):
@@ -188,6 +189,10 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
     while answers[-1].get("id") != 2:
         answers.append(json.loads(process.stdout.readline()))
     assert {answer["jsonrpc"] for answer in answers} == {"2.0"}
+    (half,) = (answer["error"] for answer in answers if answer["id"] == "half")
+    assert half["code"] == -32700
+    assert "surrogate" in half["message"]
+    assert "private" not in half["message"]
     assert answers[0]["result"]["serverInfo"]["name"] == "engramlog"
     process.send_signal(signal.SIGTERM)
     rest, told = process.communicate(timeout=60)

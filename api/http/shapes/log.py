@@ -73,6 +73,9 @@ class Receipt(BaseModel):
     fsynced: bool | None = Field(description="On disk before the answer; null where that cannot be known.")
     replicas: int = Field(description="How many replicas are known to have it.")
     error: str | None = None
+    occurred_at: str | None = Field(
+        default=None, description="Of a conflict: when the owner's event that has the id occurred."
+    )
 
 
 class Appended(BaseModel):

@@ -61,6 +61,14 @@ def test_without_a_key_none_is_sent(server: Endpoint) -> None:
     assert "authorization" not in server.asked[0].headers
 
 
+@pytest.mark.parametrize("key", [None, ""])
+def test_without_a_url_and_a_key_nothing_is_sent_to_anybody(key: str | None) -> None:
+    with pytest.raises(
+        BadSetting, match=r"set ENGRAMLOG_EMBEDDER_URL to .*, or ENGRAMLOG_EMBEDDER_KEY for OpenAI's own"
+    ):
+        OpenAI("small", key=key)
+
+
 def test_vectors_have_length_one_and_no_pieces(server: Endpoint, openai: OpenAI) -> None:
     server.replies = [Reply(body=vectors([3, 4], [0, -2]))]
     first, second = openai.texts(["one", "two"])
