@@ -18,6 +18,15 @@ from projections.lifecycle import JOBS
 
 BY_HAND = ("sweep", "review")
 """The jobs that are run where none are named: what falls due by time. The others make something new."""
+UNASKED: Mapping[str, Any] = {
+    "left_open": 0,
+    "held_back": 0,
+    "requests": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "failure": None,
+}
+"""What is told of a reviewer that was not asked, beside who it is."""
 Progress = Callable[[int, int], None]
 
 
@@ -30,6 +39,10 @@ class Ran(Protocol):
 
 class Lifecycle(Protocol):
     """Plans an owner's lifecycle jobs and carries them out."""
+
+    @property
+    def reviewer(self) -> str:
+        """Who answers in a review: rule, or model and which."""
 
     def plan(self, owner: str, jobs: Sequence[str]) -> Ran:
         """What the jobs would do, and nothing else."""
@@ -101,12 +114,13 @@ class Cleaner:
                 failed.append({"owner": owner, "error": type(error).__name__, "message": error.message})
             else:
                 counts.update(answer["counts"])
-                if answer["decisions"]:
+                if answer["decisions"] or answer["asked"]:
                     decided.append(answer)
             on_progress(done, len(owners))
         return {
             "dry_run": dry_run,
             "jobs": chosen,
+            "reviewer": self._lifecycle.reviewer,
             "owners": len(owners),
             "counts": dict(counts),
             "decided": decided,
@@ -114,9 +128,10 @@ class Cleaner:
         }
 
     def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> dict[str, Any]:
+        unasked = {**UNASKED, "asked": [], "reviewer": self._lifecycle.reviewer}
         if dry_run:
-            return self._lifecycle.plan(owner, jobs).as_dict()
-        answer = self._lifecycle.carry_out(owner, jobs, on_progress=on_progress).as_dict()
+            return unasked | self._lifecycle.plan(owner, jobs).as_dict()
+        answer = unasked | self._lifecycle.carry_out(owner, jobs, on_progress=on_progress).as_dict()
         if answer["appended"]:
             partition = partition_of(owner, self._log.partitions)
             self._settle({partition: self._log.head(partition)})

@@ -25,6 +25,7 @@ from projections.lifecycle import JOBS, Decision, Plan, plan
 from projections.redis_view import RedisViews, Standing
 from projections.view import OwnerView
 
+RULE = "rule"
 REQUEST = 500
 """Decisions appended at once."""
 PAGE = 500
@@ -67,6 +68,9 @@ def folded_by_workers(_until: Mapping[int, int]) -> None:
 
 class Lifecycle:
     """Runs lifecycle jobs on one store. `settle` folds, where no worker does."""
+
+    reviewer = RULE
+    """Who answers in a review."""
 
     def __init__(self, log: EventLog, views: RedisViews, settle: Settle = folded_by_workers) -> None:
         self._log = log

@@ -20,7 +20,10 @@ from rq.timeouts import JobTimeoutException
 
 from consumers.redis_embedding import Embedding
 from consumers.redis_folder import Tell
-from consumers.redis_lifecycle import Lifecycle, owners_of
+from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
+from consumers.redis_reviewing import REVIEW
+from consumers.rq_lent import Lent
+from consumers.rq_reviewing import ReviewedByModel
 from events.errors import (
     BadSetting,
     EmbedderFailed,
@@ -32,6 +35,7 @@ from events.errors import (
 )
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
+from projections.chat import Chat
 from projections.meaning import Embedder
 from projections.redis_create import read_identity
 from projections.redis_vectors import RedisVectors
@@ -46,8 +50,6 @@ GIVEN_UP = 1_000
 """How often a job may be handed on by workers that stop; that is no failure."""
 EMBED_SECONDS = 240.0
 """After so long an embedding job leaves the rest to the next one: a sweep must not wait for a whole import's vectors."""
-REST_SECONDS = 60.0
-"""How long an embedder that failed is left alone."""
 
 
 class Kind(NamedTuple):
@@ -69,31 +71,6 @@ EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 """Scheduled beside them where there is an embedder."""
 
 
-class Lent:
-    """The embedder of a job process: made at first need, kept, and left alone for a while after it failed."""
-
-    def __init__(self, make: Callable[[], Embedder], rest_seconds: float = REST_SECONDS) -> None:
-        self._make = make
-        self._made: Embedder | None = None
-        self._rest = rest_seconds
-        self._until = 0.0
-
-    def __call__(self) -> Embedder:
-        """The embedder. Raises what making it raises."""
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    @property
-    def rests(self) -> bool:
-        """Whether it failed a moment ago."""
-        return monotonic() < self._until
-
-    def failed(self) -> None:
-        """Leave it alone for a while."""
-        self._until = monotonic() + self._rest
-
-
 class Serving(NamedTuple):
     """What the jobs of this process stand on."""
 
@@ -103,8 +80,12 @@ class Serving(NamedTuple):
     tell: Tell
     stop: Flag
     """Set when the process is to stop: the job gives itself up at the next safe place."""
-    embedder: Lent | None = None
+    embedder: Lent[Embedder] | None = None
     """What embeds, where that is configured."""
+    chat: Lent[Chat] | None = None
+    """The language model, where one is configured."""
+    reviewer: str = RULE
+    """Who reviews: the rule, or the model."""
 
 
 _SERVING: ContextVar[Serving] = ContextVar("serving")
@@ -197,22 +178,26 @@ def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
 
     def go_on(_done: int = 0, _total: int = 0) -> None:
         """Before each owner and between two requests: give up here once the process is to stop."""
-        if opened.served.stop.is_set():
+        if served.stop.is_set():
             raise GivenUp
 
+    served, lifecycle = opened.served, opened.lifecycle
+    carry_out: Callable[..., Done] = lifecycle.carry_out
+    if REVIEW in jobs and served.reviewer != RULE and served.chat is not None:
+        carry_out = ReviewedByModel(lifecycle, served.chat, served.tell).carry_out
     owners = owners_of(opened.wire, opened.tags[partition])
     decided, failed, unfolded = 0, 0, 0
     for owner in owners:
         try:
             go_on()
-            decided += opened.lifecycle.carry_out(owner, jobs, on_progress=go_on).appended
+            decided += carry_out(owner, jobs, on_progress=go_on).appended
             unfolded = 0
         except (GivenUp, StoreError, JobTimeoutException):
             raise
         except Exception as error:  # whatever it is, the other owners must not wait for it
             failed += 1
             unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
-            opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+            served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
             if unfolded == UNFOLDED_IN_A_ROW:
                 raise
     return Walked(len(owners), decided, failed)

@@ -23,15 +23,19 @@ from rq.job import Job
 from rq.registry import ScheduledJobRegistry
 from rq.worker import WorkerStatus
 
+from consumers.redis_lifecycle import RULE
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
-from consumers.rq_jobs import EMBEDDING, KINDS, Lent, Serving, serving
+from consumers.rq_jobs import EMBEDDING, KINDS, Serving, serving
+from consumers.rq_lent import Lent
 from events.errors import EngramlogError, StoreError
 from events.redis_wire import Wire, connect
 from ops.embedders import embedder_of
 from ops.logs import start_logging, teller
+from ops.models import chat_of
 from ops.settings import load_settings
 from ops.worker import new_worker_id
+from projections.chat import Chat
 from projections.meaning import Embedder
 from projections.redis_create import StoreIdentity, read_identity
 
@@ -171,8 +175,10 @@ def run_job_worker(
     lease_ms: int = LEASE_MS,
     parent: int | None = None,
     embedder: Callable[[], Embedder] | None = None,
+    chat: Callable[[], Chat] | None = None,
+    reviewer: str = RULE,
 ) -> None:
-    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` makes the embedder when a text is first to be embedded."""
+    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` and `chat` make the models when they are first needed."""
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -196,7 +202,9 @@ def run_job_worker(
     attendant = Attendant(cron, stop, tell, parent)
     attendant.start()
     tell("job worker started", store=identity.store_id)
-    with serving(Serving(url, timeout, tell, stop, None if embedder is None else Lent(embedder))):
+    lent = None if embedder is None else Lent(embedder)
+    served = Serving(url, timeout, tell, stop, lent, None if chat is None else Lent(chat), reviewer)
+    with serving(served):
         while not stop.is_set():
             _work(client, identity.store_id, attendant, stop, tell)
             stop.wait(AGAIN_SECONDS)
@@ -260,6 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.minutes < LEAST_MINUTES:
         parser.error(f"--minutes: got {options.minutes}; allowed: {LEAST_MINUTES} or more")
     start_logging(options.log_level)
+    settings = load_settings()  # of the environment: a key is no argument, which others could read
     run_job_worker(
         options.url,
         queue_url=options.queue_url,
@@ -267,7 +276,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         timeout=options.timeout,
         lease_ms=options.lease_ms,
         parent=options.parent,
-        embedder=embedder_of(load_settings()),  # of the environment: a key is no argument, which others could read
+        embedder=embedder_of(settings),
+        chat=chat_of(settings),
+        reviewer=settings.reviewer,
     )
     return 0
 

@@ -37,10 +37,12 @@ class Asked:
 
 
 class Model(NamedTuple):
-    """How a model is made, and what its tokens cost where both prices are set."""
+    """How a model is made, what its tokens cost where both prices are set, and whether it reviews."""
 
     chat: Asked | None = None
     prices: Prices | None = None
+    reviewer: str = "rule"
+    """As people are told: rule, or model and which."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -74,5 +76,6 @@ def chat_of(settings: Settings) -> Asked | None:
 
 def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
+    reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received = settings.model_price_in, settings.model_price_out
-    return Model(chat_of(settings), None if sent is None or received is None else Prices(sent, received))
+    return Model(chat_of(settings), None if sent is None or received is None else Prices(sent, received), reviewer)

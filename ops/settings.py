@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from redis.connection import parse_url
 
@@ -71,6 +71,8 @@ class Settings(BaseSettings):
     """What a million input tokens cost, in any currency; costs are told where both prices are set."""
     model_price_out: Annotated[float, Field(ge=0, le=10_000)] | None = None
     """What a million output tokens cost."""
+    reviewer: str = "rule"
+    """Who reviews memories under the tiered profile: rule, or model."""
 
     @field_validator("redis_url", "queue_url")
     @classmethod
@@ -106,6 +108,13 @@ class Settings(BaseSettings):
         if value and not (value.isprintable() and value == value.strip() and len(value) <= 120):
             raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
         return value or None
+
+    @field_validator("reviewer")
+    @classmethod
+    def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
+        if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
+        return value
 
     @field_validator("log_level")
     @classmethod

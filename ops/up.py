@@ -19,6 +19,7 @@ from api.http.app import create_app
 from api.http.serve import check_host, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.embedders import meanings_of
+from ops.models import model_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import CatchUp, assemble
@@ -108,7 +109,8 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
     meanings = meanings_of(settings, store)
     if meanings is not None:
         tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
-    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings)
+    model = model_of(settings)
+    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
     server = serve(create_app(application), settings.host, settings.port)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
@@ -126,6 +128,7 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
         jobs.stop()  # before the drain, which folds what they appended
         tell("job workers stopped")
         _drain(application, tell)
+        model.close()
         catch_up.close()
 
 

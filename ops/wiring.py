@@ -39,6 +39,7 @@ from events.redis_wire import Wire, WirePool, connect
 from ops.embedded_folder import Role
 from ops.embedders import meanings_of
 from ops.models import NO_MODEL, Model, model_of
+from ops.reviewers import lifecycle_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
@@ -179,7 +180,7 @@ def assemble(
     meanings: Meanings | None = None,
     model: Model = NO_MODEL,
 ) -> Application:
-    """Join the parts on an open store; without `meanings` search reads words alone, without a model only rules read turns."""
+    """Join the parts on an open store; without `meanings` search reads words alone, without a model rules read and review."""
     accesses = AccessRecorder(store.log, tell)
     reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
@@ -210,7 +211,7 @@ def assemble(
         contexts=Contexts(store.log, store.views, reader, accesses),
         uses=Uses(store.views, reader),
         living=Living(reader, writer),
-        cleaner=Cleaner(lifecycle, owners, store.log, reader, catch_up, forget),
+        cleaner=Cleaner(lifecycle_of(model, lifecycle, tell), owners, store.log, reader, catch_up, forget),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         extractor=Extractor(ways, store.log, reader, catch_up, model.prices),
         operator=operator,

@@ -54,8 +54,9 @@ def cleanup(
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
     **sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes (tiered
-    profile); **merge**, **link** and **replay** run only when named. Deletions can be undone for 30 days (`restore`). A purge takes
-    the content out of every record, view, search, export and history; *the log still holds the text* until contents are sealed.
+    profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link** and **replay** run only when named.
+    Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
+    history; *the log still holds the text* until contents are sealed.
     """
     if (owner is None) is not all_:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
@@ -88,7 +89,8 @@ def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
 def _one(answer: dict[str, Any]) -> None:
     if answer["dry_run"]:
         _planned([answer], several=False)
-    _counted(answer["counts"], answer["dry_run"])
+    _counted(answer["counts"], answer["dry_run"], [answer])
+    _reviewed([answer], answer["dry_run"])
     if not answer["dry_run"] and answer["counts"].get("delete"):
         _restorable(f"{answer['kept_days']:g} days", Text(answer["owner"]))
     _purged(answer)
@@ -97,7 +99,8 @@ def _one(answer: dict[str, Any]) -> None:
 def _everyone(answer: dict[str, Any]) -> None:
     if answer["dry_run"]:
         _planned(answer["decided"], several=True)
-    _counted(answer["counts"], answer["dry_run"])
+    _counted(answer["counts"], answer["dry_run"], answer["decided"])
+    _reviewed(answer["decided"], answer["dry_run"])
     touched, owners = len(answer["decided"]), answer["owners"]
     out.print(f"[dim]{touched:,} of {owners:,} owner{'' if owners == 1 else 's'}[/]")
     if not answer["dry_run"] and answer["counts"].get("delete"):
@@ -108,8 +111,8 @@ def _everyone(answer: dict[str, Any]) -> None:
 
 
 def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
-    """What a run would do: action, memory, since when it is due, and why."""
-    if not any(answer["decisions"] for answer in answers):
+    """What a run would do, or ask: action, memory, since when it is due, and why."""
+    if not any(answer["decisions"] or answer["asked"] for answer in answers):
         return
     columns = [
         Column("action"),
@@ -119,7 +122,11 @@ def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
     ]
     if several:
         columns.insert(0, Column("owner", is_id=True))
-    decisions = [(answer["owner"], one) for answer in answers for one in answer["decisions"]]
+    decisions = [
+        (answer["owner"], one)
+        for answer in answers
+        for one in [*answer["decisions"], *(_question(asked, answer["reviewer"]) for asked in answer["asked"])]
+    ]
     rows: list[dict[str, Cell]] = [
         {
             "owner": Text(owner),
@@ -135,9 +142,37 @@ def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
         out.print(f"[dim]and {len(decisions) - SHOWN:,} more; --json shows all[/]")
 
 
-def _counted(counts: dict[str, int], dry_run: bool) -> None:
+def _question(asked: dict[str, Any], reviewer: str) -> dict[str, Any]:
+    """A question to a reviewer, as a row among what is decided."""
+    why = f"{asked['review']} review by {reviewer}"
+    return {"action": "ask", "ids": [asked["id"]], "due_at": asked["due_at"], "reason": why}
+
+
+def _reviewed(answers: list[dict[str, Any]], dry_run: bool) -> None:
+    """What a reviewer that is no rule was asked, or would be, and what came of it."""
+    asked = sum(len(answer["asked"]) for answer in answers)
+    left, held, tokens = (
+        sum(answer[name] for answer in answers) for name in ("left_open", "held_back", "input_tokens")
+    )
+    if not (asked or left):
+        return
+    reviewer = answers[0]["reviewer"]
+    if dry_run:
+        out.print(f"would be asked: {reviewer}, {asked:,} question{'' if asked == 1 else 's'}")
+        return
+    tokens += sum(answer["output_tokens"] for answer in answers)
+    out.print(f"[dim]{reviewer} was asked {asked:,} question{'' if asked == 1 else 's'}, {tokens:,} tokens[/]")
+    if left:
+        beyond = f", {held:,} of them deletions beyond what one run may delete" if held else ""
+        out.print(f"[yellow]{left:,} left open{beyond}: asked again at the next run[/]")
+    for failure in dict.fromkeys(answer["failure"] for answer in answers if answer["failure"]):
+        out.print(Text(failure, "yellow"))
+
+
+def _counted(counts: dict[str, int], dry_run: bool, answers: list[dict[str, Any]]) -> None:
     if not counts:
-        out.print("[green]Nothing is due.[/]")
+        if not any(answer["asked"] for answer in answers):
+            out.print("[green]Nothing is due.[/]")
         return
     told = ", ".join(f"{counts[action]:,} {done}" for action, done in DONE.items() if counts.get(action))
     out.print(f"would be done: {told}; nothing was changed" if dry_run else f"[bold green]done[/] {told}")

@@ -1,16 +1,22 @@
-"""The reviewer by rule (seed 003): promote, keep or delete, asked once for each crossing of a threshold.
+"""The reviewer (seed 003): what is asked, once for each crossing of a threshold, and the rule that answers by default.
 
-Only owners under the tiered profile are reviewed. What the seed asks of a model is here a rule that anyone can read: only
-identity, lasting preferences and skills are promoted, never a passing state or mere frequency; and only what is passing,
-unconfirmed and unused is let go.
+Only owners under the tiered profile are reviewed. The rule is one that anyone can read. It promotes what lasts: identity,
+lasting preferences, agreements and what was decided; and skills, for what somebody is able to do says who they are, and no
+use makes it so. It never promotes a passing state, a plan, or what is merely frequent. It lets go only what is passing,
+unconfirmed and unused. Who else answers: `projections.lifecycle.reviewing_by_model`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
 from events.envelope import from_micros
+from events.vocabulary import Actor
+from projections.chat import Usage
 from projections.columns import NEVER, Columns
 from projections.laws.tiered import fallen_at, lower_threshold
 from projections.lifecycle.decision import Decision
@@ -19,48 +25,147 @@ from projections.view import OwnerView
 
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 PASSING = frozenset({"temporary", "short_term_preference"})
+AGREEMENTS = frozenset({"agreement", "decision", "约定"})
+"""Kinds of what was agreed or decided; they last, unless their category says that they pass."""
+PLANS = frozenset({"plan", "计划"})
+Review = Literal["promotion", "decay"]
+Action = Literal["promote", "keep", "delete"]
+
+
+class Question(NamedTuple):
+    """What a reviewer is asked: may a memory become core (promotion), or may it go (decay)."""
+
+    memory: Memory
+    review: Review
+    due_at: int
+    """When it crossed the threshold, microseconds: the same whenever it is asked."""
+    asked_again: bool
+    """Whether a reviewer kept it before, since it last stood above the threshold."""
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What an answer is an answer to: another event about the memory makes it another question."""
+        return self.memory.id, self.review, self.due_at, self.memory.changed_seq
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, without any content."""
+        from projections.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+
+        return {"id": self.memory.id, "review": self.review, "due_at": moment(self.due_at)}
+
+
+class Answer(NamedTuple):
+    """A reviewer's answer, and why."""
+
+    action: Action
+    reason: str
+    by: Actor = "system"
+
+
+class Briefing(NamedTuple):
+    """A question with what a reviewer sees beside it."""
+
+    question: Question
+    shown: Mapping[str, Any]
+    """The memory and those nearest to it, JSON-ready."""
+    chinese: bool
+    """Whether most of what is shown is Chinese."""
+
+
+Look = Callable[[str], list[dict[str, Any]]]
+"""What an owner's memory holds on some words, JSON-ready; empty where nothing does."""
+
+
+class Reviewer(Protocol):
+    """Who answers. One that has to be waited for is asked while nothing is held."""
+
+    @property
+    def usage(self) -> Usage:
+        """What asking it took so far."""
+
+    def answer(self, briefing: Briefing, look: Look) -> Answer:
+        """Its answer. Raises ModelFailed where there is none: then nothing is decided, and it is asked again later."""
+
+
+class Rule:
+    """The reviewer by rule."""
+
+    usage = Usage()
+
+    def answer(self, briefing: Briefing, look: Look) -> Answer:  # noqa: ARG002 - a rule looks at the memory alone
+        """See `by_rule`."""
+        return by_rule(briefing.question)
 
 
 def reviews(view: OwnerView, now: int) -> list[Decision]:
-    """The reviewer's answers to what is asked by `now`, microseconds."""
+    """The rule's answers to what is asked by `now`, microseconds."""
+    return [decided(question, by_rule(question)) for question in questions(view, now)]
+
+
+def questions(view: OwnerView, now: int) -> list[Question]:
+    """What a reviewer is asked by `now`, microseconds: promotions first, each memory once."""
     if view.state.profile != "tiered":
         return []
     columns, parameters = view.columns, view.parameters
     asked = (columns.state == Columns.LIVE) & (columns.tier >= Columns.FACT)
     risen = np.flatnonzero(asked & (columns.promotion_at > NEVER) & (columns.promotion_at <= now))
-    decisions = [_promotion(columns.memories[row], int(columns.promotion_at[row])) for row in risen]
     least = np.where(columns.kept != 0, lower_threshold(parameters), parameters.decay_review_importance)
     due = fallen_at(columns, least, parameters)
     asked[risen] = False  # one question at a time
     crossed = columns.importance >= least  # what never stood above has crossed nothing
     fallen = np.flatnonzero(asked & crossed & (due <= now) & (due > columns.restored_at))
-    return decisions + [_decay(columns.memories[row], int(due[row])) for row in fallen]
+
+    def question(row: int, review: Review, due_at: int) -> Question:
+        return Question(columns.memories[row], review, due_at, bool(columns.kept[row]))
+
+    promotions = [question(row, "promotion", int(columns.promotion_at[row])) for row in risen.tolist()]
+    return promotions + [question(row, "decay", int(due[row])) for row in fallen.tolist()]
 
 
-def _promotion(memory: Memory, due_at: int) -> Decision:
-    at = from_micros(due_at)
-    if memory.category in LASTING and not memory.is_negated and not memory.conflicts:
+def answered(view: OwnerView, now: int, answers: Mapping[tuple[str, str, int, int], Answer]) -> list[Decision]:
+    """What follows from answers (by `Question.key`) that were thought over meanwhile: of questions that still stand."""
+    return [decided(one, answers[one.key]) for one in questions(view, now) if one.key in answers]
+
+
+def decided(question: Question, answer: Answer) -> Decision:
+    """The event that an answer to a question is."""
+    memory, at = question.memory, from_micros(question.due_at)
+    data: MemoryPromoted | MemoryKept | MemoryDeleted
+    if answer.action == "promote":
         data = MemoryPromoted(memory_id=memory.id, from_=memory.tier, to="core", due_at=at)  # type: ignore[arg-type]
-        return _decided(memory, "promote", due_at, f"{memory.category}: it lasts", data)
-    reason = (
-        "negated"
-        if memory.is_negated
-        else "in conflict"
-        if memory.conflicts
-        else f"{memory.category}: often is not lasting"
-    )
-    return _decided(memory, "keep", due_at, reason, MemoryKept(memory_id=memory.id, reason=reason, due_at=at))
+    elif answer.action == "delete":
+        data = MemoryDeleted(memory_id=memory.id, policy="auto_cleanup", due_at=at)
+    else:
+        data = MemoryKept(memory_id=memory.id, reason=answer.reason, due_at=at)
+    seq = memory.changed_seq
+    return Decision("review", answer.action, (memory.id,), question.due_at, seq, answer.reason, data, actor=answer.by)
 
 
-def _decay(memory: Memory, due_at: int) -> Decision:
-    at, asked_again = from_micros(due_at), memory.upkeep is not None and memory.upkeep.kept
-    reason = _may_go(memory, asked_again)
-    if reason is not None:
-        return _decided(
-            memory, "delete", due_at, reason, MemoryDeleted(memory_id=memory.id, policy="auto_cleanup", due_at=at)
-        )
-    reason = "it still says something"
-    return _decided(memory, "keep", due_at, reason, MemoryKept(memory_id=memory.id, reason=reason, due_at=at))
+def by_rule(question: Question) -> Answer:
+    """The rule's answer: the same whenever it is asked."""
+    memory = question.memory
+    if question.review == "promotion":
+        doubt = unfit_for_core(memory)
+        if doubt is not None:
+            return Answer("keep", doubt)
+        if memory.category in LASTING:
+            return Answer("promote", f"{memory.category}: it lasts")
+        if memory.kind in AGREEMENTS:
+            return Answer("promote", f"{memory.kind}: it holds until another one does")
+        return Answer("keep", f"{memory.category}: often is not lasting")
+    reason = _may_go(memory, question.asked_again)
+    return Answer("keep", "it still says something") if reason is None else Answer("delete", reason)
+
+
+def unfit_for_core(memory: Memory) -> str | None:
+    """Why nobody promotes a memory, whoever is asked, or None."""
+    if memory.is_negated:
+        return "negated"
+    if memory.conflicts:
+        return "in conflict"
+    if memory.kind in PLANS:
+        return f"{memory.kind}: what is planned passes"
+    return f"{memory.category}: often is not lasting" if memory.category in PASSING else None
 
 
 def _may_go(memory: Memory, asked_again: bool) -> str | None:
@@ -71,12 +176,5 @@ def _may_go(memory: Memory, asked_again: bool) -> str | None:
         return "something newer replaced it"
     if memory.category in PASSING and memory.mention_count == 1:
         return f"{memory.category}, said once"
-    if asked_again and memory.mention_count == 1 and memory.access_count == 0 and not memory.facts:
-        return "said once and never asked for"
-    return None
-
-
-def _decided(
-    memory: Memory, action: str, due_at: int, reason: str, data: MemoryPromoted | MemoryKept | MemoryDeleted
-) -> Decision:
-    return Decision("review", action, (memory.id,), due_at, memory.changed_seq, reason, data)
+    unused = memory.mention_count == 1 and memory.access_count == 0 and not memory.facts
+    return "said once and never asked for" if asked_again and unused and memory.kind not in AGREEMENTS else None

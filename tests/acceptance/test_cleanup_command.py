@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from io import StringIO
 from pathlib import Path
+from typing import cast
 
 import pytest
 from rich.console import Console
 
 from api.cli import cleaning
+from events.errors import ModelFailed
+from ops.models import Asked
+from projections.model_chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, lines, run
+from tests.scripted_chat import Says, ScriptedChat, keeps
 from tests.servers import Servers
 
 OLD = "2024-01-05T08:00:00Z"
@@ -87,6 +92,66 @@ def test_every_owner_at_once_with_what_failed_told_at_the_end(cli: Cli, redis_se
     assert "bo is quarantined" in cli("cleanup", "bo", code=1).err
 
 
+def reviewed_by(monkeypatch: pytest.MonkeyPatch, says: Says) -> ScriptedChat:
+    """Settings under which this model reviews."""
+    chat = ScriptedChat(says)
+    monkeypatch.setenv("ENGRAMLOG_MODEL", chat.model)
+    monkeypatch.setenv("ENGRAMLOG_REVIEWER", "model")
+    monkeypatch.setattr("ops.models.chat_of", lambda _settings: Asked(lambda: cast("ModelChat", chat)))
+    return chat
+
+
+def decayed(cli: Cli) -> None:
+    """Under the tiered profile: three memories that a reviewer is asked about, one of them without a choice."""
+    told = [
+        event(1, "ada", "ProfileChosen", memory_id="x", profile="tiered"),
+        *(event(number, "ada", memory_id=f"m{number}", content=f"entry{number}") for number in (2, 3)),
+        event(4, "ada", memory_id="name", content="My name is Ada", category="identity"),
+    ]
+    del told[0]["data"]["memory_id"]
+    cli("append", "-", stdin=lines([one | {"occurred_at": OLD} for one in told]))
+
+
+def test_a_dry_run_says_which_reviewer_would_be_asked_what_and_asks_nothing(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decayed(cli)
+    assert cli.json("cleanup", "ada", "--dry-run", "--job", "review")["reviewer"] == "rule"
+    chat = reviewed_by(monkeypatch, keeps)
+    told = cli("cleanup", "ada", "--dry-run", "--job", "review").out
+    assert [line.split()[:2] for line in told.splitlines()[2:5]] == [["keep", "name"], ["ask", "m2"], ["ask", "m3"]]
+    assert "decay review by model scripted-1" in told
+    assert "would be asked: model scripted-1, 2 questions" in told
+    foreseen = cli.json("cleanup", "ada", "--dry-run", "--job", "review")
+    assert (foreseen["reviewer"], [one["id"] for one in foreseen["asked"]]) == ("model scripted-1", ["m2", "m3"])
+    assert chat.asked == []
+
+
+def test_a_run_says_what_the_reviewer_was_asked_and_what_was_left_open(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decayed(cli)
+    reviewed_by(monkeypatch, lambda _asked: {"action": "DELETE", "reason": "it is over"})
+    told = cli("cleanup", "ada", "--job", "review").out
+    assert "done 1 deleted, 1 kept" in told
+    assert "model scripted-1 was asked 2 questions, 220 tokens" in told
+    assert "1 left open, 1 of them deletions beyond what one run may delete: asked again at the next run" in told
+    done = cli.json("cleanup", "--all", "--job", "review")
+    assert (done["counts"], done["reviewer"], done["decided"][0]["left_open"]) == ({"delete": 1}, "model scripted-1", 0)
+    assert cli("cleanup", "ada", "--job", "review").out == "Nothing is due.\n"
+
+
+def test_a_reviewer_that_fails_is_told_and_nothing_is_decided(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(_asked: object) -> dict[str, str]:
+        raise ModelFailed("the model does not answer", down=True)
+
+    decayed(cli)
+    reviewed_by(monkeypatch, unreachable)
+    told = cli("cleanup", "ada", "--job", "review").out
+    assert "2 left open: asked again at the next run" in told
+    assert "the model does not answer" in told
+
+
 def test_jobs_are_named_one_by_one(cli: Cli) -> None:
     told = [event(number, memory_id=f"m{number}", content="I drink green tea every morning") for number in (1, 2)]
     cli("append", "-", stdin=lines(told))
@@ -119,6 +184,8 @@ def test_status_says_that_the_queue_does_not_answer(cli: Cli, monkeypatch: pytes
         ("QUEUE_URL", "http://localhost", "a URL that begins with redis://"),
         ("JOB_WORKERS", "-1", "greater than or equal to 0"),
         ("LIFECYCLE_MINUTES", "59", "greater than or equal to 60"),
+        ("REVIEWER", "model", "rule, or model where ENGRAMLOG_MODEL names one"),
+        ("REVIEWER", "nobody", "rule, or model where ENGRAMLOG_MODEL names one"),
     ],
 )
 def test_a_setting_that_cannot_be_used_says_what_is_allowed(

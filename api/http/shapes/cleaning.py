@@ -37,6 +37,14 @@ class Decided(BaseModel):
     event: str = Field(description="The type of the event that carries it out.")
 
 
+class AskedOf(BaseModel):
+    """A question to a reviewer that is no rule."""
+
+    id: str = Field(description="The memory that it is about.")
+    review: str = Field(description="promotion or decay.")
+    due_at: str = Field(description="When the memory crossed the threshold.")
+
+
 class Cleaned(BaseModel):
     """What the lifecycle jobs decided for one owner, or would decide."""
 
@@ -50,6 +58,14 @@ class Cleaned(BaseModel):
             "dry_run": False,
             "jobs": ["sweep", "review"],
             "kept_days": 30.0,
+            "reviewer": "rule",
+            "asked": [],
+            "left_open": 0,
+            "held_back": 0,
+            "requests": 0,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "failure": None,
         }
     )
 
@@ -61,6 +77,14 @@ class Cleaned(BaseModel):
     dry_run: bool
     jobs: list[str]
     kept_days: float = Field(description="For how many days what is deleted can be restored.")
+    reviewer: str = Field(description="Who answers in a review: rule, or model and which.")
+    asked: list[AskedOf] = Field(description="What a model was asked; in a dry run, what it would be asked.")
+    left_open: int = Field(description="Questions without an answer that was followed: asked again at the next run.")
+    held_back: int = Field(description="Of those, deletions beyond what a model may delete in one run.")
+    requests: int = Field(description="Requests to the model.")
+    input_tokens: int
+    output_tokens: int
+    failure: str | None = Field(description="Why the model could not be asked, or an answer of it not be used.")
 
 
 class Schedule(BaseModel):

@@ -1,0 +1,19 @@
+"""The reviewer that the settings name, where it is a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from consumers.redis_lifecycle import RULE, Lifecycle
+from consumers.redis_reviewing import Reviewing
+from ops.models import Model
+from projections.lifecycle.reviewing_by_model import ModelReviewer
+
+
+def lifecycle_of(model: Model, lifecycle: Lifecycle, tell: Callable[..., Any]) -> Lifecycle | Reviewing:
+    """The lifecycle with this model as its reviewer; itself where the rule reviews."""
+    chat = model.chat
+    if chat is None or model.reviewer == RULE:
+        return lifecycle
+    return Reviewing(lifecycle, lambda: ModelReviewer(chat()), model.reviewer, tell)
