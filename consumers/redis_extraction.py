@@ -6,7 +6,7 @@ turn is lost. While a model thinks no view is held; its answer is judged on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -74,10 +74,18 @@ class Extracted:
 class Extraction:
     """Reads the turns of owners on one store. `chat` asks a model; without it rules read."""
 
-    def __init__(self, views: RedisViews, lifecycle: Lifecycle, chat: Callable[[], Chat] | None = None) -> None:
+    def __init__(
+        self,
+        views: RedisViews,
+        lifecycle: Lifecycle,
+        chat: Callable[[], Chat] | None = None,
+        seen: MutableMapping[str, int] | None = None,
+    ) -> None:
+        """`seen`: owner -> how many of its events were looked through for turns without a memory; a process keeps it."""
         self._views = views
         self._lifecycle = lifecycle
         self._chat = chat
+        self._seen = {} if seen is None else seen
 
     def extract(
         self,
@@ -93,7 +101,7 @@ class Extraction:
         on. Raises BadSetting where the model cannot be asked at all, OwnerQuarantined, ConcurrencyError, StoreError.
         """
         chat = None if self._chat is None else self._chat()
-        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress)
+        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress, self._seen)
         if chat is None:
             run.by_rules()
         else:
@@ -103,7 +111,7 @@ class Extraction:
     def rehearse(self, owner: str, *, now: int | None = None) -> tuple[list[Verdict], Extracted]:
         """What the next piece would become by the model, and what asking took. Appends nothing; raises ModelFailed too."""
         assert self._chat is not None, "rules are rehearsed from a view alone"
-        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None)
+        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None, {})
         return run.rehearsed(), run.found
 
 
@@ -118,8 +126,9 @@ class _Run:
         owner: str,
         now: int | None,
         on_progress: OnProgress,
+        seen: MutableMapping[str, int],
     ) -> None:
-        self._views, self._lifecycle, self._chat = views, lifecycle, chat
+        self._views, self._lifecycle, self._chat, self._seen = views, lifecycle, chat, seen
         self._owner, self._now, self._on_progress = owner, now, on_progress
         self.found = Extracted(owner, RULES if chat is None else chat.model, Done(owner))
         self._said: list[Said] | None = None
@@ -173,16 +182,20 @@ class _Run:
     def _keep_turns(self) -> ReadTurns:
         """Give the turns of people that are in the log only memories of their own. Gives the mark that this came after.
 
-        Looked at is what came after the mark before the last: a turn may be recorded while a mark is made.
+        Looked at is what came after the mark before the last, since a turn may be recorded while a mark is made; of that
+        only what this process has not looked at.
         """
         read, applied = self._lifecycle.look(
             self._owner, lambda view, _: (view.state.read, view.state.applied), now=self._now
         )
-        if applied > read.before:
-            tail = self._views.tail(self._owner, read.before)
-            at = read.before - tail.start
+        seen = self._seen.get(self._owner, 0)
+        since = max(read.before, seen) if seen <= applied else read.before
+        if applied > since:
+            tail = self._views.tail(self._owner, since)
+            at = since - tail.start
             said = said_from(self._views, self._owner, tail.seqs[at]) if at < len(tail.seqs) else []
             self._append(self._lifecycle.carry_out_plan(self._owner, lambda view, _: unkept(view, said), now=self._now))
+            self._seen[self._owner] = applied
         return read
 
     def _next(self, view: OwnerView, _now: int) -> tuple[Talk | None, int]:
