@@ -23,6 +23,8 @@ OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "a
 """Labels that mean: these two cannot both hold. Any other label means that they can."""
 HALVES = ("all", "first", "second")
 UNSORTED = "without kind"
+RULES = "rules"
+"""What judges where no model is asked."""
 MEASURED = ("precision", "recall", "f1", "accuracy", "sure_precision")
 Judge = Callable[[str, str], Relation]
 """The relation of a new statement to a known one: `compare`, or whatever is to be measured by its side."""
@@ -96,12 +98,17 @@ def evaluate_pairs(
     for number, pair in enumerate(pairs, 1):
         outcomes.append((pair, judge(pair.new, pair.known)))
         on_progress(number, len(pairs))
-    kinds = sorted({pair.kind for pair in pairs})
-    labels: dict[str, Counter[str]] = {label: Counter() for label in sorted({pair.label for pair in pairs})}
+    return told_of(outcomes)
+
+
+def told_of(outcomes: Sequence[tuple[LabelledPair, Relation]]) -> dict[str, Any]:
+    """The figures of pairs whose relation was told, whoever told it: over all, by kind, and what each label became."""
+    kinds = sorted({pair.kind for pair, _ in outcomes})
+    labels: dict[str, Counter[str]] = {label: Counter() for label in sorted({pair.label for pair, _ in outcomes})}
     for pair, relation in outcomes:
         labels[pair.label][relation.kind] += 1
     return {
-        "pairs": len(pairs),
+        "pairs": len(outcomes),
         "all": measured(outcomes),
         "categories": {kind: measured([one for one in outcomes if one[0].kind == kind]) for kind in kinds},
         "labels": {label: dict(sorted(found.items())) for label, found in labels.items()},

@@ -14,7 +14,7 @@ from projections.columns import Columns
 from projections.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
 from projections.memory import LEVELS, SECRET, Memory
 from projections.modes import Visibility, visibility
-from projections.query import Asked, card
+from projections.query import Asked, card, conflicts_told
 
 MOST_DEPTH = 4
 MOST_IN_TREE = 500
@@ -80,6 +80,7 @@ class Knower:
             seen = visibility(view.columns, view.law, scene.now, view.parameters, checked)
             answer = {
                 **card(memory, LEVELS[int(seen.levels[row])]),
+                **conflicts_told(view, memory),
                 "owner": owner,
                 "associations": _tree(scene, seen, row, depth),
                 "triples": _triples(scene, memory.id),

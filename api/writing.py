@@ -13,7 +13,15 @@ from msgspec import structs
 
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
-from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, MemoryNegated, MemoryRestored, MemoryUnmerged
+from events.catalogue import (
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryRestored,
+    MemoryUnmerged,
+)
 from events.door import make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, StoreUnavailable
@@ -128,6 +136,21 @@ class Writer:
         )
         events.append(self.event(data, owner, when, actor, event_id=negation_id))
         return self.done(owner, events, {"id": memory_id, "replaced_by": replaced_by})
+
+    def confirm(
+        self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
+    ) -> dict[str, Any]:
+        """It holds: as if its owner had just said it again. Undoes a negation, whoever or whatever judged it.
+
+        What had replaced it stays, and both are flagged as a possible conflict. Only a mention by the user reaffirms.
+        """
+        if self.standing(owner, check_memory_id(memory_id)).deleted_at is not None:
+            raise InputError(
+                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        return self._one(owner, memory_id, MemoryMentioned(memory_id=memory_id), actor, occurred_at)
 
     def delete(
         self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None

@@ -142,8 +142,9 @@ class _Run:
         read = self._keep_turns()
         unread = self._lifecycle.look(self._owner, _unread, now=self._now)
         planner = partial(_by_rules, read=read)
-        self._append(self._lifecycle.carry_out_plan(self._owner, planner, now=self._now, on_progress=self._on_progress))
-        self.found.read = unread
+        part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now, on_progress=self._on_progress)
+        self._append(part)
+        self.found.read = unread if _marked(part) else 0
 
     def by_model(self, chat: Chat, stop: Callable[[], bool]) -> None:
         """A piece after the other, until nothing is unread, `stop` says so, or the model fails."""
@@ -230,9 +231,9 @@ class _Run:
         """Append what follows, or what rules make of it where there is no answer."""
         planner = partial(_by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read)
         part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now)
-        if not part.appended:
-            return  # another run has read them meanwhile
         self._append(part)
+        if not _marked(part):
+            return  # another run has read them meanwhile
         self._spent = Usage()
         self.found.read += len(talk.unread)
         self.found.left -= len(talk.unread)
@@ -245,6 +246,11 @@ class _Run:
         whole.decisions += part.decisions
         whole.appended += part.appended
         whole.position = part.position or whole.position
+
+
+def _marked(part: Done) -> bool:
+    """Whether this run made the mark: one that another made at another moment stands, and is left out of what is appended."""
+    return any(one.action == "read" for one in part.decisions)
 
 
 def _unread(view: OwnerView, _now: int) -> int:

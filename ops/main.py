@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from api.application import Application
@@ -29,9 +29,11 @@ from api.cli import (
 from api.cli.app import err, run
 from ops import commands
 from ops.bench import command as bench
+from ops.models import chat_of
 from ops.notices import patient
 from ops.settings import load_settings
 from ops.wiring import open_application
+from projections.chat import Chat
 
 FACES = (
     reading,
@@ -65,9 +67,13 @@ def _open() -> Iterator[Application]:
         yield application
 
 
+def _model() -> Callable[[], Chat] | None:
+    return chat_of(load_settings())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
-    return run(_open, arguments)
+    return run(_open, arguments, _model)
 
 
 if __name__ == "__main__":

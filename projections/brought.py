@@ -8,7 +8,7 @@ from typing import Any
 from projections.columns import Columns
 from projections.memory import LEVELS
 from projections.modes import Visibility
-from projections.query import Asked, card
+from projections.query import Asked, card, conflicts_told
 from projections.spreading import Activated, spread
 from projections.triples import Reached, Triple
 from projections.view import OwnerView
@@ -44,7 +44,7 @@ def brought_to_mind(
         memory = view.columns.memories[row]
         reading = view.law.read(memory, now, view.parameters)
         fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
-        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **fields})
+        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **fields})
     return answer
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
-from projections.contradiction_reading import Reading, attributes, kinds, opposites
+from projections.contradiction_reading import Reading, attributes, cores, kinds, opposite_parts, opposites
 
 Match = tuple[str, str, float]
 """A word of each side and how well one stands for the other, 0.5 or 1."""
+MOST_BY_PARTS = 12
+"""Words left of a side up to which they are compared part by part, each with each."""
 Sides = tuple[tuple[Counter[str], Counter[str], bool], ...]
 
 
@@ -57,7 +60,7 @@ def align(a: Reading, b: Reading) -> Alignment:
             _take(other, word, times)
     restored = False
     for one, other, alike in sides:
-        for x, y in _pairs(one, other, opposites()):
+        for x, y in chain(_pairs(one, other, opposites()), _by_parts(one, other)):
             counts = x not in attributes() or (x in a.predicates and y in b.predicates)
             if counts:
                 (found.reverse if alike else found.agree).append((x, y, 1.0))
@@ -91,6 +94,19 @@ def _pairs(one: Counter[str], other: Counter[str], table: Mapping[str, frozenset
     taken: set[str] = set()
     for x in list(one):
         y = min((y for y in table.get(x, ()) if y in other and y not in taken), default=None)
+        if y is not None:
+            taken.add(y)
+            yield x, y
+
+
+def _by_parts(one: Counter[str], other: Counter[str]) -> Iterable[tuple[str, str]]:
+    """Pairs of Chinese words of one length that differ only by parts that are opposites: 早睡, 晚睡; no word twice."""
+    if len(one) > MOST_BY_PARTS or len(other) > MOST_BY_PARTS:
+        return
+    taken: set[str] = set()
+    for x in sorted(one):
+        alike = (y for y in sorted(other) if y not in taken and 1 < len(x) == len(y) and not (x + y).isascii())
+        y = next((y for y in alike if cores(x, y) in opposite_parts()), None)
         if y is not None:
             taken.add(y)
             yield x, y

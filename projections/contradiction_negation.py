@@ -16,6 +16,7 @@ _CONTROL = re.compile("[\u0000-\u0008\u000e-\u001f]")
 
 _IDLE_CHINESE = re.compile(
     r"(?P<drop>(?<![^\s,.!?;。、])(?:不|没有|没|不是)(?:啊|呀|哦|啦|的|呢|吧)?(?=[\s,.!;。])"
+    r"|(?<=,)\s?(?:难道)?不是吗(?=\W*$)|(?<![^\s,.!?;。、])没办法(?:啊|呀|呢)?(?=[\s,.!;。])"
     r"|(.)[不没](?=\2)|没有?[啊呀呢吗]?(?=$|[?.!。])|了没(?=[啊呀呢?]|$)|不[啊呀]?(?=$|\?))"
     r"|不过(?![敏年节生期来去])|不错|差不多|不好意思|没关系|没事(?=$|[儿吧吗的啊呀,.!?。])|没问题|没错|没准|了不起|不仅|不但|不光|不只|不止"
     r"|不管|不论|无论|不一会|不久|不断|不停|不由|不禁|忍不住|对不起|不客气|不得了|(?<![只需])要不|不然|不妨|巴不得|恨不得|不少|不同(?!意)"
@@ -53,6 +54,8 @@ _YES = re.compile(
     r"(?:那?[挺很真太]?[好行对是]|嗯+|可以|当然|没错)[的啊呀哦啦呢吧了嘛]{0,2}[,.!。]"
     r"|(?:oh,? )?(?:yes|yeah|yep|sure|right|of course)[,.!]"
 )
+_ONE_WORD = {"不一样": "不同"}
+"""What the segmenter would cut, so that only its negation were left out."""
 _ALONE = {"used to": f" {NOT} ", "anymore": " ", "any more": " "}
 _PERSON = {"nobody": "somebody", "no one": "somebody", "no-one": "somebody"}
 
@@ -76,7 +79,7 @@ def marked(text: str) -> str:
 def _turned(found: re.Match[str]) -> str:
     if found["drop"]:
         return " "
-    return NOT if found["denies"] else found[0]
+    return NOT if found["denies"] else _ONE_WORD.get(found[0], found[0])
 
 
 def _marked_english(text: str) -> str:

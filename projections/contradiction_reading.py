@@ -42,6 +42,8 @@ _PREDICATING_TEXT = """
 am is are was were be been being feel feels felt get gets got become becomes became very really so too quite always completely
 """
 _BEFORE_PREDICATE = frozenset(_PREDICATING_TEXT.split())
+_LIKES_TO = re.compile("爱[吃喝看听玩做学去买读唱跳写画打用穿]")
+"""One word for the segmenter, and two things that are said: to like, and to eat."""
 _WHOLE_NUMBER = re.compile(f"{NUMBER_ENGLISH}|{NUMBER_CHINESE}")
 _QUESTION = re.compile(r"\?|[吗呢么][啊呀]?\W*$|难道|是不是|有没有|能不能|会不会|要不要|好不好")
 _ASKS = re.compile(r"(?:\?|[吗么][啊呀]?)\s*$")
@@ -142,7 +144,8 @@ def _pieces(text: str) -> Iterator[str]:
     for found in _PIECES.finditer(text):
         piece = found[0]
         if _HAN_CHARACTER.match(piece):
-            yield from segmented(piece)
+            for word in segmented(piece):
+                yield from (word[0], word[1:]) if _LIKES_TO.fullmatch(word) else (word,)
         else:
             yield piece
 
@@ -255,6 +258,17 @@ def opposite_cores() -> frozenset[tuple[str, str]]:
                 found |= {(one, other), (other, one)}
                 if all(core):
                     found |= {core, core[::-1]}
+    return frozenset(found)
+
+
+@cache
+def opposite_parts() -> frozenset[tuple[str, str]]:
+    """What two Chinese words that are otherwise one may differ by, so that they say the reverse; symmetric."""
+    found: set[tuple[str, str]] = set()
+    for pair in chinese.PARTS.split():
+        left, _, right = pair.partition(":")
+        for other in right.split(","):
+            found |= {(left, other), (other, left)}
     return frozenset(found)
 
 

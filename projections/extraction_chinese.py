@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from projections.extraction_chinese_rules import COMPILED
 from projections.extraction_shape import Clause, Fact, Rule, Statement, Turn
 from projections.extraction_times import limited_to, of_another_time, set_in
+from projections.extraction_triples_chinese import chinese_fact, degree_of, named, parted
 from projections.polarity import polarity, speaks_from_its_day
 
 MOST_LETTERS = 150
@@ -57,6 +58,13 @@ _VAGUE = re.compile(
 _GOES_ON = re.compile("而是|名?叫做?|名字[叫是]|《")
 _OPEN_END = re.compile(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
 _FOR_NOW = re.compile("最近|现在|目前|这几天|这段时间|近来")
+_WHERE = re.compile("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
+_PEOPLE = re.compile(
+    "(?:[达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
+)
+"""People by what they are, not by where they are from."""
+_BY_DEGREES = frozenset({"喜欢", "偏好"})
+"""Predicates that hold more or less, more or less often, or only at times."""
 _WE = re.compile("我们|咱们")
 
 
@@ -130,16 +138,30 @@ def _stated(
     category = rule.category
     if category == "stable_preference" and _FOR_NOW.search(said):
         category = "short_term_preference"
-    triple = None
-    if (
-        rule.predicate is not None
-        and not twice
-        and not (rule.predicate == "年龄" and of_another_time(content, turn.year))
-    ):
-        predicate = f"{rule.predicate}{groups['slot']}" if groups.get("slot") else rule.predicate
-        triple = Fact(name, predicate, thing.replace("我", name), rule.dislikes)
+    elsewhen = rule.predicate == "年龄" and of_another_time(content, turn.year)
+    triple = None if twice or elsewhen else _triple(said, groups, thing, rule, name)
     return Statement(content, category, rule.kind, turned, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction or denied is not None, ends)  # fmt: skip
+
+
+def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
+    if rule.predicate is None:
+        return chinese_fact(said, name)
+    predicate = rule.predicate
+    if groups.get("slot") is not None:  # 我最喜欢的颜色是, 我喜欢的都是
+        slot = str(groups["slot"]).rstrip("都就也还")
+        predicate = f"{'最' if '最' in said else ''}喜欢的{slot}" if slot else "喜欢"
+    if predicate == "在" and (found := _WHERE.fullmatch(thing)) is not None:
+        return Fact(name, f"{found['does']}于", found["place"])
+    thing = re.sub("^[个位名]", "", thing) or thing
+    if predicate == "来自" and thing.endswith("人"):
+        return None if _PEOPLE.search(thing) else Fact(name, predicate, thing[:-1])
+    if predicate not in _BY_DEGREES:
+        return Fact(name, predicate, named(thing, name), rule.dislikes)
+    thing = re.sub("[也都还了]+$", "", thing) or thing
+    # What is denied under a condition is not denied without it: then the condition stays with the thing.
+    thing, condition = (thing, None) if rule.dislikes else parted(thing)
+    return Fact(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
 
 
 def _about(said: str, name: str) -> str:

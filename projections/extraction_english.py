@@ -9,6 +9,7 @@ from projections.extraction_english_words import KIN
 from projections.extraction_shape import Clause, Fact, Rule, Statement, Turn
 from projections.extraction_third_person import VERBS, in_third, third_person
 from projections.extraction_times import limited_to, of_another_time, set_in
+from projections.extraction_triples_english import degree_of, english_fact, parted, tidied, works_as
 from projections.polarity import speaks_from_its_day
 
 MOST_LETTERS = 400
@@ -92,6 +93,8 @@ january february march april may june july august september october november dec
 saturday sunday
 """
 _EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
+_BY_DEGREES = frozenset({"likes", "prefers", "plays"})
+"""Predicates that hold more or less, more or less often, or only at times."""
 _PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})
 _NAMED = re.compile(
     rf"\b(?!I\b)[A-Z]\w+|\b{KIN}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
@@ -158,7 +161,7 @@ def _stated(
     )
     twice = bool(re.search(r"\b(?:not|don't|never) (?:really )?(?:hate|dislike|detest|mind)\b", said))
     elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
-    triple = None if twice or denied or elsewhen else _triple(groups, thing, rule, name)
+    triple = None if twice or denied or elsewhen else _triple(said, groups, thing, rule, name)
     ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
     return Statement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
@@ -222,8 +225,19 @@ def _dated(said: str, turn: Turn, rule: Rule) -> str:
     return f" (said on {turn.day})" if turn.day and (passing or speaks_from_its_day(said)) else ""
 
 
-def _triple(groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
-    if rule.predicate is None or not thing or len(thing) > 120:
+def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
+    if rule.predicate is None:
+        return english_fact(said, name)
+    if not thing or len(thing) > 120:
         return None
-    predicate = f"favourite {groups['slot']}" if groups.get("slot") else rule.predicate
-    return Fact(name, predicate, in_third(thing), rule.dislikes)
+    slot = groups.get("slot")
+    if slot is not None and slot.startswith(("one", "thing", "part")):
+        return None
+    predicate = f"favourite {slot}" if slot else works_as(said) or rule.predicate
+    if predicate == "has":
+        thing = thing.partition(",")[0]
+    if predicate not in _BY_DEGREES:
+        return Fact(name, predicate, in_third(thing), rule.dislikes)
+    # What is denied under a condition is not denied without it: then the condition stays with the thing.
+    thing, condition = (thing, None) if rule.dislikes else parted(tidied(thing))
+    return Fact(name, predicate, in_third(tidied(thing)), rule.dislikes, degree_of(said), condition)

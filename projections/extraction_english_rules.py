@@ -38,6 +38,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("^I grew up (?:in|on|with) (?P<object>.+)$", "identity", "fact", 0.85, "grew up in", loose=True),
     Rule(
+        "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? (?:working|employed)) as (?P<object>an? .+)$",
+        "identity", "fact", 0.85, "works", loose=True,
+    ),
+    Rule(
         "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? working|I(?:'m| am) employed) (?:as|at|for) "
         "(?P<object>.+)$",
         "identity", "fact", 0.85, "works",
@@ -45,6 +49,24 @@ RULES: tuple[Rule, ...] = (
     Rule(
         rf"^I(?:'m| am) (?:a|an) (?P<object>(?:[\w-]+ ){{0,3}}(?:\d+-year-old )?(?:[\w-]+ ){{0,2}}{WORKER})\b.*$",
         "identity", "fact", 0.8, "is", loose=True,
+    ),
+    Rule(
+        r"^I(?:'m| am) (?:happily )?married to (?P<object>(?:[A-Z]|an? )[\w .'-]+)$",
+        "identity", "fact", 0.85, "is married to", loose=True,
+    ),
+    Rule(
+        r"^I own (?P<object>(?:an? |two |three |four |five |\d+ |my own )[\w .'-]+)$",
+        "fact", "fact", 0.8, "owns", loose=True,
+    ),
+    Rule(
+        "^I(?:'m studying| am studying| study| major in|'m majoring in| am majoring in) "
+        r"(?P<object>(?!for|with|at|in|on|to|hard|a lot|every)[\w .'&-]+)$",
+        "identity", "fact", 0.8, "studies", loose=True,
+    ),
+    Rule(
+        "^I (?P<often>always|usually|often|sometimes|rarely|never) (?:drink|eat|play|wear|cook|read|watch) "
+        r"(?P<object>(?!well|out|with|alone|together|at|in|on|for|about)[\w .'-]+)$",
+        "stable_preference", "fact", 0.75, loose=True,
     ),
     Rule(
         "^I(?:'m| am) (?P<object>married|divorced|single|engaged|widowed|pregnant|retired|vegetarian|vegan"

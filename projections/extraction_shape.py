@@ -48,6 +48,10 @@ class Fact(NamedTuple):
     predicate: str
     object: str
     negation: bool = False
+    degree: float | None = None
+    """How often or how much, from 0 to 1; None where nothing is said of it."""
+    condition: str | None = None
+    """When it holds, in the words of the clause: "in the morning", 下雨的时候."""
 
 
 class Statement(NamedTuple):

@@ -17,7 +17,7 @@ from projections.laws.law import FOREVER, Instants
 from projections.laws.tiered import effective_importance
 from projections.memory import LEVELS, Memory
 from projections.modes import effective_levels, lasting
-from projections.query import card, moment
+from projections.query import card, conflicts_told, moment
 from projections.review_due import scheduler_of
 from projections.spaced import interval_days, review_due_at
 from projections.view import OwnerView
@@ -117,6 +117,7 @@ def _page(view: OwnerView, now: int, rows: Rows) -> list[dict[str, Any]]:
     return [
         {
             **card(memory, LEVELS[level]),
+            **conflicts_told(view, memory),
             **_strength(view, memory, now),
             "archives_at": _instant(archives),
             "deletes_at": _instant(deletes),

@@ -39,7 +39,8 @@ def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
     for row in order[offset : offset + limit]:
         memory = view.columns.memories[int(row)]
         weight = view.law.read(memory, now, view.parameters).weight
-        page.append({**card(memory, LEVELS[int(seen.levels[row])]), "weight": round(weight, 6)})
+        told = {**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory)}
+        page.append({**told, "weight": round(weight, 6)})
     return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
 
 
@@ -66,9 +67,18 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
             "valid_to": moment(memory.valid_to),
             "successor": memory.superseded_by or memory.merged_into,
         }
-    if memory.conflicts:
-        fields["possible_conflicts"] = list(memory.conflicts)
     return fields
+
+
+def conflicts_told(view: OwnerView, memory: Memory) -> dict[str, Any]:
+    """`possible_conflicts`: the other lines that may contradict the memory, each with its id and text; nothing where none does.
+
+    What stands no longer contradicts nothing, and what is secret is not shown here either.
+    """
+    others = (view.get(other_id) for other_id in memory.conflicts)
+    standing = [other for other in others if other is not None and state_of(other) == Columns.LIVE]
+    lines = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
+    return {"possible_conflicts": lines} if lines else {}
 
 
 def shown_text(memory: Memory, level: str) -> str:
@@ -114,7 +124,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         for n in memory.negations
     ]
     return {
-        **card(memory, level_at(view, memory, now), reveal=reveal),
+        **(card(memory, level_at(view, memory, now), reveal=reveal) | conflicts_told(view, memory)),
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,
         "recorded_level": LEVELS[memory.level],
@@ -187,4 +197,5 @@ def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], par
         "status": status(memory),
         "created_at": moment(memory.created_at),
         "last_activated_at": moment(memory.last_activated_at),
+        **conflicts_told(view, memory),
     }

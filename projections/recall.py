@@ -24,7 +24,7 @@ from projections.laws.law import Floats
 from projections.meaning import Sense
 from projections.memory import LEVELS
 from projections.modes import REASONS, Visibility, reasons_told, secrets, visibility
-from projections.query import Asked, card
+from projections.query import Asked, card, conflicts_told
 from projections.ranked import Ranked, best
 from projections.rankings import (
     MOST_PUBLISHED,
@@ -201,7 +201,7 @@ def _results(this: _Search, ranked: Ranked, order: Rows, replaced: Mapping[int, 
         reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
         results.append(
             {
-                **card(memory, LEVELS[levels[number]]),
+                **(card(memory, LEVELS[levels[number]]) | conflicts_told(this.view, memory)),
                 "score": round(float(ranked.scores[at]), 6),
                 "relevance": round(float(whole[number]), 6),
                 "weight": round(reading.weight, 6),

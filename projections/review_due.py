@@ -22,7 +22,7 @@ from projections.context_words import CHINESE, EMOJI, ENGLISH, Family
 from projections.laws.consolidating import consolidations
 from projections.laws.law import Floats, Instants
 from projections.memory import DAY, SECRET, Memory, Schedule
-from projections.query import card, level_at, moment
+from projections.query import card, conflicts_told, level_at, moment
 from projections.spaced import interval_days, review_due_at, review_importance
 from projections.view import OwnerView
 
@@ -171,6 +171,7 @@ def due_list(
         memories.append(
             {
                 **card(memory, level_at(view, memory, now)),
+                **conflicts_told(view, memory),
                 "due_at": moment(int(due.due_at[at])),
                 "days_overdue": round(float(due.days_overdue[at]), 6),
                 "importance": float(due.importance[at]),

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 from rich.console import Console
@@ -18,7 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from api.application import Application, Opener
-from events.errors import EngramlogError
+from events.errors import BadSetting, EngramlogError
+from projections.chat import Chat
 
 app = typer.Typer(
     name="engramlog",
@@ -29,6 +30,8 @@ app = typer.Typer(
     help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
     epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.",
 )
+Models = Callable[[], Callable[[], Chat] | None]
+"""Reads the settings: what makes the language model that they name, or None where they name none."""
 PIPE_WIDTH = 140
 """Columns of output that goes to a pipe or a file, at least: these have no width of their own."""
 LONG_FOLD = 5_000
@@ -97,6 +100,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "chat-import",
         "extract",
         "negate",
+        "confirm",
         "merge",
         "unmerge",
         "delete",
@@ -142,9 +146,34 @@ def command_name(one: Any) -> str:
     return str(one.name or one.callback.__name__.replace("_", "-"))
 
 
+class Joined(NamedTuple):
+    """What `ops` hands to every command."""
+
+    opener: Opener
+    model: Models
+
+
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
     """The application for this command's duration."""
-    return cast("Opener", context.obj)()
+    return cast("Joined", context.obj).opener()
+
+
+@contextmanager
+def model_of(context: typer.Context) -> Iterator[Chat]:
+    """The language model that the settings name, closed in the end. Raises BadSetting where they name none."""
+    make = cast("Joined", context.obj).model()
+    if make is None:
+        raise BadSetting(
+            "ENGRAMLOG_MODEL: got nothing; allowed: a model's name as its endpoint knows it, with ENGRAMLOG_MODEL_URL and"
+            " ENGRAMLOG_MODEL_KEY where it needs them",
+            setting="ENGRAMLOG_MODEL",
+        )
+    chat = make()
+    try:
+        yield chat
+    finally:
+        if callable(close := getattr(chat, "close", None)):
+            close()
 
 
 def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]], None]) -> None:
@@ -191,11 +220,15 @@ def progress(task: str, as_json: bool, long: int = LONG_FOLD) -> Iterator[Callab
         yield advance
 
 
-def run(opener: Opener, arguments: Sequence[str] | None = None) -> int:
+def _none() -> None:
+    """No model is named."""
+
+
+def run(opener: Opener, arguments: Sequence[str] | None = None, model: Models = _none) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(opener, arguments)
+        code = _run(Joined(opener, model), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.
@@ -206,10 +239,10 @@ def run(opener: Opener, arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(opener: Opener, arguments: list[str]) -> int:
+def _run(joined: Joined, arguments: list[str]) -> int:
     arrange()
     try:
-        app(args=arguments, obj=opener, prog_name="engramlog")
+        app(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
             print_json(error.as_dict())

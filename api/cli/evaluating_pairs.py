@@ -1,4 +1,4 @@
-"""`engramlog eval-pairs`: how well contradiction is told on pairs of statements. Opens no store."""
+"""`engramlog eval-pairs`: how well contradiction is told on pairs of statements, by rules or a model. Opens no store."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import Json, app, out, progress, show
+from api.cli.app import Json, app, model_of, out, progress, show
 from api.cli.tables import Cell, Column, tabulate
 from api.evaluating import read_saved, save
-from api.evaluating_pairs import HALVES, MEASURED, evaluate_pairs, read_pairs, rises
+from api.evaluating_pairs import HALVES, MEASURED, RULES, evaluate_pairs, read_pairs, rises
+from api.evaluating_pairs_by_model import evaluate_pairs_by_model
 
 LONG_EVALUATION = 2_000
 """Pairs from which a progress bar is shown."""
+LONG_ASKING = 20
+"""The same where a model is asked."""
 
 
 @app.command(
     "eval-pairs",
-    epilog="Example: `engramlog eval-pairs pairs.jsonl --half second`",
+    epilog="Example: `engramlog eval-pairs pairs.jsonl --half second`, and with a model"
+    " `ENGRAMLOG_MODEL=... ENGRAMLOG_MODEL_URL=... engramlog eval-pairs pairs.jsonl --model`",
 )
 def evaluate_pairs_of(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(
@@ -33,6 +38,10 @@ def evaluate_pairs_of(
         ),
     ],
     half: Annotated[str, typer.Option(help=", ".join(HALVES) + ": by a hash of the group or id.")] = HALVES[0],
+    model: Annotated[
+        bool,
+        typer.Option("--model", help="Ask the language model of the settings (ENGRAMLOG_MODEL) instead of the rules."),
+    ] = False,
     saved: Annotated[
         Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
     ] = None,
@@ -41,22 +50,32 @@ def evaluate_pairs_of(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Measure the rules for contradiction on labelled pairs: precision, recall, F1, accuracy; and how many are sure."""
+    """Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.
+
+    By the rules, or by a model; pairs for which a model gives no answer count for nothing, and the command then exits with 3.
+    """
     before = None if against is None else read_saved(against)
     pairs = read_pairs(file, half)
-    with progress("comparing", json, long=LONG_EVALUATION) as on_progress:
-        answer = {"set": str(file.name), "half": half, **evaluate_pairs(pairs, on_progress)}
+    answer: dict[str, Any] = {"set": str(file.name), "half": half}
+    if model:
+        with model_of(context) as chat, progress("asking", json, long=LONG_ASKING) as on_progress:
+            answer |= evaluate_pairs_by_model(pairs, chat, on_progress)
+    else:
+        with progress("comparing", json, long=LONG_EVALUATION) as on_progress:
+            answer |= {"judge": RULES, **evaluate_pairs(pairs, on_progress)}
     if saved is not None:
         save(answer, saved)
     if before is not None:
         answer["differences"] = rises(answer, before)
     show(answer, json, figures)
+    if answer.get("unanswered"):
+        raise typer.Exit(3)
 
 
 def figures(answer: dict[str, Any], console: Console = out) -> None:
     """Shares by kind with what changed since a saved run, then what each label was taken for."""
     part = "" if answer["half"] == "all" else f", {answer['half']} half"
-    console.print(Text(f"{answer['set']}{part}: {answer['pairs']:,} pairs", "dim"))
+    console.print(Text(f"{answer['set']}{part}: {answer['pairs']:,} pairs, by {answer['judge']}", "dim"))
     changed = answer.get("differences", {"all": {}, "categories": {}})
     rows: list[dict[str, Cell]] = []
     measured = [(kind, found, changed["categories"].get(kind, {})) for kind, found in answer["categories"].items()]
@@ -70,6 +89,19 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
     tabulate([*columns, Column("sure", right=True), Column("sure_precision", right=True)], rows, console)
     for label, found in answer["labels"].items():
         console.print(Text(f"{label}: " + ", ".join(f"{times:,} {kind}" for kind, times in found.items()), "dim"))
+    _asked(answer, console)
+
+
+def _asked(answer: dict[str, Any], console: Console) -> None:
+    """What asking a model took, and what it failed to answer."""
+    if (usage := answer.get("usage")) is None:
+        return
+    tokens = f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out"
+    console.print(Text(f"{usage['requests']:,} requests, {tokens}", "dim"))
+    if answer["unanswered"]:
+        console.print(Text(f"{answer['unanswered']:,} pairs have no answer and are in no figure", "yellow"))
+    for failure in answer["failures"]:
+        console.print(Text(f"{failure['requests']:,} requests failed: {failure['message']}", "red"))
 
 
 def _cell(value: float | None, change: float | None) -> Text:

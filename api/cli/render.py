@@ -96,7 +96,21 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
         for m in shown
     ]
     tabulate(columns, rows, console)
+    conflicts(shown, console)
     withheld(answer, console)
+
+
+def conflicts(found: Sequence[dict[str, Any]], console: Console = out) -> None:
+    """Memories that may contradict others, both lines of each pair, once."""
+    told: set[frozenset[str]] = set()
+    for one in found:
+        for other in one.get("possible_conflicts", ()):
+            pair = frozenset((one["id"], other["id"]))
+            if pair not in told:
+                told.add(pair)
+                console.print(Text("possible conflict, which of these holds?", "yellow"))
+                for each in (one, other):
+                    console.print(Text.assemble("  ", (each["id"], "bold"), " ", shortened(each["memory"])))
 
 
 def _several(count: int, one: str, more: str) -> str:
@@ -177,6 +191,7 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
     status = answer["status"].replace("_", " ")
     out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{asked}")
+    conflicts([answer])
     changes(answer["changes"], everything=everything)
     origins(answer["provenance"])
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import number, place, shortened, standing, when, withheld
+from api.cli.render import conflicts, number, place, shortened, standing, when, withheld
 from api.cli.tables import Cell, Column, tabulate
 
 BAR = 24
@@ -47,6 +47,7 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
         for r in found
     ]
     tabulate(columns, rows, console)
+    conflicts(found, console)
     _associated(answer.get("associated", []), console)
     _told(answer, console)
     withheld(answer, console)

@@ -1,4 +1,4 @@
-"""Commands that write: append, import, negate, delete, restore, merge, unmerge. They return once their events are folded."""
+"""Commands that write: append, import, negate, confirm, delete, restore, merge, unmerge. They return once all is folded."""
 
 from __future__ import annotations
 
@@ -206,6 +206,24 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refused("ids", "-", f"ids in UTF-8 on standard input ({error})") from None
+
+
+@app.command(epilog="Example: `engramlog confirm alice coffee`")
+def confirm(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: MemoryId,
+    actor: ActorOption = "user",
+    occurred_at: OccurredOption = None,
+    json: Json = False,
+) -> None:
+    """It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both flagged.
+
+    Only the user's word brings it back: from another --actor it counts as a mention alone.
+    """
+    with opened(context) as application:
+        answer = application.writer.confirm(owner, memory_id, actor=actor, occurred_at=occurred_at)
+    done(answer, json)
 
 
 @app.command(epilog="Example: `engramlog restore alice coffee`")

@@ -187,6 +187,9 @@ class Explanation(BaseModel):
     level: str
     changes: list[LoggedChange]
     provenance: list[dict[str, Any]] = Field(description="A tree: turns and memories that it comes from.")
+    possible_conflicts: list[dict[str, str]] = Field(
+        default=[], description="Other memories that may contradict it, memory_key and text: ask the user which holds."
+    )
 
 
 class EvidenceFound(BaseModel):

@@ -20,7 +20,7 @@ from api.mcp.shapes import (
     ReviewAnswer,
     logged,
 )
-from api.mcp.tools_search import MemoryKey
+from api.mcp.tools_search import MemoryKey, conflicting
 
 MOST_CHANGES = 100
 Topic = Annotated[str, Field(description="What it is about, in any language.")]
@@ -63,6 +63,7 @@ class KnowTools:
                 {("memory_key" if name == "id" else name): value for name, value in node.items()}
                 for node in told["provenance"]["nodes"]
             ],
+            possible_conflicts=conflicting(told),
         )
 
     def memory_assess_knowledge(self, topic: Topic) -> Assessed:

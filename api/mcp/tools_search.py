@@ -25,7 +25,7 @@ TimeRange = Annotated[
     ),
 ]
 _METADATA = ("category", "level", "status", "weight", "source_turns", "speaker", "last_activated_at", "mention_count")
-_TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "possible_conflicts")
+_TOLD_IF_THERE = ("valid_from", "valid_to", "successor")
 
 
 class SearchTools:
@@ -113,7 +113,7 @@ class SearchTools:
             keywords=[one["word"] for one in told["extracted_keywords"]],
             tags=told["tags"],
             source_turns=told["source_turns"],
-            metadata={name: value for name, value in told.items() if name not in apart},
+            metadata={name: value for name, value in told.items() if name not in apart} | _flags(told),
         )
 
 
@@ -191,7 +191,18 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
                     created_at=one["created_at"],
                     keywords=[keyword.word for keyword in keywords],
                     metadata={name: one[name] for name in _METADATA}
-                    | {name: one[name] for name in _TOLD_IF_THERE if name in one},
+                    | {name: one[name] for name in _TOLD_IF_THERE if name in one}
+                    | _flags(one),
                 )
             )
     return answer
+
+
+def conflicting(told: dict[str, Any]) -> list[dict[str, str]]:
+    """The other lines that may contradict what is told, as tools tell them."""
+    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("possible_conflicts", ())]
+
+
+def _flags(told: dict[str, Any]) -> dict[str, Any]:
+    found = conflicting(told)
+    return {"possible_conflicts": found} if found else {}

@@ -14,6 +14,13 @@ class Result(BaseModel):
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
 
+class PossibleConflict(Result):
+    """Another memory, with its text, that may contradict this one: nothing was overwritten, and which holds is to be asked."""
+
+    id: str
+    memory: str
+
+
 class Card(Result):
     """What every answer tells of a memory."""
 
@@ -33,7 +40,7 @@ class Card(Result):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     successor: str | None = None
-    possible_conflicts: list[str] = []
+    possible_conflicts: list[PossibleConflict] = []
 
 
 class Withheld(Result):
@@ -257,6 +264,7 @@ class Why(Place):
     is_negated: bool
     level: str
     status: str
+    possible_conflicts: list[PossibleConflict] = []
 
 
 class History(Result):

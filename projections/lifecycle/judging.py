@@ -267,7 +267,8 @@ class Judging:
         triple = said.triple
         if triple is not None and all(0 < len(part) <= NAME_LETTERS for part in triple[:3]):
             fact = FactAsserted(subject=triple.subject, predicate=triple.predicate, object=triple.object,
-                                negation=triple.negation, evidence=(memory_id,))  # fmt: skip
+                                negation=triple.negation, degree=triple.degree, condition=triple.condition,
+                                evidence=(memory_id,))  # fmt: skip
             decisions.append(self._decision("assert", (memory_id,), heard, triple.predicate, fact))
         return decisions
 

@@ -64,8 +64,9 @@ class Known:
     @classmethod
     def made(cls, memory_id: str, said: Statement, turns: tuple[str, ...]) -> Known:
         """A memory that is about to be made."""
-        facts = [tuple(said.triple)] if said.triple is not None else []
-        return cls(memory_id, said.content, said.category, said.kind, polarity(core(said.content)), facts, list(turns))  # type: ignore[arg-type]
+        told = said.triple
+        facts = [(told.subject, told.predicate, told.object, told.negation)] if told is not None else []
+        return cls(memory_id, said.content, said.category, said.kind, polarity(core(said.content)), facts, list(turns))
 
     @classmethod
     def of(cls, memory: Memory) -> Known:
@@ -175,7 +176,9 @@ class Shelf:
         ]
 
     def denied(self, triple: Fact, speaker: str | None) -> Known | None:
-        """A memory of which the triple is the reverse."""
+        """A memory of which the triple is the reverse; of none where it holds only under a condition."""
+        if triple.condition is not None:
+            return None
         for known, fact in self._facts(triple, speaker):
             if fact[2].casefold() == triple.object.casefold() and fact[3] != triple.negation and not known.negated:
                 return known

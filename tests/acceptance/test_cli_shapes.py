@@ -38,7 +38,7 @@ ALL = dict(commands(get_command(app)))
 
 def test_there_are_all_the_commands_that_were_promised() -> None:
     promised = (
-        "demo up worker append search get list history why provenance negate delete restore merge unmerge stats status"
+        "demo up worker append search get list history why provenance negate confirm delete restore merge unmerge stats status"
         " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
         " associations facts export embed extract synonym synonyms eval eval-pairs mcp context uses chat-import"
     )

@@ -61,6 +61,14 @@ def negate(
     return Json(application.writer.negate(owner, memory_id, **(told or Negation()).model_dump()))
 
 
+@router.post(
+    "/{memory_id}/confirm", summary="Confirm", responses=documented(Effects, "What it did.", 404, 409, 504, 507)
+)
+def confirm(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+    """It holds, as if the user had just said it again: undoes a negation. What had replaced it stays, and both are flagged."""
+    return Json(application.writer.confirm(owner, memory_id, **(told or Told()).model_dump()))
+
+
 @router.post("/{memory_id}/delete", summary="Delete", responses=documented(Effects, "What it did.", 404, 409, 504, 507))
 def delete(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
     """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.

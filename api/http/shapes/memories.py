@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from api.http.shapes.conflicts import PossibleConflict
 from api.http.shapes.log import EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
 
 EXAMPLE_CARD: Example = {
@@ -66,7 +67,7 @@ class Card(BaseModel):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
+    possible_conflicts: list[PossibleConflict] | None = None
 
 
 class Withheld(BaseModel):
@@ -239,6 +240,7 @@ class Why(Place):
     status: str
     created_at: str
     last_activated_at: str
+    possible_conflicts: list[PossibleConflict] | None = None
 
 
 class Provenance(BaseModel):

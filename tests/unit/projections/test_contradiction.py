@@ -219,3 +219,23 @@ def test_the_category_chooses_the_resolution_and_what_is_not_sure_has_none(
 def test_a_digit_of_any_script_is_read_or_left(digit: str) -> None:
     assert compare("I am 5 years old", f"I am {digit} years old.").kind != "same"
     assert compare(f"I don't like the number {digit} at all.", f"I like the number {digit}.").kind != "same"
+
+
+@pytest.mark.parametrize(
+    ("new", "known", "kind"),
+    [
+        ("我住在小城市里", "我住在大城市里", "contradicts"),
+        ("我现在住校外", "我现在住校内", "contradicts"),
+        ("我退出了合唱团", "我参加了合唱团", "contradicts"),
+        ("我每天都讨厌吃辣", "我每天都爱吃辣", "contradicts"),
+        ("我喜欢玩水", "我喜欢爬山", "unrelated"),
+        ("我认识很多女人", "我认识很多人", "unrelated"),
+        ("他们两个的性格不一样", "他们两个的性格不同", "same"),
+        ("没办法，我经常熬夜", "我经常熬夜", "same"),
+        ("你住在北京，不是吗？", "你住在北京？", "same"),
+    ],
+)
+def test_chinese_words_that_differ_by_a_part_are_opposites_where_the_part_is_one(
+    new: str, known: str, kind: str
+) -> None:
+    assert compare(new, known).kind == compare(known, new).kind == kind

@@ -226,3 +226,26 @@ def test_an_older_turn_that_comes_late_takes_nothing_back(newer: str, older: str
     (found,) = (one for one in verdicts(view_of(late), at(70)) if one.turn_id == "t2")
     assert found.operation == "FLAG"
     assert not any(isinstance(one.data, MemoryNegated) for one in found.decisions)
+
+
+def test_a_triple_carries_how_much_and_when() -> None:
+    (one,) = carried_out(turn("I love coffee in the morning.", "t1")).graph.triples
+    assert (one.text, one.degree, one.condition) == ("User likes coffee", 0.9, "in the morning")
+    (one,) = carried_out(turn("我每天早上喝咖啡。", "t1")).graph.triples
+    assert (one.text, one.degree, one.condition) == ("用户 喝 咖啡", 1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "negates"),
+    [
+        ("I love coffee in the morning.", "I don't like coffee.", True),
+        ("I hate coffee.", "I like coffee in the morning.", False),
+        ("I love coffee.", "I hate coffee in the evening.", False),
+        ("我喜欢下雨的时候听音乐。", "我不喜欢听音乐。", True),
+        ("我不喜欢听音乐。", "我喜欢下雨的时候听音乐。", False),
+    ],
+)
+def test_what_holds_only_at_times_takes_nothing_back(first: str, second: str, negates: bool) -> None:
+    found = operations(turn(first, "t1"), turn(second, "t2", 1))
+    assert found[0] == "ADD"
+    assert (found[1] == "NEGATE") == negates
