@@ -13,7 +13,7 @@ from typing import Any
 
 from events.door import read_event
 from events.envelope import Prepared
-from events.errors import EngramlogError, InvalidEvent
+from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -48,12 +48,14 @@ class Appended:
 
     @property
     def exit_code(self) -> int:
-        """0 all written, 1 nothing of what failed, 2 a bad line, 3 partly written."""
-        if self.error is not None:
-            return self.error.exit_code
-        if not self.conflicts and not self.failed:
+        """0 all written, 2 a bad line, whatever stood before it; else 3 partly written, 1 nothing of it."""
+        if self.error is None and not self.conflicts and not self.failed:
             return 0
-        return 3 if self.appended or self.already_appended else 1
+        if isinstance(self.error, InputError):
+            return self.error.exit_code
+        if self.appended or self.already_appended:
+            return 3
+        return 1 if self.error is None else self.error.exit_code
 
     def as_dict(self) -> dict[str, Any]:
         """The fixed shape, with `failed` and `error` only where there are any."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -48,7 +49,7 @@ def open_chats(lines: Iterator[bytes], shape: str = "auto", largest: int = MAX_D
         return ChatFile(found, everything, _by_line(everything, found, largest), None)
     values = _document(chain(head, lines), largest)
     if not values:
-        return ChatFile(shape, iter(()), iter(()), 0)
+        raise refused("file", "an empty list", _allowed())
     found = _recognised(values[0], shape)
     if found == LINES:
         raise refused("file", "a list of turns", "turns one a line")
@@ -60,7 +61,7 @@ def _beginning(lines: Iterator[bytes]) -> list[bytes]:
     """The lines up to the first that is not empty, without a byte order mark."""
     head: list[bytes] = []
     for line in lines:
-        head.append(line if head else line.removeprefix(b"\xef\xbb\xbf"))
+        head.append(line if head else line.removeprefix(BOM_UTF8))
         if head[-1].strip():
             break
     return head

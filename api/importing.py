@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -16,12 +17,13 @@ from api.appending import Appended
 from api.asked import parse_instant, refused
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.door import make_event
-from events.envelope import Prepared, derived_id, from_micros, prepare, utc_text
+from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent
-from events.log import EventLog
+from events.log import EventLog, Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
+_TURN = "TurnRecorded."
 FIELDS = ("turn_id", "occurred_at", "text")
 
 
@@ -44,11 +46,21 @@ class Imported:
     """What an import did."""
 
     turns: int = 0
+    """That are in the log, by this import or an earlier one."""
     skipped: int = 0
     """Turns without any text."""
     owners: dict[str, int] = field(default_factory=dict)
     newest: int | None = None
     done: Appended = field(default_factory=Appended)
+
+    def take(self, number: int, event: Prepared, receipt: Receipt) -> None:
+        """Count what became of one event, which was read from line or message `number`."""
+        self.done.take(number, receipt)
+        if receipt.written and event.kind.startswith(_TURN):
+            said_at = micros(datetime.fromisoformat(orjson.loads(event.body)["occurred_at"]))
+            self.turns += 1
+            self.owners[event.owner] = self.owners.get(event.owner, 0) + 1
+            self.newest = said_at if self.newest is None else max(self.newest, said_at)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: counts, the newest position by partition, and when the newest turn was said."""
@@ -107,8 +119,8 @@ def _append(
     except EngramlogError as problem:
         answer.done.error = problem
         return False
-    for (number, _), receipt in zip(request, receipts, strict=True):
-        answer.done.take(number, receipt)
+    for (number, event), receipt in zip(request, receipts, strict=True):
+        answer.take(number, event, receipt)
     on_progress(request[-1][0])
     return True
 
@@ -146,7 +158,10 @@ def _read_turn(line: bytes) -> dict[str, Any]:
 
 
 def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
-    """The events of one turn, counted in `answer`. `now` in microseconds since 1970. Raises InputError naming the field."""
+    """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field.
+
+    `now` in microseconds since 1970.
+    """
     owner = options.owner if options.owner is not None else turn.get(options.owner_from)
     if not isinstance(owner, str):
         raise refused(
@@ -183,6 +198,3 @@ def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Im
         )
         made = derived_id("import memory", owner, turn_id)
         yield prepare(make_event(memory, event_id=made, causation_id=said_id, **common))
-    answer.turns += 1
-    answer.owners[owner] = answer.owners.get(owner, 0) + 1
-    answer.newest = when if answer.newest is None else max(answer.newest, when)

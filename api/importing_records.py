@@ -61,7 +61,7 @@ class ImportedRecords:
 
     @property
     def exit_code(self) -> int:
-        """As of any append: 0 all written, 1 nothing, 2 a bad line; 3 partly, also where duplicates stayed out."""
+        """As of any append: 0 all written, 2 a bad line; else 3 partly, also where duplicates stayed out, and 1 nothing."""
         return self.done.exit_code or (3 if self.duplicates else 0)
 
     def as_dict(self) -> dict[str, Any]:

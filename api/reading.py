@@ -21,6 +21,7 @@ from api.searching import (
     cursor_text,
     question_digest,
     read_cursor,
+    told_filters,
     wish_of,
 )
 from events.envelope import from_micros, utc_text
@@ -88,6 +89,7 @@ class Reader(Scenes):
             for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
                 answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
             entries = scene.view.state.entries
+        answer["understood"] |= told_filters(wish.filters, zone)
         if failed is not None:
             answer["meaning"] = {"failed": failed}
         end = page.offset + wanted

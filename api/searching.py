@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypedDict
 import orjson
 
 from api.asked import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times, refused
+from projections.conversation_dates import zoned_text
 from projections.keywords import folded
 from projections.memory import CATEGORIES
 from projections.wish import BY_MEANING, RANKINGS, Filters, Wish
@@ -93,6 +94,12 @@ def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> W
     return Wish(
         ranking, mode, filters, _named("near_project", terms.get("near_project")), terms.get("associations", False)
     )
+
+
+def told_filters(filters: Filters, zone: str) -> dict[str, str]:
+    """From when, and to when (not included), was searched, where a filter says so: RFC 3339 in the time zone."""
+    asked = {"since": filters.since, "until": filters.until}
+    return {name: zoned_text(instant, zone) for name, instant in asked.items() if instant is not None}
 
 
 def check_terms(terms: SearchTerms, *, with_meaning: bool) -> None:

@@ -10,7 +10,7 @@
     |- ConcurrencyError            the owner's head is not the expected one (HTTP 409)
     |- ReadError                   a question that cannot be answered as of that position
     |  |- NotYetFolded             the position was not folded in time (HTTP 504)
-    |  |- BeyondHead               the position does not exist yet (HTTP 409)
+    |  |- BeyondHead               the position does not exist yet (exit 2, HTTP 409)
     |  `- OwnerQuarantined         the position is parked (HTTP 409)
     |- StoreError                  the store cannot do it now (exit 1, HTTP 503)
     |  |- StoreFull                too close to maxmemory; try again later
@@ -117,6 +117,8 @@ class NotYetFolded(ReadError):
 
 class BeyondHead(ReadError):
     """The position lies beyond the head of its partition: nothing like it was ever appended."""
+
+    exit_code = 2
 
 
 class OwnerQuarantined(ReadError):

@@ -10,7 +10,6 @@ An answer is judged here before any library reads it, and only its known fields 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -27,11 +26,13 @@ Output = Literal["tool", "native", "prompted"]
 """How a typed answer is asked for: as a call of a tool, by `response_format`, or in words alone."""
 TOOL = "answer"
 """The one tool a model can call, where answers are tool calls."""
+MOST_SAID = 1 << 18
+"""Bytes of a message that go on; libraries take minutes over megabytes of tags."""
+_MOST_CALLS = 50
 _MOST_TOKENS = 10**9
 """A count above is a lie."""
 _REASONS = 5
 """Things wrong with an answer that are told to the model at once."""
-_FENCED = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
 class Place(NamedTuple):
@@ -103,12 +104,13 @@ def _completion(data: Any) -> Completion | Trouble:
         said: dict[str, Any] = {"role": "assistant", "content": _text(message.get("content"))}
         said |= {name: message[name] for name in ("reasoning_content", "reasoning") if _is_text(message.get(name))}
         if message.get("tool_calls"):
-            said["tool_calls"] = [_call(at, call) for at, call in enumerate(message["tool_calls"])]
+            said["tool_calls"] = [_call(at, call) for at, call in enumerate(message["tool_calls"][:_MOST_CALLS])]
     except (ValueError, TypeError, KeyError, AttributeError):
         return Trouble("gave what is no chat completion", down=False, malformed=True)
     only = {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in said else "stop", "message": said}
     whole = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [only]}
-    return Completion(orjson.dumps(whole))
+    wire = orjson.dumps(whole)
+    return Completion(wire) if len(wire) <= MOST_SAID else Trouble(f"says more than {MOST_SAID:,} bytes", down=False)
 
 
 def _call(at: int, call: Any) -> dict[str, Any]:
@@ -150,8 +152,9 @@ def _told_status(error: Any) -> int:
 
 def unfenced(text: str) -> str:
     """Text without the Markdown fence that models like to put around JSON."""
-    fenced = _FENCED.fullmatch(text)
-    return fenced[1] if fenced else text
+    first, line, rest = text.strip().partition("\n")
+    fenced = bool(line) and first.startswith("```") and rest.endswith("```")
+    return rest.removesuffix("```").strip() if fenced else text
 
 
 def typed(raw: str, kind: TypeAdapter[T]) -> T:

@@ -138,7 +138,7 @@ def told(times: Times, question: str, within: tuple[int, int] | None = None) -> 
         place = folded.find(_evened(words))
         if place >= 0 and len(folded) == len(question):
             words = question[place : place + len(words)]
-        lines.append({"text": words, "from": _shown(start, times.zone), "to": _shown(end, times.zone)})
+        lines.append({"text": words, "from": zoned_text(start, times.zone), "to": zoned_text(end, times.zone)})
     return lines
 
 
@@ -216,7 +216,7 @@ def _local(instant: int, zone: str) -> datetime:
         return from_micros(instant)
 
 
-def _shown(instant: int, zone: str) -> str:
+def zoned_text(instant: int, zone: str) -> str:
     """RFC 3339 in the zone; in UTC where its offset then was no whole minutes."""
     local = _local(instant, zone)
     offset = local.utcoffset() or timedelta(0)

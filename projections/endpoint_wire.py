@@ -96,5 +96,5 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
             return float(asked)
         until, now = parsedate_to_datetime(asked), parsedate_to_datetime(headers.get("date", ""))
         return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None

@@ -5,6 +5,7 @@ What is asked leaves this machine unless the endpoint is on it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from math import isfinite
@@ -157,7 +158,9 @@ class ModelChat:
         from projections.model_completions import Completions  # noqa: PLC0415 - an extra, which takes a second to import
 
         with self._lock:
-            if self._open is None:
+            if (
+                self._open is None or self._open.process != os.getpid()
+            ):  # a process that was forked has no thread of its parent
                 self._open = Completions(self._place)
             return self._open
 

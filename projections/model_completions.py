@@ -7,6 +7,8 @@ and key and nothing from the environment: whatever the libraries between read th
 from __future__ import annotations
 
 import asyncio
+import atexit
+import os
 from concurrent.futures import Future
 from contextlib import aclosing
 from contextvars import ContextVar
@@ -104,6 +106,7 @@ class Completions:
     """One endpoint, with its connections. Safe for threads."""
 
     def __init__(self, place: Place) -> None:
+        self.process = os.getpid()
         self._place = place
         self._http = httpx2.AsyncClient(transport=_Exchange(place), trust_env=False)
         self._model = _model(place, self._http)
@@ -113,6 +116,7 @@ class Completions:
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="engramlog-model", daemon=True)
         self._thread.start()
+        atexit.register(self.close)
 
     def dialogue(self, system: str, prompt: str, kind: TypeAdapter[Any]) -> Dialogue:
         """A question to be answered by the type."""
@@ -124,6 +128,9 @@ class Completions:
 
     def close(self) -> None:
         """Cancel what is under way and close the connections. Nothing is to be started afterwards."""
+        atexit.unregister(self.close)
+        if self.process != os.getpid():
+            return  # they are the parent's
         asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -153,7 +160,6 @@ class Completions:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         await self._http.aclose()
-        await self._loop.shutdown_default_executor()
 
 
 class _Told:

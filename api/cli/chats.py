@@ -12,7 +12,7 @@ from api.chat_shapes import LINES
 from api.cli.app import Json, app, complain, err, opened, out, show
 from api.cli.files import counting, open_lines
 from api.cli.render_files import render_turns
-from api.cli.writing import fold_appended
+from api.cli.writing import fold_appended, has_faded
 from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
 from events.errors import InputError
@@ -62,12 +62,13 @@ def chat_import(
             ):
                 answer = import_chats(application.log, chats, options, began, advance)
                 fold_appended(application, answer.imported.done)
+                faded = not json and has_faded(application, answer.imported)
     except InputError as problem:
         raise _named(file, problem) from None
     done = answer.imported.done
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
-    show(answer.as_dict(), json, lambda _: _render(answer))
+    show(answer.as_dict(), json, lambda _: _render(answer, faded))
     if done.error is not None:
         complain(done.error)
         there = done.appended + done.already_appended
@@ -84,9 +85,9 @@ def _named(file: str, problem: InputError) -> InputError:
     return InputError(f"{file}: {problem.message}", **problem.context)
 
 
-def _render(answer: ImportedChats) -> None:
+def _render(answer: ImportedChats, faded: bool) -> None:
     left_out = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(answer.left_out.items()))
     many = "" if answer.conversations == 1 else "s"
     told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "
     out.print(f"{told}[bold]{answer.shape}[/]" + (f"; messages left out: {left_out}" if left_out else ""))
-    render_turns(answer.as_dict(), answer.imported.done)
+    render_turns(answer.as_dict(), answer.imported.done, faded=faded)

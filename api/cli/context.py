@@ -10,7 +10,7 @@ from rich.text import Text
 
 from api.cli.app import AfterOption, Json, MemoryId, Owner, app, err, opened, out, progress, show
 from api.cli.reading import FOLDING
-from api.cli.render import plain, shortened, when
+from api.cli.render import part_of, plain, shortened, when
 from api.cli.tables import Cell, Column, tabulate
 from api.context import BUDGET
 from projections.proactive import MOST_SEARCHES, THRESHOLD
@@ -102,7 +102,7 @@ def _uses(answer: dict[str, Any], console: Console = out) -> None:
     found, total = answer["uses"], answer["total"]
     console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     several = "answer" if total == 1 else "answers"
-    part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(found):,} of " if 0 < len(found) < total else ""
+    part = part_of(answer["offset"], len(found), total)
     console.print(Text(f"used for {part}{total:,} {several}, position {answer['position']}", "dim"))
     if not found:
         return

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from api.cli.app import AfterOption, AsOfOption, Json, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING
-from api.cli.render import number, shortened, when
+from api.cli.render import number, part_of, shortened, when
 from api.cli.tables import Cell, Column, tabulate
 
 SHOWN_EVIDENCE = 2
@@ -46,7 +46,7 @@ def _facts(answer: dict[str, Any], console: Console = out) -> None:
     found, total = answer["facts"], answer["total"]
     about = f" about {answer['about']}" if answer["about"] is not None else ""
     of_all = f" of {answer['known']:,}" if about else ""
-    part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(found):,} of " if 0 < len(found) < total else ""
+    part = part_of(answer["offset"], len(found), total)
     head = f"{part}{total:,} fact{'' if total == 1 else 's'}{about}{of_all}, position {answer['position']}"
     console.print(Text(head, "dim" if found else "yellow"))
     if not found:

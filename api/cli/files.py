@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ class Advance(Protocol):
 def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
 
-    A line longer than `longest` bytes comes in pieces, so that one line never fills the memory.
+    A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
     """
     if file == "-":
         yield _lines(file, sys.stdin.buffer, longest)
@@ -40,6 +41,7 @@ def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
 
 def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
     try:
+        yield stream.readline(longest).removeprefix(codecs.BOM_UTF8)
         yield from iter(partial(stream.readline, longest), b"")
     except OSError as error:
         raise _unreadable(file, error) from None

@@ -63,6 +63,13 @@ def place(answer: dict[str, Any]) -> str:
     return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
 
 
+def part_of(offset: int, shown: int, total: int) -> str:
+    """Which of all are shown, in front of their number; nothing where all are, or none."""
+    if not 0 < shown < total:
+        return ""
+    return f"{offset + 1:,} of " if shown == 1 else f"{offset + 1:,} to {offset + shown:,} of "
+
+
 def memories(answer: dict[str, Any], console: Console = out) -> None:
     """A list of memories."""
     shown, total = answer["memories"], answer["total"]
@@ -73,7 +80,7 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
         )
         withheld(answer, console)
         return
-    part = f"{answer['offset'] + 1:,} to {answer['offset'] + len(shown):,} of " if len(shown) < total else ""
+    part = part_of(answer["offset"], len(shown), total)
     console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
     columns = (
         Column("id", is_id=True),

@@ -39,8 +39,8 @@ def tell_failures(answer: Appended) -> None:
         )
 
 
-def render_turns(told: dict[str, Any], done: Appended) -> None:
-    """Print what an import of turns did."""
+def render_turns(told: dict[str, Any], done: Appended, *, faded: bool) -> None:
+    """Print what an import of turns did. `faded`: normal mode shows none of it by now."""
     owners = told["owners"]
     skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
     out.print(
@@ -52,8 +52,8 @@ def render_turns(told: dict[str, Any], done: Appended) -> None:
     if len(owners) > 10:
         out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
     tell_failures(done)
-    if told["newest_turn"]:
+    if faded:
         out.print(
-            f"[dim]The newest turn is of {told['newest_turn']}. Old conversations have decayed by now:"
+            f"[dim]The newest turn is of {told['newest_turn']}, and normal mode shows nothing of it any more:"
             " ask with --as-of just after it, or with --mode review.[/]"
         )

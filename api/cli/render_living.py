@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import number, plain, shortened, when
+from api.cli.render import number, part_of, plain, shortened, when
 from api.cli.tables import Cell, Column, has_room, tabulate
 
 BAR = 20
@@ -100,7 +100,7 @@ def _memories(count: int) -> str:
 def _part(answer: dict[str, Any]) -> str:
     """Which page it is, where it is not all."""
     shown = len(answer["memories"])
-    return f"{answer['offset'] + 1:,} to {answer['offset'] + shown:,} of " if 0 < shown < answer["total"] else ""
+    return part_of(answer["offset"], shown, answer["total"])
 
 
 def _place(answer: dict[str, Any]) -> str:

@@ -82,6 +82,10 @@ def _told(answer: dict[str, Any], console: Console) -> None:
     """How the question was understood, how much could be compared by meaning, and how to go on."""
     for time in answer["understood"]["times"]:
         console.print(Text(f"{time['text']}: {time['from']} to {time['to']}", "dim"))
+    heard = answer["understood"]
+    bounds = [f"{words} {heard[name]}" for name, words in (("since", "from"), ("until", "to before")) if name in heard]
+    if bounds:
+        console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("also looked for: " + ", ".join(synonyms), "dim"))

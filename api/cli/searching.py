@@ -59,9 +59,14 @@ def search(
     speaker: Annotated[str | None, _one("--speaker", "Only what this speaker said.")] = None,
     since: Annotated[
         str | None,
-        _one("--since", 'Created then or later: 2026-05-01, an instant, or words such as "last week", 上周.'),
+        _one(
+            "--since",
+            'Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.',
+        ),
     ] = None,
-    until: Annotated[str | None, _one("--until", "Created up to the end of that; the same forms.")] = None,
+    until: Annotated[
+        str | None, _one("--until", "Created up to the end of that; the same forms. The answer tells both.")
+    ] = None,
     min_relevance: Annotated[float, _one("--min-relevance", "Only at least so relevant, 0 to 1.")] = 0.0,
     min_weight: Annotated[float | None, _one("--min-weight", "Only of at least this weight.")] = None,
     near_project: Annotated[

@@ -28,7 +28,7 @@ from api.cli.app import (
 from api.cli.files import counting, open_lines
 from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
-from api.importing import ImportOptions, import_turns
+from api.importing import Imported, ImportOptions, import_turns
 from events.errors import EngramlogError
 from events.log import positions_by_partition
 from projections.query import moment
@@ -69,6 +69,15 @@ def fold_appended(application: Application, answer: Appended) -> None:
         answer.error = answer.error or problem
 
 
+def has_faded(application: Application, imported: Imported) -> bool:
+    """Whether normal mode shows nothing of the first owner of an import, and review mode does."""
+    owner = next(iter(imported.owners), None)
+    if owner is None or imported.done.error is not None:
+        return False
+    shown, there = (application.reader.list(owner, mode=mode, limit=1)["total"] for mode in ("normal", "review"))
+    return bool(there and not shown)
+
+
 def _render_append(answer: Appended) -> None:
     out.print(
         f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
@@ -104,9 +113,14 @@ def turns(
         answer = import_turns(application.log, lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
         fold_appended(application, answer.done)
-    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done))
+        faded = not json and has_faded(application, answer)
+    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, faded=faded))
     if answer.done.error is not None:
         complain(answer.done.error)
+        there = answer.done.appended + answer.done.already_appended
+        err.print(
+            f"{there:,} events of it are in the log; importing the mended file again whole is safe.", soft_wrap=True
+        )
     raise typer.Exit(answer.done.exit_code)
 
 

@@ -6,6 +6,7 @@ Three forms: a JSON array of envelopes; a JSON object `{"events": [...], "expect
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -39,7 +40,7 @@ class _Named(msgspec.Struct):
 
 def read_lines(body: bytes) -> Batch:
     """JSON Lines; blank lines are passed over and not counted."""
-    return Batch([line for line in (one.strip() for one in body.split(b"\n")) if line], {})
+    return Batch([line for line in (one.strip() for one in body.removeprefix(BOM_UTF8).split(b"\n")) if line], {})
 
 
 def read_batch(body: bytes) -> Batch:

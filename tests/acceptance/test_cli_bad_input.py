@@ -220,3 +220,25 @@ def test_a_command_line_that_makes_no_sense_is_bad_input(
     told = Cli(monkeypatch, capsys)(*words, code=2)
     assert told.out == ""
     assert "Usage: engramlog" in told.err
+
+
+@pytest.mark.parametrize("option", ["--as-of", "--after"])
+def test_a_position_that_does_not_exist_is_bad_input(cli: Cli, option: str) -> None:
+    partition = cli.json("list", "ada")["position"].split(":")[0]
+    told = cli("search", "ada", "x", option, f"{partition}:99999", code=2).err
+    assert "99999 does not exist" in told
+
+
+def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(cli: Cli, tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    assert cli.json("append", "-", stdin=mark + lines([event(7)]))["appended"] == 1
+    for number, words in ((8, ["import", "turns"]), (9, ["chat-import", "--owner", "ada"])):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_bytes(mark + lines([turn(number, "tea")]))
+        assert cli.json(*words, str(file))["turns"] == 1
+    records = cli("export", "ada").out.encode()
+    assert cli.json("import", "records", "-", "--owner", "eve", stdin=mark + records)["appended"] > 0
+
+
+def test_a_byte_order_mark_within_a_file_is_no_json(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(7)]) + b"\xef\xbb\xbf" + lines([event(8)]), code=2)

@@ -94,7 +94,7 @@ def test_the_table_shows_triples_evidence_and_nobodys_markup(cli: Cli) -> None:
     assert "not eats" in told
     assert "[i]meat[/i]" in told
     assert "m2: [b]又去吃拉面了[/b]" in told
-    assert cli("facts", "ada", "-k", "1").out.startswith("1 to 1 of 2 facts, position ")
+    assert cli("facts", "ada", "-k", "1").out.startswith("1 of 2 facts, position ")
     assert cli("facts", "ada", "--about", "寿司").out.startswith("0 facts about 寿司 of 2, position ")
 
 

@@ -67,6 +67,34 @@ def test_a_filter_lets_through_what_it_names(cli: Cli, options: list[str], expec
     assert set(found(cli, *options)) == expected
 
 
+@pytest.mark.parametrize(
+    ("options", "heard"),
+    [
+        ([], {}),
+        (["--since", "between 5 January and 7 January"], {"since": "2026-01-05T00:00:00Z"}),
+        (["--until", "between 5 January and 6 January"], {"until": "2026-01-07T00:00:00Z"}),
+        (
+            ["--since", "前天", "--until", "2026-01-08T12:00:00Z"],
+            {"since": "2026-01-07T00:00:00Z", "until": "2026-01-08T12:00:00Z"},
+        ),
+    ],
+)
+def test_the_answer_tells_which_instants_since_and_until_took(
+    cli: Cli, options: list[str], heard: dict[str, str]
+) -> None:
+    answer = cli.json("search", "ada", "kiln", *AT, *options)
+    understood = {
+        name: value.replace("+00:00", "Z")
+        for name, value in answer["understood"].items()
+        if value and name in ("since", "until")
+    }
+    assert understood == heard
+    told = cli("search", "ada", "kiln", *AT, *options).out
+    words = {"since": "from", "until": "to before"}
+    assert all(f"{words[name]} {answer['understood'][name]}" in told for name in heard)
+    assert ("searched" in told) == bool(heard)
+
+
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_ranking_tells_in_json_what_adds_up_to_each_score(cli: Cli, ranking: str, mode: str) -> None:

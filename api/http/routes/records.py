@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any, NamedTuple
@@ -99,7 +100,7 @@ async def records_of(request: Request) -> Sent:
     """The request's records: a JSON list, or a record a line. Raises RequestTooLarge beyond 1,000."""
     body = await request.body()
     if media_type(request.headers) in LINES_TYPES:
-        lines = body.split(b"\n")
+        lines = body.removeprefix(BOM_UTF8).split(b"\n")
     else:
         try:
             lines = [bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])]

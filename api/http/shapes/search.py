@@ -74,6 +74,10 @@ class Understood(BaseModel):
 
     times: list[TimeNamed]
     speakers: list[str]
+    since: str | None = Field(
+        default=None, description="The instant from which on was searched, where `since` is told."
+    )
+    until: str | None = Field(default=None, description="The instant before which was searched, where `until` is told.")
 
 
 class Expanded(BaseModel):

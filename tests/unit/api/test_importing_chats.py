@@ -270,6 +270,7 @@ def test_a_message_changed_under_its_id_is_told_with_conversation_and_message() 
     assert {(one["conversation"], one["message"]) for one in answer.imported.done.conflicts} == {(2, 2)}
 
 
-def test_an_export_without_conversations_imports_nothing() -> None:
-    answer, events = chatted([b"[]"])
-    assert (answer.conversations, answer.imported.done.exit_code, events) == (0, 0, [])
+@pytest.mark.parametrize("shape", ["auto", "claude"])
+def test_an_export_without_conversations_is_refused(shape: str) -> None:
+    with pytest.raises(InputError, match="file: got 'an empty list'; allowed: conversations of one of the shapes"):
+        chatted([b"[]"], shape=shape)

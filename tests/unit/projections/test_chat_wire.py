@@ -60,6 +60,7 @@ def test_numbers_that_events_can_hold_are_taken(raw: str) -> None:
         ("{}", "{}"),
         ("```json\n{}\n```", "{}"),
         ("\n```\n{\n}\n```\n\n", "{\n}"),
+        ("``` json \n {} ```", "{}"),
         ("Here: ```json\n{}\n```", "Here: ```json\n{}\n```"),
         ("```", "```"),
     ],

@@ -45,6 +45,7 @@ MALFORMED: dict[str, Reply | Callable[[Asked], Reply]] = {
     "text instead of a call": completion({"content": TOLD}),
     "no message content": completion({"content": None}),
     "two calls": completion(calling(("answer", {"word": TOLD}), ("answer", {"word": TOLD}))),
+    "thousands of calls": completion(calling(*[("answer", {"word": TOLD})] * 20_000)),
     "a tool that does not exist": completion(calling(("delete_everything", {"word": TOLD}))),
     "arguments that are no JSON": completion(calling(("answer", '{"word": '))),
     "arguments that are a list": completion(calling(("answer", [TOLD]))),
@@ -95,6 +96,7 @@ REFUSED: dict[str, tuple[Reply | Callable[[Asked], Reply], str]] = {
     "too large": (Reply(status=413, body=TOLD), "answered 413"),
     "unprocessable": (Reply(status=422, body={"error": {"code": "too_long"}}), "answered 422 (too_long)"),
     "bad request behind a gateway's 200": (Reply(body={"error": {"code": 400, "message": TOLD}}), "answered 400"),
+    "too long a message": (completion({"content": "<think></think>" * 200_000}), "says more than 262,144 bytes"),
     "too many bytes": (Reply(body=b"{" + b" " * (5 << 20)), "more than 4,194,304 bytes"),
 }
 
@@ -142,6 +144,7 @@ LATER: dict[str, tuple[Reply | Callable[[Asked], Reply], list[float], str]] = {
     "busy": (limited(), [0.5, 1, 2], "answered 429 (rate_limit_exceeded) (4 times asked)"),
     "busy for seconds": (limited(7), [7, 7, 7], "(4 times asked); it asks to wait 7 s"),
     "busy for an hour": (limited(3_600), [], "it asks to wait 3600 s"),
+    "busy until a day that is none": (limited("Mon, 1 Jan 99999999999 00:00:00 GMT"), [0.5, 1, 2], "answered 429"),
     "timed out": (Reply(status=408), [0.5, 1, 2], "answered 408"),
     "failing": (Reply(status=500), [0.5, 1, 2], "answered 500"),
     "failing behind a gateway's 200": (Reply(body={"error": {"code": 502}}), [0.5, 1, 2], "answered 502"),

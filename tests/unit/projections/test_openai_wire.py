@@ -105,6 +105,8 @@ WAITS = [
     ({"retry-after": "Wed, 01 Jan 2025 00:01:02 GMT", "date": "Wed, 01 Jan 2025 00:00:02 -0000"}, None),
     ({"retry-after": "soon", "date": DATE}, None),
     ({"retry-after": "-5"}, None),
+    ({"retry-after": "Mon, 1 Jan 99999999999 00:00:00 GMT", "date": DATE}, None),
+    ({"retry-after": "Mon, 1 Jan 2024 00:00:00 +99999999999999999999", "date": DATE}, None),
     ({}, None),
 ]
 
