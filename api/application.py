@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from api.accesses import AccessRecorder
+from api.chats import Chats
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.context import Contexts
@@ -37,6 +38,7 @@ class Application:
     writer: Writer
     deleter: Deleter
     records: Records
+    chats: Chats
     replayer: Replayer
     comparer: Comparer
     knower: Knower

@@ -20,6 +20,7 @@ from projections.context_lines import (
     Rules,
     Standing,
     forgotten_turns,
+    is_earlier,
     keeping_order,
     memory_line,
     message_lines,
@@ -30,6 +31,7 @@ from projections.context_lines import (
     tool_lines,
     why_not,
 )
+from projections.corrections import corrections
 from projections.modes import visibility
 from projections.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
 from projections.prompt_text import TokenCount, estimated_tokens, is_chinese
@@ -117,6 +119,7 @@ class Contexts:
                 wanted.language,
                 sensitivity_allowed(sensitive),
                 forgotten_turns(scene.view.columns),
+                corrections(scene.view.columns),
             )
             material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
         block = build(material, budget, wanted.language, self._count)
@@ -208,7 +211,7 @@ def _gathered(
     standing = standing_memories(view.columns, seen, talk.session, rules)
     retrieved, close = _retrieved(scene, talk, found, text, wanted, rules, standing)
     episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]
-    messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules)
+    messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, scene.now)
     partition = parse_position(scene.position)[0]
     tools, hidden = tool_lines(talk, text, partition, rules)
     if hidden:
@@ -220,6 +223,7 @@ def _gathered(
         retrieved,
         tools,
         {"remembered": keeping_order(len(episodes), len(messages))},
+        is_earlier(talk, standing.episodes, scene.now),
     )
     return material, standing.left_out, close
 

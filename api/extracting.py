@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
+from zlib import crc32
 
 from api.asked import check_owner, refused
 from api.cleaning import Progress
 from api.reading import Reader
-from events.errors import BadSetting
+from events.errors import BadSetting, ConcurrencyError
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.lifecycle.extracting import verdicts
@@ -21,6 +24,9 @@ from projections.view import WITHHELD
 RULES = "rules"
 MODEL = "model"
 WAYS = (RULES, MODEL)
+LOCKS = 64
+"""Owners that share a lock wait for one another, which harms nobody."""
+WAIT_SECONDS = 20.0
 
 
 class Ran(Protocol):
@@ -33,8 +39,8 @@ class Ran(Protocol):
 class Extraction(Protocol):
     """Reads the turns of an owner, by rules or by a model."""
 
-    def extract(self, owner: str, *, on_progress: Progress) -> Ran:
-        """Append what follows from the unread turns."""
+    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Progress) -> Ran:
+        """Append what follows from the unread turns. A model is asked no more once `stop` says so."""
 
     def rehearse(self, owner: str) -> tuple[list[Verdict], Ran]:
         """By a model: what the next turns would become."""
@@ -64,6 +70,7 @@ class Extractor:
         self._reader = reader
         self._settle = settle
         self._prices = prices
+        self._one_at_a_time = tuple(Lock() for _ in range(LOCKS))
 
     def rehearse(self, owner: str, by: str = RULES) -> dict[str, Any]:
         """What the unread turns would become, and why; appends nothing and leaves no trace. A model is asked about the next ten.
@@ -90,19 +97,37 @@ class Extractor:
         return answer | told | scene.warning
 
     def extract(
-        self, owner: str, by: str = RULES, *, on_progress: Progress = lambda _done, _total: None
+        self,
+        owner: str,
+        by: str = RULES,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        on_progress: Progress = lambda _done, _total: None,
     ) -> dict[str, Any]:
         """Append what follows from the unread turns. Running it again, or after it was killed, does nothing twice.
 
-        A model that fails ends the run with `trouble`, and `left` turns for the next one. Raises BadSetting where a model is
-        meant and none is configured, OwnerQuarantined where the owner's state stands still, ConcurrencyError where it never does.
+        A model that fails ends the run with `trouble`, and `left` turns for the next one; so does `stop`, asked before each piece
+        of turns that a model reads. Raises BadSetting where a model is meant and none is configured, OwnerQuarantined where the
+        owner's state stands still, ConcurrencyError where it never does, or where another run here does not end.
         """
         way = self._way(by)
         self._level(check_owner(owner))
-        answer = way.extract(owner, on_progress=on_progress).as_dict()
+        with self._alone(owner):
+            answer = way.extract(owner, stop=stop, on_progress=on_progress).as_dict()
         if answer["appended"]:
             self._level(owner)
         return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])
+
+    @contextmanager
+    def _alone(self, owner: str) -> Iterator[None]:
+        """One run of an owner after the other: two at once would ask a model twice about the same turns."""
+        lock = self._one_at_a_time[crc32(owner.encode()) % LOCKS]
+        if not lock.acquire(timeout=WAIT_SECONDS):
+            raise ConcurrencyError(f"turns of owner {owner} are being read already; ask again later", owner=owner)
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _way(self, by: str) -> Extraction:
         if by not in WAYS:

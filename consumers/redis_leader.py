@@ -18,6 +18,9 @@ from events.errors import StoreError
 from events.redis_wire import Wire
 from projections.redis_scripts import LEASE
 
+BESIDE = "beside-"
+"""What the fields of a kind begin with that is no part of the lifecycle."""
+
 
 def queue_name(store_id: str) -> str:
     """The name of a store's RQ queue: several stores may share a Redis for their queues."""
@@ -75,6 +78,8 @@ class Leader:
 def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
 
+    `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction.
+
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
     does not answer, all is null and `problem` says why.
     """
@@ -85,7 +90,7 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         queued = wire.call("LLEN", f"rq:queue:{name}")
         running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
     except StoreError as error:
-        unknown = dict.fromkeys(("leader", "last_tick", "next_tick", "queued", "running", "failed"))
+        unknown = dict.fromkeys(("leader", "last_tick", "next_tick", "queued", "running", "failed", "beside"))
         return unknown | {"problem": error.message}
     finally:
         wire.close()
@@ -100,7 +105,18 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         "queued": int(queued),
         "running": int(running),
         "failed": int(failed),
+        "beside": _beside(told, leader is not None),
     }
+
+
+def _beside(told: Mapping[str, str], led: bool) -> dict[str, Any]:
+    """The last and the next tick of each kind that is no part of the lifecycle, and the minutes between two."""
+    found: dict[str, Any] = {}
+    for kind, last in sorted(_by_kind(told, f"{BESIDE}tick:").items()):
+        tick, every = int(last), int(told[f"{BESIDE}every:{kind}"])
+        ticks = {"last_tick": _told(tick), "next_tick": _told(tick + every) if led else None}
+        found[kind] = ticks | {"every_minutes": every // 60_000}
+    return found
 
 
 def _by_kind(told: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 
 from consumers.redis_folder import Tell, silent
-from consumers.redis_leader import Leader, queue_name, redis_ms, schedule_key
+from consumers.redis_leader import BESIDE, Leader, queue_name, redis_ms, schedule_key
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_jobs import KINDS, Kind
 from events.redis_wire import Wire, as_store_error
@@ -76,6 +76,7 @@ class Cron:
             return 0
         if not led:
             self._tell("leads the schedule", store=self._store_id)
+            self._forget_others()
         return self.enqueue_due(now_ms)
 
     def enqueue_due(self, now_ms: int) -> int:
@@ -87,7 +88,7 @@ class Cron:
         for kind, every in self._every_ms.items():
             tick = now_ms - now_ms % every
             # What is no part of the lifecycle has fields of its own: `status` tells when the lifecycle ran, not when others did.
-            within = "" if kind in KINDS else "beside-"
+            within = "" if kind in KINDS else BESIDE
             last = self._wire.call("HGET", schedule_key(self._store_id), f"{within}tick:{kind}")
             # Not `>`: a clock that once went far ahead must not keep the schedule waiting for it.
             if last is not None and abs(tick - int(last)) < every:
@@ -99,6 +100,15 @@ class Cron:
                 self._tell("jobs enqueued", kind=kind, tick=tick_name(tick), jobs=enqueued)
             added += enqueued
         return added
+
+    def _forget_others(self) -> None:
+        """Take away what is noted of kinds that were scheduled once and are not now, so that `status` does not tell of them."""
+        fields = self._wire.call("HKEYS", schedule_key(self._store_id))
+        noted = (field.decode() for field in fields)
+        if gone := [
+            name for name in noted if name.startswith(BESIDE) and name.rpartition(":")[2] not in self._every_ms
+        ]:
+            self._wire.call("HDEL", schedule_key(self._store_id), *gone)
 
     def enqueue(self, kind: str, tick_ms: int) -> int:
         """A tick's jobs, one per partition, but for those that are there already; how many were new. Raises StoreError."""

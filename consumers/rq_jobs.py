@@ -7,7 +7,7 @@ its store is. Every job is resumable: killed anywhere and run again, it goes on,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -22,6 +22,7 @@ from consumers.redis_embedding import Embedding
 from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
 from consumers.redis_reviewing import REVIEW
+from consumers.rq_extraction import Extracting
 from consumers.rq_lent import Lent
 from consumers.rq_reviewing import ReviewedByModel
 from events.errors import (
@@ -36,6 +37,7 @@ from events.errors import (
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
 from projections.chat import Chat
+from projections.lifecycle.extracting import RULES
 from projections.meaning import Embedder
 from projections.redis_create import read_identity
 from projections.redis_vectors import RedisVectors
@@ -65,7 +67,7 @@ KINDS: Mapping[str, Kind] = {
     "upkeep": Kind(("sweep", "review"), None),
     "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
 }
-EXTRACTION: Mapping[str, Kind] = {"extract": Kind(("extract",), 5)}
+EXTRACTION: Mapping[str, Kind] = {"extract": Kind((), 5)}
 """Turns become typed memories; scheduled only where asked for."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 """Scheduled beside them where there is an embedder."""
@@ -86,6 +88,10 @@ class Serving(NamedTuple):
     """The language model, where one is configured."""
     reviewer: str = RULE
     """Who reviews: the rule, or the model."""
+    extraction: str = RULES
+    """Who reads turns: rules, or the model."""
+    seen: MutableMapping[str, int] | None = None
+    """What this process knows of turns without a memory (`consumers.redis_extraction`)."""
 
 
 _SERVING: ContextVar[Serving] = ContextVar("serving")
@@ -148,6 +154,7 @@ class Opened(NamedTuple):
 
     wire: Wire
     tags: Sequence[str]
+    views: RedisViews
     lifecycle: Lifecycle
     vectors: RedisVectors
     served: Serving
@@ -170,37 +177,48 @@ def _opened(client: Any, served: Serving, store_id: str) -> Opened:
         for one in (wire, log, views, vectors):
             one.close()
 
-    return Opened(wire, identity.tags, Lifecycle(log, views), vectors, served, close)
+    return Opened(wire, identity.tags, views, Lifecycle(log, views), vectors, served, close)
 
 
 def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
-    """The lifecycle jobs for every owner of a partition. An owner's trouble is told, and does not stop the others."""
-
-    def go_on(_done: int = 0, _total: int = 0) -> None:
-        """Before each owner and between two requests: give up here once the process is to stop."""
-        if served.stop.is_set():
-            raise GivenUp
-
+    """The lifecycle jobs for every owner of a partition."""
     served, lifecycle = opened.served, opened.lifecycle
     carry_out: Callable[..., Done] = lifecycle.carry_out
     if REVIEW in jobs and served.reviewer != RULE and served.chat is not None:
         carry_out = ReviewedByModel(lifecycle, served.chat, served.tell).carry_out
+    return _each(opened, partition, lambda owner, go_on: carry_out(owner, jobs, on_progress=go_on).appended)
+
+
+def _each(opened: Opened, partition: int, do: Callable[[str, Callable[..., None]], int]) -> Walked:
+    """Something for every owner of a partition; `do` gives how much it decided. An owner's trouble is told, and stops no other."""
+
+    def go_on(_done: int = 0, _total: int = 0) -> None:
+        """Before each owner and between two requests: give up here once the process is to stop."""
+        if opened.served.stop.is_set():
+            raise GivenUp
+
     owners = owners_of(opened.wire, opened.tags[partition])
     decided, failed, unfolded = 0, 0, 0
     for owner in owners:
         try:
             go_on()
-            decided += carry_out(owner, jobs, on_progress=go_on).appended
+            decided += do(owner, go_on)
             unfolded = 0
         except (GivenUp, StoreError, JobTimeoutException):
             raise
         except Exception as error:  # whatever it is, the other owners must not wait for it
             failed += 1
             unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
-            served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+            opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
             if unfolded == UNFOLDED_IN_A_ROW:
                 raise
     return Walked(len(owners), decided, failed)
+
+
+def _extract(opened: Opened, partition: int) -> Walked:
+    """Turns become typed memories. A model that is down is told of, and asked again in a minute."""
+    extracting = Extracting(opened.views, opened.lifecycle, opened.served)
+    return _each(opened, partition, extracting.extract) if extracting.may_begin() else Walked(0, 0, 0)
 
 
 def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
@@ -240,7 +258,7 @@ def _reason(error: Exception) -> str:
 JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
     "daily": partial(_walk, jobs=KINDS["daily"].jobs),
-    "extract": partial(_walk, jobs=EXTRACTION["extract"].jobs),
+    "extract": _extract,
     "embed": _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -26,7 +26,7 @@ from rq.worker import WorkerStatus
 from consumers.redis_lifecycle import RULE
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
-from consumers.rq_jobs import EMBEDDING, KINDS, Serving, serving
+from consumers.rq_jobs import EMBEDDING, EXTRACTION, KINDS, Serving, serving
 from consumers.rq_lent import Lent
 from events.errors import EngramlogError, StoreError
 from events.redis_wire import Wire, connect
@@ -177,8 +177,12 @@ def run_job_worker(
     embedder: Callable[[], Embedder] | None = None,
     chat: Callable[[], Chat] | None = None,
     reviewer: str = RULE,
+    extraction: str = "off",
 ) -> None:
-    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` and `chat` make the models when they are first needed."""
+    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` and `chat` make the models when they are first needed.
+
+    `extraction` is how turns become typed memories by themselves, or off.
+    """
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -195,7 +199,7 @@ def run_job_worker(
         identity.partitions,
         worker_id,
         minutes=minutes,
-        kinds=KINDS if embedder is None else {**KINDS, **EMBEDDING},
+        kinds={**KINDS, **({} if embedder is None else EMBEDDING), **({} if extraction == "off" else EXTRACTION)},
         tell=tell,
         lease_ms=lease_ms,
     )
@@ -203,7 +207,7 @@ def run_job_worker(
     attendant.start()
     tell("job worker started", store=identity.store_id)
     lent = None if embedder is None else Lent(embedder)
-    served = Serving(url, timeout, tell, stop, lent, None if chat is None else Lent(chat), reviewer)
+    served = Serving(url, timeout, tell, stop, lent, None if chat is None else Lent(chat), reviewer, extraction, {})
     with serving(served):
         while not stop.is_set():
             _work(client, identity.store_id, attendant, stop, tell)
@@ -279,6 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         embedder=embedder_of(settings),
         chat=chat_of(settings),
         reviewer=settings.reviewer,
+        extraction=settings.extraction,
     )
     return 0
 

@@ -3,6 +3,9 @@
 An agent's client keeps its MCP servers running all day, so such a process must not keep the embedded store from others.
 While it is at work commands join it, and where an `engramlog up` runs it joins that one; once nobody has asked for half a
 minute it leaves, so that an `up` can start. Where the server that it joined has gone, the next question opens anew.
+
+Where the setting has turns become typed memories and no job worker lives to do it, it does so for the owners that it was
+asked about, in a pause: an agent that only talks to an MCP server gets them too.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ TEND_SECONDS = 1.0
 IDLE_SECONDS = 30.0
 """How long an embedded store of one's own is kept open unasked; less than an `up` waits for it."""
 STOP_SECONDS = 10.0
+PAUSE_SECONDS = 3.0
+"""How long nobody must have asked before turns become typed memories."""
 
 
 class Keeper:
@@ -32,10 +37,19 @@ class Keeper:
     The thread must be one: the embedded server dies with the thread that started it (`ops.embedded_launch`).
     """
 
-    def __init__(self, settings: Settings, tell: Callable[..., None], *, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        tell: Callable[..., None],
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
         self._settings = settings
         self._tell = tell
         self._idle_seconds = idle_seconds
+        self._pause_seconds = pause_seconds
+        self._owners: set[str] = set()
         self._changed = Condition()
         self._open: tuple[Application, OpenStore] | None = None
         self._failure: EngramlogError | None = None
@@ -55,6 +69,12 @@ class Keeper:
                 self._in_use -= 1
                 self._last_used = monotonic()
                 self._changed.notify_all()
+
+    def heard(self, owner: str) -> None:
+        """This owner was asked about, or told something."""
+        if self._settings.extraction != "off":
+            with self._changed:
+                self._owners.add(owner)
 
     def _take(self) -> Application:
         with self._changed:
@@ -136,6 +156,21 @@ class Keeper:
                 application.writer.settle(application.accesses.flush())
             except EngramlogError as error:
                 self._tell("accesses not folded", reason=error.message)
+            self._extract(application)
+
+    def _extract(self, application: Application) -> None:
+        """In a pause, have what was told become typed memories, unless a job worker does. What fails is done at the next call."""
+        with self._changed:
+            if self._in_use or monotonic() - self._last_used < self._pause_seconds:
+                return
+            owners, self._owners = self._owners, set()
+        try:
+            if owners and application.operator.status()["lifecycle"]["leader"] is None:
+                for owner in sorted(owners):
+                    if not self._is_done():
+                        application.extractor.extract(owner, self._settings.extraction)
+        except EngramlogError as error:
+            self._tell("turns not extracted", reason=error.message)
 
     def _is_done(self) -> bool:
         return self._stopping or self._open is None

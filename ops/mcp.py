@@ -53,7 +53,7 @@ def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    server = _served(Connection(keeper, owner), tell)
+    server = _served(Connection(keeper, owner, keeper.heard), tell)
     try:
         anyio.run(serve, server)
     finally:
@@ -68,7 +68,7 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     check_host(settings.host)
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
     keeper = Keeper(settings, tell)
-    connection = Connection(keeper, owner)
+    connection = Connection(keeper, owner, keeper.heard)
     app = create_app(_served(connection, tell), connection)
     config = uvicorn.Config(
         app,

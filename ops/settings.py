@@ -71,6 +71,8 @@ class Settings(BaseSettings):
     """What a million input tokens cost, in any currency; costs are told where both prices are set."""
     model_price_out: Annotated[float, Field(ge=0, le=10_000)] | None = None
     """What a million output tokens cost."""
+    extraction: str = "off"
+    """How unread turns become typed memories by themselves: rules, or model; off: only where somebody asks."""
     reviewer: str = "rule"
     """Who reviews memories under the tiered profile: rule, or model."""
 
@@ -114,6 +116,13 @@ class Settings(BaseSettings):
     def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
+        return value
+
+    @field_validator("extraction")
+    @classmethod
+    def _known_way(cls, value: str, found: ValidationInfo) -> str:
+        if value not in ("off", "rules", "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError("off, rules, or model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("log_level")

@@ -109,6 +109,8 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
     meanings = meanings_of(settings, store)
     if meanings is not None:
         tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
+    if settings.extraction != "off":
+        tell("extraction chosen", by=settings.extraction)
     model = model_of(settings)
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
@@ -129,7 +131,7 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
         tell("job workers stopped")
         _drain(application, tell)
         model.close()
-        catch_up.close()
+        catch_up.end()
 
 
 def _drain(application: Application, tell: Tell) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from api.accesses import AccessRecorder
 from api.application import Application
+from api.chats import Chats
 from api.cleaning import Cleaner
 from api.comparing import Comparer
 from api.context import Contexts
@@ -146,6 +147,11 @@ class CatchUp:
             if worker is not None:
                 worker.hand_over()
 
+    def end(self) -> None:
+        """The same, and close its connections: it is not used any more."""
+        self.close()
+        self._wires.close()
+
 
 def workers_of(wire: Wire) -> dict[str, dict[str, Any]]:
     """The fold workers that live now."""
@@ -203,6 +209,7 @@ def assemble(
         writer=writer,
         deleter=Deleter(reader, writer),
         records=Records(store.log, store.views, reader, writer),
+        chats=Chats(store.log, reader, writer),
         replayer=replayer,
         comparer=Comparer(reader, store.views),
         knower=Knower(reader),
@@ -257,4 +264,4 @@ def application_on(
         application.writer.settle(application.accesses.flush())
     finally:
         model.close()
-        catch_up.close()
+        catch_up.end()

@@ -29,6 +29,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
         "time": "Time",
         "core": "Always holds",
         "remembered": "This conversation so far",
+        "earlier": "An earlier conversation",
         "retrieved": "Memories that may matter here",
         "tools": "What tools found last turn",
     },
@@ -37,6 +38,7 @@ TITLES: Mapping[str, Mapping[str, str]] = {
         "time": "时间",
         "core": "始终成立",
         "remembered": "本次对话",
+        "earlier": "较早的对话",
         "retrieved": "可能有关的记忆",
         "tools": "上一轮的工具结果",
     },
@@ -66,6 +68,8 @@ class Material(NamedTuple):
     tools: Sequence[Line] = ()
     keep: Mapping[str, Sequence[int]] = {}
     """Part -> indices of its lines, what is to be kept first first; where absent, as shown."""
+    earlier: bool = False
+    """What is remembered is no conversation that goes on: it is headed as an earlier one."""
 
 
 class Block(NamedTuple):
@@ -87,18 +91,21 @@ class Block(NamedTuple):
 
 def build(material: Material, budget: int, language: str = "en", count: TokenCount = estimated_tokens) -> Block:
     """The block of what fits; never over `budget` tokens as `count` counts them, and empty where not even the time fits."""
+    titles = dict(TITLES[language])
+    if material.earlier:
+        titles["remembered"] = titles["earlier"]
     offered = {part: [_harmless(line) for line in getattr(material, part)] for part in SECTIONS[1:]}
-    left = budget - count(_written(material.time, {}, language) + "\n")
+    left = budget - count(_written(material.time, {}, titles) + "\n")
     given = {part: max(left, 0) * share for part, share in SHARES.items()}
     texts = {
         part: [_told(line, min(LONGEST[part], max(SHORTEST, int(given[part]))), count) for line in lines]
         for part, lines in offered.items()
     }
-    taken = _fill(material, texts, given, left, language, count)
+    taken = _fill(material, texts, given, left, titles, count)
     while True:
         chosen = {part: sorted(at for one, at in taken if one == part) for part in texts}
         shown = {part: [texts[part][at] for at in places] for part, places in chosen.items()}
-        text = _written(material.time, shown, language)
+        text = _written(material.time, shown, titles)
         if (tokens := count(text)) <= budget:
             break
         if not taken:
@@ -115,7 +122,7 @@ def _fill(
     texts: Mapping[str, Sequence[str]],
     given: Mapping[str, float],
     left: int,
-    language: str,
+    titles: Mapping[str, str],
     count: TokenCount,
 ) -> list[tuple[str, int]]:
     """(part, index) of the lines that fit in `left` tokens: each part within its share, then what is left over in turn."""
@@ -127,7 +134,7 @@ def _fill(
             room = min(given[part], left) if within_share else left
             while waiting[part]:
                 at = waiting[part][0]
-                title = 0 if part in begun else count(_title(part, language) + "\n")
+                title = 0 if part in begun else count(_title(part, titles) + "\n")
                 cost = count(texts[part][at] + "\n") + title
                 if cost > room:
                     break
@@ -147,13 +154,13 @@ def _told(line: Line, most: int, count: TokenCount) -> str:
     return head + (cut(line.text, most, count) or "…")
 
 
-def _title(part: str, language: str) -> str:
-    return f"[{TITLES[language][part]}]"
+def _title(part: str, titles: Mapping[str, str]) -> str:
+    return f"[{titles[part]}]"
 
 
-def _written(time: str, shown: Mapping[str, Sequence[str]], language: str) -> str:
-    lines = [OPEN, TITLES[language]["frame"], _title("time", language), one_line(time)]
+def _written(time: str, shown: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> str:
+    lines = [OPEN, titles["frame"], _title("time", titles), one_line(time)]
     for part in SECTIONS[1:]:
         if shown.get(part):
-            lines += [_title(part, language), *shown[part]]
+            lines += [_title(part, titles), *shown[part]]
     return "\n".join([*lines, CLOSE])

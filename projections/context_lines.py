@@ -1,13 +1,14 @@
 """What a block may hold of an owner's memories and of a conversation, and what must not be in it. Pure.
 
 Never: a secret, what was negated or superseded, what was deleted, a turn that a deleted memory was made of. Sensitive texts
-(addresses, telephone numbers) only where they are asked for.
+(addresses, telephone numbers) only where they are asked for. A turn of which something was taken back since says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from events.partitions import position_text
 from projections.columns import Columns
 from projections.context_block import Line
+from projections.corrections import Correction, verbatim
 from projections.episode import SENSITIVE, local
-from projections.memory import SECRET, Memory
+from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
 from projections.sensitivity import detect_sensitivity
 from projections.sessions import Conversation, Turn
@@ -26,8 +28,15 @@ MOST_CORE = 100
 MOST_EPISODES = 3
 NEWEST_MESSAGES = 10
 """Messages that are kept before episodes, and episodes before older messages, where the budget is short."""
+IDLE = DAY
+"""Microseconds without a message after which a session is an earlier conversation."""
 HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
 CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
+NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
+SINCE = {"en": "since then", "zh": "此后"}
+MOST_CORRECTIONS = 3
+LONGEST_CORRECTION = 100
+"""Characters."""
 
 
 class Rules(NamedTuple):
@@ -39,6 +48,8 @@ class Rules(NamedTuple):
     """Sensitivity up to which texts may be shown: 1, or 2 where sensitive ones are asked for."""
     forgotten: frozenset[str]
     """Turns that a deleted memory was made of."""
+    corrected: Mapping[str, Sequence[Correction]] = {}
+    """Turn -> statements made of it that no longer hold."""
 
 
 def forgotten_turns(columns: Columns) -> frozenset[str]:
@@ -69,12 +80,31 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
 
 
 def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None = None) -> Line:
-    """A memory with the day it was made, who said it, and what it may contradict."""
+    """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict."""
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
-    comma = "，" if rules.language == "zh" else ", "
-    return Line("memory", memory.id, text, comma.join(filter(None, notes)), relevance)
+    if verbatim(memory):
+        since = (one for turn in memory.source_turns for one in rules.corrected.get(turn, ()))
+        notes += dict.fromkeys(_since(one, rules) for one in islice(since, MOST_CORRECTIONS))
+    return Line("memory", memory.id, text, _noted(notes, rules), relevance)
+
+
+def _noted(notes: Iterable[str], rules: Rules) -> str:
+    return ("，" if rules.language == "zh" else ", ").join(filter(None, notes))
+
+
+def _since(correction: Correction, rules: Rules) -> str:
+    """What became of a statement; without words where its own may not stand in a prompt."""
+    now, old = correction.now, correction.old
+    if now is not None and why_not(now, rules) is None:
+        return f"{SINCE[rules.language]} [{now.id}] {_short(now.content)}"
+    told = old.sensitivity <= rules.most_sensitive and rules.forgotten.isdisjoint(old.source_turns)
+    return f"{NO_LONGER[rules.language]}: {_short(old.content)}" if told else NO_LONGER[rules.language]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_CORRECTION else text[: LONGEST_CORRECTION - 1].rstrip() + "…"
 
 
 class Standing(NamedTuple):
@@ -116,9 +146,21 @@ def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
     return any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns)
 
 
-def message_lines(messages: Sequence[Turn], rules: Rules) -> list[Line]:
-    """Messages with who said them; a text that may not be told is said to be withheld."""
-    return [Line("turn", one.turn_id, _tellable(one, rules), one.name) for one in messages]
+def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:
+    """Messages with who said them, and the day where it was not today; a text that may not be told is said to be withheld."""
+    today = local(now, rules.zone).date()
+    days = [local(one.at, rules.zone).date() for one in messages]
+    notes = [["" if day == today else day.isoformat(), one.name] for one, day in zip(messages, days, strict=True)]
+    return [
+        Line("turn", one.turn_id, _tellable(one, rules), _noted(note, rules))
+        for one, note in zip(messages, notes, strict=True)
+    ]
+
+
+def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int) -> bool:
+    """Whether nothing was said in the session for a day: what stands of it is no conversation that goes on."""
+    said_at = [conversation.messages[-1].at] if conversation.messages else [one.created_at for one in episodes[-1:]]
+    return any(now - one > IDLE for one in said_at)
 
 
 def _tellable(turn: Turn, rules: Rules) -> str:

@@ -86,7 +86,7 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
             stop.set()
             if worker:
                 folder_thread.join()
-            catch_up.close()
+            catch_up.end()
 
 
 class Message(dict[str, Any]):

@@ -47,7 +47,11 @@ def _schedule(told: dict[str, Any]) -> Text:
     jobs = f"{told['queued']:,} jobs queued, {told['running']:,} running, {told['failed']:,} failed"
     if told["leader"] is None:
         return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
-    return Text(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}")
+    beside = "".join(
+        f"\n{kind}: every {one['every_minutes']} min, last tick {when(one['last_tick'])}"
+        for kind, one in told["beside"].items()
+    )
+    return Text(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}{beside}")
 
 
 def _used(memory: dict[str, Any]) -> str:

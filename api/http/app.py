@@ -18,12 +18,14 @@ from api.http.guard import MAX_BODY, Guard
 from api.http.metrics import Metrics
 from api.http.reference import reference
 from api.http.routes import (
+    chats,
     cleaning,
     comparing,
     context,
     dead,
     embedding,
     events,
+    extracting,
     facts,
     feed,
     knowing,
@@ -100,6 +102,8 @@ def create_app(
         synonyms,
         context,
         living,
+        chats,
+        extracting,
         cleaning,
         embedding,
         feed,

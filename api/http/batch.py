@@ -15,10 +15,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 from api.asked import refused
 from api.http.problem import input_error
 from events.errors import InputError
+from events.log import check_request_size
 
 FORMS = (
     'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
 )
+MOST_LENIENT = 8 * 1024 * 1024
+"""Bytes of a body that is read once more to say what is wrong with it: nobody else is answered meanwhile."""
 _HEADS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, strict=True)]])
 
 
@@ -60,11 +63,13 @@ def read_batch(body: bytes) -> Batch:
 def _lenient(body: bytes, strict: Exception) -> Batch:
     """Python's reader lets lone surrogates and NaN pass, so that the door can name the event and the field that hold one."""
     try:
-        document = json.loads(body.decode())
+        document = json.loads(body.decode()) if len(body) <= MOST_LENIENT else None
         heads = "{}"
         if isinstance(document, dict) and document.keys() <= {"events", "expected_heads"}:
             heads = json.dumps(document.get("expected_heads", {}))
             document = document.get("events")
+        if isinstance(document, list):
+            check_request_size(len(document))
         events = [json.dumps(event).encode() for event in document] if isinstance(document, list) else None
     except (ValueError, RecursionError):
         events = None

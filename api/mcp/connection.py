@@ -6,7 +6,7 @@ nothing that a model is talked into saying reaches another owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -28,9 +28,11 @@ class Session(NamedTuple):
 class Connection:
     """What every tool stands on. `owner`: whom this server is for; None where each request's URL tells it."""
 
-    def __init__(self, opener: Opener, owner: str | None) -> None:
+    def __init__(self, opener: Opener, owner: str | None, heard: Callable[[str], None] = lambda _owner: None) -> None:
+        """`heard` is told the owner after each call."""
         self.owner = None if owner is None else check_owner(owner)
         self._opener = opener
+        self._heard = heard
 
     @contextmanager
     def told(self, owner: str | None) -> Iterator[None]:
@@ -55,3 +57,4 @@ class Connection:
         owner = _OWNER.get()
         with self._opener() as application:
             yield Session(application, owner)
+            self._heard(owner)

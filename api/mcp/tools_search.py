@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,9 @@ from pydantic import Field
 from api.asked import refused
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
+from projections.context_lines import MOST_CORRECTIONS
+from projections.corrections import Correction, corrections, verbatim
+from projections.memory import SECRET, Memory
 
 MOST_RESULTS = 20
 LEAST_RELEVANCE = 0.6
@@ -61,7 +65,7 @@ class SearchTools:
 
         Use it when the user refers to something earlier ("as before", "the plan from last time"), when their preferences or
         history matter, when an earlier result is needed to go on, or when a reference is unclear. What no longer holds is
-        left out.
+        left out, or told as `corrected` beside the message in which it was said.
         """
         terms: dict[str, Any] = {
             "search_mode": search_mode,
@@ -175,6 +179,7 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
     with session.application.reader.scene(session.owner) as scene:
+        since = corrections(scene.view.columns)
         for one in results:
             row = scene.view.columns.row(one["id"])
             keywords = () if row is None else scene.view.keywords(row)
@@ -192,7 +197,8 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
                     keywords=[keyword.word for keyword in keywords],
                     metadata={name: one[name] for name in _METADATA}
                     | {name: one[name] for name in _TOLD_IF_THERE if name in one}
-                    | _flags(one),
+                    | _flags(one)
+                    | (_corrected(memory, since) if memory is not None else {}),
                 )
             )
     return answer
@@ -206,3 +212,18 @@ def conflicting(told: dict[str, Any]) -> list[dict[str, str]]:
 def _flags(told: dict[str, Any]) -> dict[str, Any]:
     found = conflicting(told)
     return {"possible_conflicts": found} if found else {}
+
+
+def _corrected(memory: Memory, since: Mapping[str, Sequence[Correction]]) -> dict[str, Any]:
+    """What of a turn, or of a summary of some, no longer holds, and what holds now; none of it of a secret."""
+    if not verbatim(memory):
+        return {}
+    known = [one for turn in memory.source_turns for one in since.get(turn, ()) if one.old.sensitivity < SECRET]
+    told = [{"was": clipped(one.old.content, GIST), **_now(one.now)} for one in known[:MOST_CORRECTIONS]]
+    return {"corrected": told} if told else {}
+
+
+def _now(now: Memory | None) -> dict[str, str | None]:
+    if now is None or now.sensitivity >= SECRET:
+        return {"now": None, "memory_key": None}
+    return {"now": clipped(now.content, GIST), "memory_key": now.id}

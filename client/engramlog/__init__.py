@@ -24,7 +24,21 @@ from engramlog.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
-from engramlog.results import Added, Change, ContextBlock, Deleted, Detail, Effects, Found, History, Hit, Listing, Why
+from engramlog.results import (
+    Added,
+    Change,
+    ChatsImported,
+    ContextBlock,
+    Deleted,
+    Detail,
+    Effects,
+    Extracted,
+    Found,
+    History,
+    Hit,
+    Listing,
+    Why,
+)
 from engramlog.wire import Retry
 
 __all__ = [
@@ -32,12 +46,14 @@ __all__ = [
     "Added",
     "AsyncMemory",
     "Change",
+    "ChatsImported",
     "Conflict",
     "ContextBlock",
     "Deleted",
     "Detail",
     "Effects",
     "EngramlogError",
+    "Extracted",
     "Found",
     "History",
     "Hit",

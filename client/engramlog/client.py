@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import httpx2
 
-from engramlog import deleting, reading, writing
+from engramlog import deleting, reading, talk, writing
 from engramlog.errors import refused
 from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope
 
@@ -69,6 +69,8 @@ class Verbs:
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
     update = Verb(writing.update)
+    import_chats = Verb(talk.import_chats)
+    extract = Verb(talk.extract)
     delete = Verb(writing.delete)
     delete_all = Verb(deleting.delete_all)
     history = Verb(reading.history)
@@ -207,7 +209,7 @@ def _address(url: str) -> str:
 
 
 def _headers(request: Request) -> dict[str, str]:
-    return {} if request.body is None else {"content-type": "application/json"}
+    return {} if request.body is None else {"content-type": request.media_type}
 
 
 def _lost(error: httpx2.TransportError) -> Lost:

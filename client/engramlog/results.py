@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -298,3 +299,91 @@ class Deleted(Result):
     position: str
     restorable_until: datetime | None = None
     """Until then `restore` brings them back."""
+
+
+class ChatsImported(Result):
+    """What an import of chats did, and what stayed out."""
+
+    owner: str
+    shape: str
+    conversations: int
+    left_out: dict[str, int]
+    """Messages that are no turns, by reason: system, tool, hidden, other, too_long."""
+    turns: int
+    skipped: int
+    """Messages without any text."""
+    appended: int
+    """Events: of each turn one, and one for its memory."""
+    already_appended: int
+    conflicts: list[dict[str, Any]]
+    """Turns that are there with another text, by `conversation` and `message`, or by `line`; they stay as they were."""
+    newest_turn: datetime | None = None
+    last_position: str | None = None
+    quarantined: dict[str, Any] | None = None
+
+
+class Decided(Result):
+    """Something that extraction appended."""
+
+    action: str
+    ids: list[str]
+    reason: str
+    event: str
+
+
+class Statement(Result):
+    """What one statement of a turn becomes."""
+
+    operation: str
+    """ADD, UPDATE, BOOST, NEGATE, FLAG or SKIP."""
+    reason: str
+    turn_id: str
+    memory_id: str | None = None
+    content: str
+    category: str
+    kind: str
+    asserted: bool
+    confidence: float
+
+
+class Extracted(Result):
+    """What the unread turns became, or would become."""
+
+    owner: str
+    dry_run: bool
+    counts: dict[str, int]
+    decisions: list[Decided] = []
+    """What was appended; none with `dry_run`."""
+    statements: list[Statement] = []
+    """With `dry_run`: every statement, with why."""
+    appended: int = 0
+    position: str | None = None
+    by: str
+    """`rules`, or the model's name."""
+    read: int = 0
+    """Turns that were read."""
+    left: int = 0
+    """Turns that are still to be read."""
+    by_rules: list[str] = []
+    """Turns that the model had no usable answer for, so that rules read them."""
+    usage: dict[str, int] = {}
+    """What asking the model took: requests, input_tokens, output_tokens."""
+    cost: float | None = None
+    """The same in money, where the service knows prices."""
+    trouble: str | None = None
+    """Why the model was asked no more."""
+    quarantined: dict[str, Any] | None = None
+
+    def and_then(self, later: Extracted) -> Extracted:
+        """This and a later part of the same extraction in one."""
+        costs = [one.cost for one in (self, later) if one.cost is not None]
+        both = {
+            "counts": dict(Counter(self.counts) + Counter(later.counts)),
+            "usage": dict(Counter(self.usage) + Counter(later.usage)),
+            "decisions": [*self.decisions, *later.decisions],
+            "by_rules": [*self.by_rules, *later.by_rules],
+            "appended": self.appended + later.appended,
+            "read": self.read + later.read,
+            "cost": sum(costs) if costs else None,
+        }
+        return later.model_copy(update=both)

@@ -17,6 +17,8 @@ from engramlog.edge import Edge
 from engramlog.errors import OwnerMissing, UnexpectedAnswer, Unreachable, error_of, refused
 
 R = TypeVar("R")
+JSON = "application/json"
+LINES = "application/x-ndjson"
 RETRIED = frozenset({429, 503, 504})
 """Statuses after which the same request may be sent again."""
 
@@ -29,6 +31,8 @@ class Request:
     path: str
     """Percent-encoded, with its query."""
     body: bytes | None = None
+    media_type: str = JSON
+    """Of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,23 @@ def _plain(value: Any) -> Any:
 
 def posted(path: str, document: Any) -> Request:
     """A POST of JSON."""
-    return Request("POST", path, json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    return Request("POST", path, encoded(document))
+
+
+def encoded(document: Any) -> bytes:
+    """A document as JSON. Raises InputError for what JSON cannot hold."""
+    try:
+        return utf8(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refused("body", type(document).__name__, f"what JSON can hold ({error})") from None
+
+
+def utf8(text: str) -> bytes:
+    """A text in UTF-8. Raises InputError for half a surrogate pair, as a text cut in two may hold."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise refused("text", text[error.start : error.end], "characters: it is half of one, cut in two") from None
 
 
 def ask(scope: Scope, request: Request) -> Plan[Any]:

@@ -55,8 +55,8 @@ def add(
     """Remember a text as it is, or a conversation.
 
     A text becomes one memory with the fields given. Messages (`{"role": ..., "content": ...}`) become turns, and those of the
-    roles in `remember` a memory each, of kind `episode`: only what the user said by default, and `()` leaves it to the service
-    what to make of the turns; only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
+    roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
+    `extract` reads the turns. Only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):

@@ -60,21 +60,14 @@ def missing(shown: list[str], output: str) -> list[str]:
     return absent
 
 
-@pytest.mark.timeout(900)
-def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")} | {
-        "ENGRAMLOG_DATA": str(tmp_path / "tour-data"),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONUTF8": "1",
-        "COLUMNS": "160",
-    }
+def run_tour(page: str, folder: Path, environment: dict[str, str]) -> dict[str, list[str]]:
+    """Run the commands of a page in a folder; what went otherwise than the page says, by command."""
     told = {}
-    for step in steps_of((ROOT / "README.md").read_text("utf-8")):
+    for step in steps_of(page):
         done = subprocess.run(
             ["bash", "-c", step.command],
             check=False,
-            cwd=tmp_path,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -85,7 +78,19 @@ def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tm
         problem = [f"exit code {done.returncode}", done.stderr] if done.returncode else missing(step.shown, done.stdout)
         if problem:
             told[step.command] = [*problem, done.stdout]
-    assert told == {}
+    return told
+
+
+@pytest.mark.timeout(900)
+def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")} | {
+        "ENGRAMLOG_DATA": str(tmp_path / "tour-data"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONUTF8": "1",
+        "COLUMNS": "160",
+    }
+    assert run_tour((ROOT / "README.md").read_text("utf-8"), tmp_path, environment) == {}
 
 
 def test_the_readme_shows_a_tour_to_run() -> None:

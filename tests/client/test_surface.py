@@ -23,13 +23,26 @@ from tests.given_client import connected, new_owner, service
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
-PROMISED |= {"negate", "confirm", "reinforce", "merge", "unmerge", "restore", "why", "context"}
+PROMISED |= {
+    "negate",
+    "confirm",
+    "reinforce",
+    "merge",
+    "unmerge",
+    "restore",
+    "why",
+    "context",
+    "import_chats",
+    "extract",
+}
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add": ("I drink coffee",),
     "search": ("coffee",),
     "update": ("coffee", "I drink tea"),
     "merge": (["coffee", "tea"],),
+    "import_chats": ([{"messages": []}],),
+    "extract": (),
     "get_all": (),
     "delete_all": (),
 }
@@ -125,6 +138,9 @@ def _all_verbs(memory: Memory) -> None:
     memory.unmerge(into)
     memory.delete(third)
     memory.restore(third)
+    chats = [{"messages": [{"role": "user", "content": "I read novels"}]}]
+    memory.import_chats(chats, shape="openai", since="2026-01-01T08:00:00Z", turns_only=True)
+    memory.extract(dry_run=True)
     memory.delete_all(owner=memory.scope.owner or "")
 
 
@@ -181,6 +197,10 @@ SHAPES = {
     "Step": results.Step,
     "DeletedMany": results.Deleted,
     "Skipped": results.Skipped,
+    "ChatsImported": results.ChatsImported,
+    "Extracted": results.Extracted,
+    "Decided": results.Decided,
+    "Statement": results.Statement,
 }
 NOT_ALWAYS_TOLD = {"quarantined", "successor", "valid_from", "valid_to", "ids", "waiting", "possible_conflicts"}
 

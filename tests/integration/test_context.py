@@ -62,6 +62,28 @@ def test_core_memories_stand_in_every_block_and_close_ones_where_they_matter(sto
     assert (ids(other, "core"), ids(other, "retrieved")) == (["name"], [])
 
 
+@pytest.mark.parametrize(
+    ("text", "now", "earlier", "note"),
+    [
+        ("Shall we go on?", "[This conversation so far]", "[An earlier conversation]", ", user"),
+        ("我们接着聊吧", "[本次对话]", "[较早的对话]", "，user"),
+    ],
+)
+def test_a_session_of_years_ago_is_an_earlier_conversation_and_tells_its_days(
+    store: Store, text: str, now: str, earlier: str, note: str
+) -> None:
+    owner = store.owner()
+    store.tell(owner, said("old1", "Hello", day=0), said("old2", "Hi", role="assistant", day=1))
+    answer = asked(store, owner, text, session="s1")
+    assert (earlier in answer["block"], now in answer["block"]) == (True, False)
+    assert next(line["note"] for line in answer["parts"]["remembered"]) == f"2024-01-01{note}"
+    # The session goes on today: what is of today tells no day, what is older does.
+    store.tell(owner, said("new", "Are you there?", day=store.yesterday + 0.9999))
+    answer = asked(store, owner, text, session="s1")
+    assert (now in answer["block"], earlier in answer["block"]) == (True, False)
+    assert [line["note"][:4] for line in answer["parts"]["remembered"]][:2] == ["2024", "2024"]
+
+
 def test_chinese_turns_find_chinese_memories_under_chinese_titles(store: Store) -> None:
     owner = known(store, created("我每天早上喝咖啡", "咖啡"), created("窑坏了", "窑"))
     answer = asked(store, owner, "我早上喝什么？")
@@ -75,6 +97,65 @@ def test_each_question_of_a_long_turn_is_searched_for_within_the_limit(store: St
     text = f"I had such a long day at the workshop with the visitors. {ASKS} Where does my sister Eve live?"
     assert set(ids(asked(store, owner, text, searches=3), "retrieved")) == {"coffee", "sister"}
     assert len(asked(store, owner, text, searches=1)["searches"]) == 1
+
+
+LIVED = "Where do I live, and what tea do I love?"
+
+
+def moved(**told: Any) -> list[Told]:
+    """A turn, two statements made of it, and where she lives now."""
+    made = {"source": "judge", "source_turns": ("t1",)}
+    return [
+        created("I live in Lisbon and I love green tea", "t1", kind="episode", source_turns=("t1",), day=0),
+        created("User lives in Lisbon", "lisbon", category="identity", day=0, **made | told),
+        created("User loves green tea", "tea", category="stable_preference", day=0, **made),
+        created("User moved to Porto", "porto", category="identity", source="judge", source_turns=("t2",), day=1),
+    ]
+
+
+def notes(answer: dict[str, Any]) -> str:
+    """What is told of the turn before its words."""
+    return next(line["note"] for line in answer["parts"]["retrieved"] if line["id"] == "t1")
+
+
+def test_a_turn_of_which_something_was_taken_back_says_what_holds_now(store: Store) -> None:
+    owner = known(store, *moved())
+    assert notes(asked(store, owner, LIVED)).count(",") == 0
+    store.tell(owner, negated("lisbon", store.yesterday + 0.1, replaced_by="porto"))
+    answer = asked(store, owner, LIVED)
+    assert notes(answer).endswith(", since then [porto] User moved to Porto")
+    assert "since then [porto] User moved to Porto: I live in Lisbon" in answer["block"]
+    store.tell(owner, negated("tea", store.yesterday + 0.2))
+    told = "no longer so: User loves green tea, since then [porto] User moved to Porto"
+    assert notes(asked(store, owner, LIVED)).endswith(told)
+    assert "，已不成立: User loves green tea，此后 [porto] " in asked(store, owner, LIVED, language="zh")["block"]
+
+
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        (negated("porto", 2, replaced_by="rome"), "since then [rome] User moved to Rome"),
+        (deleted("porto", 2), "no longer so: User lives in Lisbon"),
+        (negated("porto", 2, replaced_by="lisbon"), "no longer so: User lives in Lisbon"),
+    ],
+    ids=["replaced again", "deleted", "in a circle"],
+)
+def test_what_replaced_a_statement_may_itself_be_replaced_or_gone(store: Store, then: Told, told: str) -> None:
+    rome = created("User moved to Rome", "rome", category="identity", source="judge", day=1.5)
+    owner = known(store, *moved(), negated("lisbon", 1.2, replaced_by="porto"), rome, then)
+    assert notes(asked(store, owner, LIVED)).endswith(f", {told}")
+
+
+def test_a_sensitive_statement_that_no_longer_holds_is_not_told_in_the_note(store: Store) -> None:
+    owner = known(store, *moved(sensitivity=2), negated("lisbon", 1.2))
+    assert notes(asked(store, owner, LIVED)).endswith(", no longer so")
+    assert notes(asked(store, owner, LIVED, sensitive=True)).endswith("no longer so: User lives in Lisbon")
+
+
+def test_a_long_correction_is_told_in_short(store: Store) -> None:
+    porto = created("User moved to Porto " + "by the sea " * 50, "sea", category="identity", source="judge", day=1)
+    owner = known(store, *moved(), porto, negated("lisbon", 1.2, replaced_by="sea"))
+    assert len(notes(asked(store, owner, LIVED))) < 160
 
 
 def test_without_proactive_search_nothing_is_searched_for(store: Store) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from threading import Event as Flag
 from typing import Any
 
@@ -12,9 +14,16 @@ from api.importing import ImportOptions, import_turns
 from consumers import redis_lifecycle
 from consumers.redis_lifecycle import Lifecycle
 from consumers.rq_jobs import Serving, run, serving
+from consumers.rq_lent import Lent
 from events.envelope import canonical, decode
+from ops.settings import Settings
+from ops.wiring import open_application
+from projections.model_chat import ModelChat
 from projections.redis_view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
+from tests.integration.test_up import get, running
+from tests.model_endpoint import ModelEndpoint, limited, model_endpoint
+from tests.model_reader import honest
 from tests.servers import RedisServer, Servers
 
 SAID = [
@@ -92,3 +101,86 @@ def test_the_job_reads_every_owner_and_its_second_run_finds_nothing(live: Live, 
     assert (first["owners"], first["failed"]) == (2, 0)
     assert second == {"owners": 2, "decided": 0, "failed": 0}
     assert decided(live, "ada") == decided(live, "bo") != []
+
+
+@pytest.mark.parametrize(("extraction", "kinds"), [("off", ["episode"]), ("rules", ["episode", "fact"])])
+def test_up_has_turns_become_typed_memories_by_itself_only_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, kinds: list[str]
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_EXTRACTION", extraction)
+    line = {"turn_id": "t1", "occurred_at": "2024-05-01T09:00:00Z", "speaker": "user", "text": "I live in Berlin."}
+    with open_application(Settings(data=tmp_path / "data")) as application:
+        import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
+    with running(tmp_path / "data") as up:
+        url = up.ready()
+        found = wait_until(lambda: kept(url, len(kinds)), seconds=60)
+        assert sorted(one["kind"] for one in found) == kinds
+        lifecycle = wait_until(lambda: settled(get(f"{url}/v1/status")["lifecycle"]), seconds=60)
+        assert list(lifecycle["beside"]) == ["extract"] * (extraction == "rules")
+        assert [fact["by"] for fact in up.facts("extraction chosen")] == ["rules"] * (extraction == "rules")
+
+
+def settled(lifecycle: dict[str, Any]) -> dict[str, Any] | None:
+    """The schedule, once the jobs of the first ticks are done."""
+    return lifecycle if lifecycle["last_tick"] and not lifecycle["queued"] + lifecycle["running"] else None
+
+
+def kept(url: str, least: int) -> list[dict[str, Any]]:
+    """Ada's memories, once there are so many."""
+    found = get(f"{url}/v1/owners/ada/memories?mode=debug")["memories"]
+    return found if len(found) >= least else []
+
+
+def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
+    """A run of the job with a model, and what it told."""
+    told: list[tuple[str, dict[str, Any]]] = []
+    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=1.0)) as chat:
+        served = Serving(
+            server.url,
+            10.0,
+            lambda fact, **facts: told.append((fact, facts)),
+            Flag(),
+            chat=Lent(lambda: chat),
+            extraction="model",
+            seen={},
+        )
+        with serving(served):
+            return run("extract", "test", 0, tick), told
+
+
+def test_the_job_asks_the_model_for_every_owner_and_decides_once(live: Live, server: RedisServer) -> None:
+    with model_endpoint() as model:
+        model.answers(honest)
+        first, _ = by_model(server, model, "tick")
+        asked = len(model.asked)
+        second, told = by_model(server, model, "tock")
+    assert (first["owners"], first["failed"], asked) == (2, 0, 2)
+    assert (second, told, len(model.asked)) == ({"owners": 2, "decided": 0, "failed": 0}, [], asked)
+    assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_a_model_that_is_down_ends_the_job_in_a_state_that_is_told_and_the_next_one_goes_on(
+    live: Live, server: RedisServer
+) -> None:
+    with model_endpoint() as model:
+        model.replies = [limited(after=3_600)]
+        found, told = by_model(server, model, "tick")
+        assert found == {"owners": 2, "decided": 0, "failed": 0}
+        assert len(model.asked) == 1  # the second owner's turns are not asked about at all
+        assert [fact for fact, _ in told] == ["extraction stopped"]
+        assert "asks to wait 3600 s" in told[0][1]["reason"]
+        model.answers(honest)
+        by_model(server, model, "tock")
+    assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing(
+    live: Live, server: RedisServer
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    served = Serving(
+        server.url, 10.0, lambda fact, **facts: told.append((fact, facts)), Flag(), extraction="model", seen={}
+    )
+    with serving(served):
+        assert run("extract", "test", 0, "tick") == {"owners": 0, "decided": 0, "failed": 0}
+    assert ["ENGRAMLOG_MODEL" in facts["reason"] for _, facts in told] == [True]

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 import api.cli.dead
 import api.cli.reading
+import api.cli.searching
 import api.cli.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
 from api.http.app import create_app

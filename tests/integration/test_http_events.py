@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
+from api.http import batch
+from api.http.routes import events as routes
 from api.http.shapes import Appended
 from events.errors import StoreFull
 from tests.given_http import HttpStore, Json, created, event, http_store, mentioned
@@ -125,6 +128,53 @@ def test_more_than_a_thousand_events_are_refused(http: HttpStore) -> None:
     answer = http.client.post("/v1/events", content=b"[" + b",".join([b"{}"] * 1_001) + b"]", headers=JSON)
     told = answer.json()
     assert (answer.status_code, told["error"], told["got"], told["allowed"]) == (413, "RequestTooLarge", 1_001, 1_000)
+
+
+UNREADABLE = b', {"event_id": NaN}]'
+"""What no strict reader takes, at the end of a list."""
+
+
+@pytest.mark.parametrize("size", [1, 300], ids=["small", "over 64 KiB"])
+def test_what_a_strict_reader_refuses_is_read_once_more_to_name_the_event(http: HttpStore, size: int) -> None:
+    content = json.dumps([created(f"n{number}", "x" * 300) for number in range(size)]).encode()[:-1] + UNREADABLE
+    answer = http.client.post("/v1/events", content=content, headers=JSON)
+    assert (answer.status_code, answer.json()["problems"][0]["index"]) == (422, size)
+
+
+def test_a_body_too_large_to_be_read_once_more_is_refused_as_a_whole(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = json.dumps([created("n")]).encode()[:-1] + UNREADABLE
+    monkeypatch.setattr(batch, "MOST_LENIENT", len(content) - 1)
+    answer = http.client.post("/v1/events", content=content, headers=JSON)
+    assert (answer.status_code, answer.json()["field"]) == (422, "body")
+
+
+def test_too_many_events_are_too_many_even_where_one_is_unreadable(http: HttpStore) -> None:
+    content = b"[" + b",".join([b"{}"] * 1_000) + UNREADABLE
+    answer = http.client.post("/v1/events", content=content, headers=JSON)
+    assert (answer.status_code, answer.json()["got"]) == (413, 1_001)
+
+
+def test_a_large_body_is_read_by_a_thread_and_a_small_one_at_once(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by: list[bool] = []
+
+    def watched(body: bytes) -> batch.Batch:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            by.append(False)
+        else:
+            by.append(True)
+        return batch.read_batch(body)
+
+    monkeypatch.setattr(routes, "read_batch", watched)
+    for size in (1, 300):
+        content = json.dumps([created(f"thread{number}", "x" * 300) for number in range(size)])
+        assert http.client.post("/v1/events", content=content, headers=JSON).status_code == 200
+    assert by == [True, False]
 
 
 def test_a_request_written_in_part_says_so_for_each_event(http: HttpStore) -> None:

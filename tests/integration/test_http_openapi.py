@@ -50,6 +50,8 @@ ROUTES = {
     "POST /v1/owners/{owner}/profile",
     "GET /v1/owners/{owner}/export",
     "POST /v1/owners/{owner}/import/records",
+    "POST /v1/owners/{owner}/chats",
+    "POST /v1/owners/{owner}/extract",
     "POST /v1/owners/{owner}/cleanup",
     "GET /v1/owners/{owner}/embedding",
     "POST /v1/owners/{owner}/merge",

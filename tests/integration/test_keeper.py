@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
-from api.remembering import Rememberer
-from events.errors import EmbeddedRedisError, EngramlogError, StoreUnavailable
+from api.extracting import Extractor
+from api.operating import Operator
+from api.remembering import Rememberer, Turn
+from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
 from ops.embedded import open_folder
 from ops.embedded_folder import read_server_file
 from ops.keeper import Keeper
@@ -121,3 +125,83 @@ def test_a_closed_one_says_so(keeper: Keeper) -> None:
     keeper.close()
     with pytest.raises(StoreUnavailable, match="stopping"):
         listed(keeper)
+
+
+def tell_turn(keeper: Keeper, text: str = "I live in Berlin.") -> None:
+    """Record a turn, as the MCP server does."""
+    with keeper() as application:
+        rememberer = Rememberer(application.log, application.reader, application.writer)
+        rememberer.add_turns("ada", [Turn("user", text)])
+        keeper.heard("ada")
+
+
+def kinds(keeper: Keeper) -> list[str]:
+    with keeper() as application:
+        return sorted(one["kind"] for one in application.reader.list("ada")["memories"])
+
+
+def has(keeper: Keeper, memories: int) -> bool:
+    return len(kinds(keeper)) == memories
+
+
+def tended(keeper: Keeper) -> None:
+    """Wait until the keeper's thread has been at work since: until what is shown now is recorded."""
+    with keeper() as application:
+        key = application.reader.search("ada", "Berlin")["results"][0]["id"]
+
+    def recorded() -> bool:
+        with keeper() as application:
+            return bool(application.reader.get("ada", key, trace=False)["access_count"])
+
+    wait_until(recorded)
+
+
+def test_in_a_pause_turns_become_typed_memories_where_the_setting_says_so(settings: Settings) -> None:
+    keeper = Keeper(settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0)
+    for text, known in (("I live in Berlin.", 1), ("我喜欢爬山。", 2)):
+        tell_turn(keeper, text)
+        wait_until(partial(has, keeper, 2 * known))
+    keeper.close()
+
+
+def test_turns_stay_turns_where_the_setting_is_off(settings: Settings) -> None:
+    keeper = Keeper(settings, quiet, idle_seconds=3600, pause_seconds=0.0)
+    tell_turn(keeper)
+    tended(keeper)
+    assert kinds(keeper) == ["episode"]
+    keeper.close()
+
+
+def test_where_a_job_worker_lives_turns_are_left_to_it(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = Keeper(settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0)
+    asked: list[bool] = []
+
+    def status(_operator: Operator) -> dict[str, Any]:
+        asked.append(True)
+        return {"lifecycle": {"leader": "a job worker"}}
+
+    monkeypatch.setattr(Operator, "status", status)
+    tell_turn(keeper)
+    wait_until(lambda: asked)
+    tended(keeper)
+    assert kinds(keeper) == ["episode"]
+    keeper.close()
+
+
+def test_what_stands_in_the_way_of_extraction_is_told_and_the_store_stays_open(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[str, Any]] = []
+    chosen = settings.model_copy(update={"extraction": "rules"})
+    keeper = Keeper(chosen, lambda _fact, **facts: told.append(facts), idle_seconds=3600, pause_seconds=0.0)
+
+    def fails(_extractor: Extractor, owner: str, by: str) -> dict[str, Any]:
+        raise ConcurrencyError(f"owner {owner} went on")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Extractor, "extract", fails)
+        tell_turn(keeper)
+        assert wait_until(lambda: told)[0]["reason"] == "owner ada went on"
+    tell_turn(keeper, "我喜欢爬山。")
+    wait_until(partial(has, keeper, 4))
+    keeper.close()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count, pairwise
 from threading import Barrier
+from typing import Any
 
 import pytest
 import redis
@@ -19,6 +20,7 @@ from rq import Queue
 
 from consumers.redis_leader import Leader, lifecycle_status, schedule_key
 from consumers.rq_cron import Cron, lifecycle_queue
+from consumers.rq_jobs import EXTRACTION, KINDS
 from events.errors import StoreUnavailable
 from events.redis_wire import Wire, connect
 from projections.redis_create import open_store
@@ -43,7 +45,7 @@ def client(server: RedisServer) -> Iterator[redis.Redis]:
         yield opened
 
 
-def cron(client: redis.Redis, holder: str = "a", *, partitions: int = 4, **options: int) -> Cron:
+def cron(client: redis.Redis, holder: str = "a", *, partitions: int = 4, **options: Any) -> Cron:
     return Cron(client, STORE, partitions, holder, **options)
 
 
@@ -193,6 +195,7 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
         "queued": 0,
         "running": 0,
         "failed": 0,
+        "beside": {},
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())
@@ -203,6 +206,19 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
     scheduler.leave()
     left = lifecycle_status(client, STORE)
     assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
+
+
+def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(client: redis.Redis) -> None:
+    beside = cron(client, "a", partitions=1, kinds={**KINDS, **EXTRACTION})
+    now = beside.now_ms()
+    assert beside.tend(now) == 3
+    (kind, told), *others = lifecycle_status(client, STORE)["beside"].items()
+    assert (kind, told["every_minutes"], others) == ("extract", 5, [])
+    assert told["last_tick"] < told["next_tick"]
+    beside.leave()
+    assert lifecycle_status(client, STORE)["beside"]["extract"]["next_tick"] is None
+    cron(client, "b", partitions=1).tend(now + 1)
+    assert lifecycle_status(client, STORE)["beside"] == {}
 
 
 def test_status_says_so_where_the_queue_s_redis_does_not_answer() -> None:

@@ -41,7 +41,10 @@ def test_every_line_between_the_tags_is_a_title_or_begins_with_the_id_of_what_is
     if not block.text:
         return
     told = block.text.split("\n")
-    titles = [f"[{TITLES[language][part]}]" for part in SECTIONS]
+    names = dict(TITLES[language])
+    if material.earlier:
+        names["remembered"] = names["earlier"]
+    titles = [f"[{names[part]}]" for part in SECTIONS]
     assert (told[0], told[-1]) == (OPEN, CLOSE)
     assert not set("".join(told[1:-1])) & set("<>")
     body = told[4:]
@@ -50,7 +53,7 @@ def test_every_line_between_the_tags_is_a_title_or_begins_with_the_id_of_what_is
     assert len(rows) == len(shown)
     assert all(row.startswith(f"- [{line.id}] ") for row, line in zip(rows, shown, strict=True))
     begun = [row for row in body if row in titles]
-    assert begun == [f"[{TITLES[language][part]}]" for part in SECTIONS[1:] if block.parts[part]]
+    assert begun == [f"[{names[part]}]" for part in SECTIONS[1:] if block.parts[part]]
     assert len(body) == len(rows) + len(begun) + 1
 
 

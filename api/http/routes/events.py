@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from api.http.answer import Json, documented
@@ -16,12 +17,15 @@ from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
 from events.log import Receipt
 
 router = APIRouter(tags=["events"])
+AT_ONCE = 64 * 1024
+"""Bytes of a body that is read where requests are received; a larger one is by a thread, lest everybody wait for it."""
 
 
 async def batch_of(request: Request) -> Batch:
     """The request's events, in whichever of the three forms they came."""
     body = await request.body()
-    return read_lines(body) if media_type(request.headers) in LINES_TYPES else read_batch(body)
+    read = read_lines if media_type(request.headers) in LINES_TYPES else read_batch
+    return read(body) if len(body) <= AT_ONCE else await run_in_threadpool(read, body)
 
 
 _ENVELOPE = {"type": "object", "description": "One event; `GET /v1/schema` gives the JSON Schema of each type."}

@@ -25,6 +25,7 @@ from api.http.shapes.store import (
     StoreStatus,
 )
 from api.http.shapes.synonyms import SynonymSaid, SynonymsKnown
+from api.http.shapes.talk import ChatsImported, Extracted
 
 __all__ = [
     "EXAMPLE_EFFECT_OF_MERGE",
@@ -32,6 +33,7 @@ __all__ = [
     "Appended",
     "Assessment",
     "AssociationTree",
+    "ChatsImported",
     "Cleaned",
     "Compared",
     "ContextBlock",
@@ -43,6 +45,7 @@ __all__ = [
     "Detail",
     "Discarded",
     "Effects",
+    "Extracted",
     "FactsKnown",
     "Fading",
     "Found",

@@ -21,6 +21,9 @@ EXAMPLE_SCHEDULE: Example = {
     "queued": 0,
     "running": 1,
     "failed": 0,
+    "beside": {
+        "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 5}
+    },
 }
 
 
@@ -87,6 +90,14 @@ class Cleaned(BaseModel):
     failure: str | None = Field(description="Why the model could not be asked, or an answer of it not be used.")
 
 
+class Ticks(BaseModel):
+    """When a kind of job was and is scheduled."""
+
+    last_tick: str
+    next_tick: str | None = Field(description="Null where no job worker runs.")
+    every_minutes: int
+
+
 class Schedule(BaseModel):
     """Who schedules the lifecycle jobs, and their queue."""
 
@@ -98,4 +109,7 @@ class Schedule(BaseModel):
     queued: int | None = Field(description="Jobs that wait; all fields are null where the queue does not answer.")
     running: int | None
     failed: int | None = Field(description="Jobs that failed for good in the last seven days.")
+    beside: dict[str, Ticks] | None = Field(
+        default=None, description="What is scheduled beside the lifecycle, by kind: `embed`, `extract`."
+    )
     problem: str | None = Field(default=None, description="Why nothing is known, where nothing is.")

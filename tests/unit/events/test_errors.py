@@ -32,7 +32,7 @@ def test_the_drawn_tree_is_the_tree() -> None:
 @pytest.mark.parametrize("cls", ALL)
 def test_an_error_has_a_status_an_exit_code_and_a_docstring(cls: type[EngramlogError]) -> None:
     assert 400 <= cls.status < 600
-    assert cls.exit_code == (2 if issubclass(cls, errors.InputError) else 1)
+    assert cls.exit_code == (2 if issubclass(cls, errors.InputError | errors.BeyondHead) else 1)
     assert cls.__doc__
 
 
