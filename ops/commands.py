@@ -225,8 +225,9 @@ def demo(
     ] = None,
     json: Json = False,
 ) -> None:
-    """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, merge and time."""
+    """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
     from ops.demo import Demo  # noqa: PLC0415 - the picture's library is needed nowhere else
+    from ops.demo_talk import Talk  # noqa: PLC0415
 
     if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
         raise InputError(
@@ -237,10 +238,9 @@ def demo(
     with TemporaryDirectory(prefix="engramlog-demo-") as scratch:
         settings = load_settings().model_copy(update={"data": keep or Path(scratch) / "store", "redis_url": None})
         with open_application(settings) as application:
-            if not json:
-                Demo(application, out).tell()
-            else:
-                Demo(application, Console(file=StringIO(), width=120)).tell()
+            console = Console(file=StringIO(), width=120) if json else out
+            Demo(application, console).tell()
+            Talk(application, console).tell()
             told = application.operator.status()
         with open_the_store(settings) as store:
             tags = list(enumerate(store.identity.tags))

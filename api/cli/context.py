@@ -95,10 +95,11 @@ def uses(
     """Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace."""
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.uses.uses(owner, memory_id, limit=limit, offset=offset, after=after, on_progress=advance)
-    show(answer, json, _uses)
+    show(answer, json, used)
 
 
-def _uses(answer: dict[str, Any], console: Console = out) -> None:
+def used(answer: dict[str, Any], console: Console = out) -> None:
+    """Which answers used a memory."""
     found, total = answer["uses"], answer["total"]
     console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     several = "answer" if total == 1 else "answers"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import Json, Owner, app, err, opened, out, progress, show
@@ -57,7 +58,7 @@ def extract(
 def _told(answer: dict[str, Any]) -> None:
     counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
     if answer["dry_run"]:
-        _table(answer["statements"])
+        table(answer["statements"])
         out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
     else:
         read = f"{answer['read']:,} turns read: " if answer["read"] else ""
@@ -74,7 +75,8 @@ def _told(answer: dict[str, Any]) -> None:
         out.print(Text(f"{answer['left']:,} turns are still to be read", "yellow"))
 
 
-def _table(statements: list[dict[str, Any]]) -> None:
+def table(statements: list[dict[str, Any]], console: Console = out) -> None:
+    """What every statement would become."""
     if not statements:
         return
     columns = (
@@ -94,6 +96,6 @@ def _table(statements: list[dict[str, Any]]) -> None:
         }
         for one in statements[:SHOWN]
     ]
-    tabulate(columns, rows, out)
+    tabulate(columns, rows, console)
     if len(statements) > SHOWN:
-        out.print(Text(f"and {len(statements) - SHOWN:,} more: --json tells all", "dim"))
+        console.print(Text(f"and {len(statements) - SHOWN:,} more: --json tells all", "dim"))

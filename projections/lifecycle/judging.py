@@ -73,9 +73,9 @@ class Verdict(NamedTuple):
 
 
 def judge(heard: Sequence[Heard], view: OwnerView, now: int) -> list[Verdict]:  # noqa: ARG001 - plans have one shape
-    """A verdict on every statement, in the order in which they were said. Pure; the same view gives the same verdicts."""
+    """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
     judging = Judging(view)
-    for one in heard:
+    for one in sorted(heard, key=lambda one: (one.said_at, one.seq)):
         for question in one.questions:
             judging.ask(one, question)
         for statement in one.statements:

@@ -46,6 +46,25 @@ def typed(view: OwnerView) -> dict[str, str]:
     return {one.content: one.category for one in view.columns.memories if one.source == "judge"}
 
 
+MOVED = [turn("I moved to Rome.", "t3", 9), turn("I live in Berlin.", "t2", 5), turn("I live in Oslo.", "t1", 1)]
+"""As an export tells them whose newest conversation comes first."""
+
+
+def test_turns_are_judged_in_the_order_in_which_they_were_said_whatever_the_logs_is() -> None:
+    standing = {
+        tuple(sorted(one.content for one in view.columns.memories if one.source == "judge" and not one.is_negated))
+        for view in (carried_out(*MOVED), carried_out(*reversed(MOVED)))
+    }
+    assert standing == {("User moved to Rome",)}
+
+
+def test_what_one_turn_leads_to_stays_together_also_out_of_order() -> None:
+    turns = [turn("I moved to Rome. I love opera.", "t2", 5), turn("I live in Oslo. I love jazz.", "t1", 1)]
+    *decided, mark = plan(view_of(turns), at(50), JOB)
+    assert [one.seq for one in decided] == sorted((one.seq for one in decided), reverse=True)
+    assert (mark.action, mark.seq) == ("read", 2)
+
+
 def test_a_turn_becomes_a_typed_memory_with_its_triple_and_stays() -> None:
     view = carried_out(turn("I live in Berlin.", "t1"))
     assert typed(view) == {"User lives in Berlin": "identity"}
