@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from consumers.redis_lifecycle import Done, Lifecycle
+from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
 from projections.chat import Chat, Usage
 from projections.context_lines import forgotten_turns
 from projections.fold import ReadTurns
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_heard, unkept
-from projections.lifecycle.judging import Verdict
+from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
+from projections.lifecycle.judging import Heard, Verdict
 from projections.lifecycle.known import Shelf
 from projections.lifecycle.proposals import Answer, Checked
-from projections.lifecycle.proposing import by_rules, judge_proposed, read_by_model
-from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, talk_about
+from projections.lifecycle.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
+from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, still_standing, talk_about
 from projections.model_prompts import prompt
 from projections.redis_said import said_from
 from projections.redis_view import RedisViews
@@ -140,32 +142,37 @@ class _Run:
     def by_rules(self) -> None:
         """All at once."""
         read = self._keep_turns()
-        unread = self._lifecycle.look(self._owner, _unread, now=self._now)
         planner = partial(_by_rules, read=read)
         part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now, on_progress=self._on_progress)
         self._append(part)
-        self.found.read = unread if _marked(part) else 0
+        made = _mark(part)
+        self.found.read = 0 if made is None else made.turns
 
     def by_model(self, chat: Chat, stop: Callable[[], bool]) -> None:
         """A piece after the other, until nothing is unread, `stop` says so, or the model fails."""
+        self._keep_turns()
+        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now)
         while True:
             read = self._keep_turns()
-            talk, self.found.left = self._lifecycle.look(self._owner, self._next, now=self._now)
+            talk = self._lifecycle.look(self._owner, self._next, now=self._now)
             if talk is None or stop():
-                return
+                break
             answer, trouble = self._ask(chat, talk)
             if trouble is not None and (trouble.down or self._helpless >= GIVEN_UP):
                 self.found.trouble = trouble
-                return
+                break
             if answer is None and len(talk.unread) > 1:
                 self._most = max(1, len(talk.unread) // 2)  # one text may be what it cannot answer about
                 continue
             self._decide(chat, talk, answer, read)
+        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now)
 
     def rehearsed(self) -> list[Verdict]:
         """What the next piece would become. Raises ModelFailed."""
         assert self._chat is not None
-        talk, unread = self._lifecycle.look(self._owner, self._next, now=self._now)
+        talk, unread = self._lifecycle.look(
+            self._owner, lambda view, now: (self._next(view, now), _unread(view, now)), now=self._now
+        )
         if talk is None:
             return []
         answer, trouble = self._ask(self._chat, talk)
@@ -175,9 +182,7 @@ class _Run:
         by = self._chat.model
         self.found.read, self.found.left = len(talk.unread), unread - len(talk.unread)
         return self._lifecycle.look(
-            self._owner,
-            lambda view, _: judge_proposed(talk, answer, turns_heard(view, stated=False), view, by),
-            now=self._now,
+            self._owner, lambda view, _: judge_proposed(talk, answer, _heard(view, talk), view, by), now=self._now
         )
 
     def _keep_turns(self) -> ReadTurns:
@@ -199,16 +204,14 @@ class _Run:
             self._seen[self._owner] = applied
         return read
 
-    def _next(self, view: OwnerView, _now: int) -> tuple[Talk | None, int]:
-        """What is to be asked next, and how many turns are unread."""
-        heard = turns_heard(view, stated=False)
-        unread = next_unread(heard, self._most)
+    def _next(self, view: OwnerView, _now: int) -> Talk | None:
+        """What is to be asked next."""
+        unread = next_unread(unread_turns(view), self._most)
         if not unread:
-            return None, 0
+            return None
         if self._said is None:
             self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE)
-        talk = talk_about(unread, self._said, Shelf(view), forgotten_turns(view.columns), view.parameters.time_zone)
-        return talk, sum(one.unread for one in heard)
+        return talk_about(unread, self._said, Shelf(view), forgotten_turns(view.columns), view.parameters.time_zone)
 
     def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
         try:
@@ -232,13 +235,13 @@ class _Run:
         planner = partial(_by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read)
         part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now)
         self._append(part)
-        if not _marked(part):
+        made = _mark(part)
+        if made is None:
             return  # another run has read them meanwhile
         self._spent = Usage()
-        self.found.read += len(talk.unread)
-        self.found.left -= len(talk.unread)
-        if answer is None:
-            self.found.by_rules += [one.turn.turn_id for one in talk.unread]
+        self.found.read += made.turns
+        self.found.left = max(0, self.found.left - len(talk.unread))
+        self.found.by_rules += made.by_rules
         self._on_progress(self.found.read, self.found.read + self.found.left)
 
     def _append(self, part: Done) -> None:
@@ -248,13 +251,19 @@ class _Run:
         whole.position = part.position or whole.position
 
 
-def _marked(part: Done) -> bool:
-    """Whether this run made the mark: one that another made at another moment stands, and is left out of what is appended."""
-    return any(one.action == "read" for one in part.decisions)
+def _mark(part: Done) -> TurnsExtracted | None:
+    """The mark that this run made: one that another made at another moment stands, and is left out of what is appended."""
+    return next((one.data for one in part.decisions if isinstance(one.data, TurnsExtracted)), None)
 
 
 def _unread(view: OwnerView, _now: int) -> int:
-    return sum(one.unread for one in turns_heard(view, stated=False))
+    """How many turns are to be read."""
+    return sum(1 for _ in unread_turns(view))
+
+
+def _heard(view: OwnerView, talk: Talk) -> list[Heard]:
+    """The turns of a talk, after those of which the questions count."""
+    return [*turns_before(view, talk.unread[0].seq, LOOKED_BACK), *talk.unread]
 
 
 def _by_rules(view: OwnerView, now: int, *, read: ReadTurns) -> list[Decision]:
@@ -268,10 +277,14 @@ def _by_model(
     """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile."""
     if view.state.read != read:
         return []
-    heard = turns_heard(view, stated=False)
-    there = {one.turn.turn_id for one in heard}
-    standing = talk._replace(unread=tuple(one for one in talk.unread if one.turn.turn_id in there))
+    unread = takewhile(lambda one: one.seq <= talk.unread[-1].seq, unread_turns(view))
+    standing = still_standing(talk, {one.turn.turn_id for one in unread}, forgotten_turns(view.columns))
     if not standing.unread:
         return []
-    verdicts = by_rules(standing, view) if answer is None else judge_proposed(standing, answer, heard, view, by)
-    return read_by_model(standing, verdicts, by, now, took, prompt=PROMPT, ruled=answer is None)
+    verdicts = (
+        by_rules(standing, view)
+        if answer is None
+        else judge_proposed(standing, answer, _heard(view, standing), view, by)
+    )
+    after = read.applied
+    return read_by_model(standing, verdicts, by, now, took, prompt=PROMPT, after=after, ruled=answer is None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
@@ -28,6 +28,19 @@ from projections.triples import Graph, triples_of
 _BYTES_A_VIEW = 25_000
 _BYTES_A_MEMORY = 1_500
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
+
+
+class RowIndex(Protocol):
+    """An index over a view's rows that a job brings along."""
+
+    def put(self, row: int, memory: Memory) -> None:
+        """Take in a row that is new or has changed."""
+
+    def bytes_used(self) -> int:
+        """About how much it takes."""
+
+
+Index = TypeVar("Index", bound=RowIndex)
 
 
 class Weighing(NamedTuple):
@@ -58,6 +71,7 @@ class OwnerView:
         self._graph: Graph | None = None
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
+        self._indexes: dict[object, RowIndex] = {}
         self.follow(state, memories)
 
     @classmethod
@@ -90,6 +104,8 @@ class OwnerView:
                 self._converse(self._conversation, row, memory)
             for meaning in self._meanings.values():
                 meaning.put(row, memory)
+            for index in self._indexes.values():
+                index.put(row, memory)
 
     def _newly_said(self, changed: Iterable[Memory]) -> Iterator[tuple[str, Said]]:
         """What search reads of new and changed texts, one by one: the terms of a large owner are not held twice."""
@@ -138,6 +154,15 @@ class OwnerView:
             for row, memory in enumerate(self.columns):
                 found.put(row, memory)
         return found
+
+    def index(self, kind: Callable[[], Index]) -> Index:
+        """The owner's index of a kind; made at first use, then kept level with the rows."""
+        found = self._indexes.get(kind)
+        if found is None:
+            found = self._indexes[kind] = kind()
+            for row, memory in enumerate(self.columns.memories):
+                found.put(row, memory)
+        return cast("Index", found)
 
     @property
     def graph(self) -> Graph:
@@ -218,6 +243,7 @@ class OwnerView:
         edges += self._conversation.bytes_used() if self._conversation is not None else 0
         edges += 700 * len(self._keywords)  # five keywords with their words
         edges += sum(meaning.bytes_used() for meaning in self._meanings.values())
+        edges += sum(index.bytes_used() for index in self._indexes.values())
         rows = _BYTES_A_VIEW + self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
         return rows + self._index.bytes_used() + edges
 

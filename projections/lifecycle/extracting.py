@@ -6,20 +6,21 @@ Turns are read off their own memories, which stay: typed memories lie on top. Ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from events.catalogue import MemoryCreated, TurnsExtracted
 from projections import sessions
 from projections.columns import Columns
+from projections.context_lines import forgotten_turns
 from projections.extraction import Turn, extract, questions
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judging import JOB, Heard, Verdict, judge
+from projections.lifecycle.turns import TURN_KIND, TurnIndex
 from projections.memory import SECRET, Memory
 from projections.view import OwnerView
 
-TURN_KIND = "episode"
 RULES = "rules"
 
 
@@ -30,7 +31,7 @@ def extractions(view: OwnerView, now: int) -> list[Decision]:
     if not unread:
         return []
     decided = [decision for verdict in judge(heard, view, now) for decision in verdict.decisions]
-    return [*decided, mark(unread, RULES, now)]
+    return [*decided, mark(unread, RULES, now, after=view.state.read.applied)]
 
 
 def verdicts(view: OwnerView, now: int, *, again: bool = False) -> list[Verdict]:
@@ -38,31 +39,54 @@ def verdicts(view: OwnerView, now: int, *, again: bool = False) -> list[Verdict]
     return judge(turns_heard(view, again=again), view, now)
 
 
-def turns_heard(view: OwnerView, *, again: bool = False, stated: bool = True) -> list[Heard]:
-    """All turns of users and other people in the order of the log; those to be read are `unread`, with what they state.
-
-    `stated`: whether rules are to read what they state and ask.
+def turns_heard(view: OwnerView, *, again: bool = False) -> list[Heard]:
+    """All turns of users and other people in the order of the log, with what they ask; those to be read are `unread`, and say
+    what they state too.
     """
     first = 0 if again else first_unread(view)
+    forgotten = forgotten_turns(view.columns)
+
+    def heard(memory: Memory, zone: ZoneInfo) -> Heard:
+        told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
+        statements = tuple(extract(told.turn)) if told.unread else ()
+        return told._replace(statements=statements, questions=tuple(questions(told.turn)))
+
     zone = ZoneInfo(view.parameters.time_zone)
-    return [_heard(memory, zone, memory.created_seq >= first, stated) for memory in _turns(view)]
+    return [heard(memory, zone) for memory in _turns(view, view.index(TurnIndex).rows())]
 
 
-def mark(unread: Sequence[Heard], by: str, now: int, **told: object) -> Decision:
-    """That these turns were read; `told` are further fields of the event."""
+def unread_turns(view: OwnerView) -> Iterator[Heard]:
+    """The turns that are to be read, one by one, in the order of the log: no more of them are looked at than are taken."""
+    forgotten, zone = forgotten_turns(view.columns), ZoneInfo(view.parameters.time_zone)
+    for memory in _turns(view, view.index(TurnIndex).rows(first_unread(view))):
+        if memory.source_turns[0] not in forgotten:
+            yield _heard(memory, zone, unread=True)
+
+
+def turns_before(view: OwnerView, seq: int, most: int) -> list[Heard]:
+    """The newest `most` turns before a position; they are not to be read."""
+    zone, rows = ZoneInfo(view.parameters.time_zone), view.index(TurnIndex).rows(last=seq)[-most:]
+    return [_heard(memory, zone, unread=False) for memory in _turns(view, rows)]
+
+
+def mark(unread: Sequence[Heard], by: str, now: int, *, after: int, **told: object) -> Decision:
+    """That these turns were read; `told` are further fields of the event.
+
+    `after`: how many events were applied at the mark before, so that turns that are read once more get a mark of their own.
+    """
     last = unread[-1]
     data = TurnsExtracted(up_to=last.turn.turn_id, turns=len(unread), by=by, **told)  # type: ignore[arg-type]
-    return Decision(JOB, "read", (last.turn.turn_id,), now, last.seq, f"read by {by}", data)
+    return Decision(JOB, "read", (last.turn.turn_id, f"after {after}"), now, last.seq, f"read by {by}", data)
 
 
 def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
     """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import."""
-    kept = {turn_id for memory in view.columns.memories if is_turn(memory) for turn_id in memory.source_turns}
+    kept = view.index(TurnIndex)
     found: dict[str, Decision] = {}
     for one in said:
-        if not isinstance(one, sessions.Turn) or one.role not in sessions.ASKING or one.turn_id in kept | found.keys():
+        if not isinstance(one, sessions.Turn) or one.role not in sessions.ASKING:
             continue
-        if view.get(one.turn_id) is not None or not one.text.strip():
+        if one.turn_id in kept or one.turn_id in found or view.get(one.turn_id) is not None or not one.text.strip():
             continue
         data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=TURN_KIND, tier="fact",
                              source="user", speaker=one.name, source_turns=(one.turn_id,))  # fmt: skip
@@ -72,35 +96,29 @@ def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
     return list(found.values())
 
 
-def _turns(view: OwnerView) -> list[Memory]:
-    """Memories that are turns by users or other people, in the order of the log."""
-    states = view.columns.state.tolist()
-    found = [
-        memory
-        for memory, state in zip(view.columns.memories, states, strict=True)
-        if state == Columns.LIVE and is_turn(memory) and memory.source == "user" and memory.sensitivity < SECRET
-    ]
-    return sorted(found, key=lambda memory: memory.created_seq)
+def _turns(view: OwnerView, rows: Iterable[int]) -> Iterator[Memory]:
+    """Those of these turns that users or other people said, and that stand; one that a job merged was said all the same."""
+    for row in rows:
+        memory = view.columns.memories[row]
+        if memory.source == "user" and memory.sensitivity < SECRET and _stands(view, row):
+            yield memory
 
 
-def is_turn(memory: Memory) -> bool:
-    """Whether a memory is a turn as it was said."""
-    return memory.kind == TURN_KIND and len(memory.source_turns) == 1 and not memory.merged_from
+def _stands(view: OwnerView, row: int) -> bool:
+    """Whether a row is live, or was merged into one that is."""
+    states = view.columns.state
+    at: int | None = row
+    while at is not None and states[at] == Columns.MERGED:
+        at = view.columns.row(view.columns.memories[at].merged_into or "")
+    return at is not None and bool(states[at] == Columns.LIVE)
 
 
 def first_unread(view: OwnerView) -> int:
     """Position from which turns are to be read; 0 where none was read, or the last one that was is not known here."""
-    marked = view.state.read.up_to
-    if not marked:
-        return 0
-    return next(
-        (one.created_seq + 1 for one in view.columns.memories if is_turn(one) and one.source_turns[0] == marked), 0
-    )
+    return view.index(TurnIndex).after(view.state.read.up_to)
 
 
-def _heard(memory: Memory, zone: ZoneInfo, unread: bool, stated: bool) -> Heard:
+def _heard(memory: Memory, zone: ZoneInfo, *, unread: bool) -> Heard:
     day = datetime.fromtimestamp(memory.created_at // 1_000_000, zone).date().isoformat()
     turn = Turn(memory.source_turns[0], memory.content, "user", memory.speaker, day)
-    statements = tuple(extract(turn)) if unread and stated else ()
-    asked = tuple(questions(turn)) if stated else ()
-    return Heard(turn, memory.created_seq, memory.created_at, memory.session, statements, asked, unread)
+    return Heard(turn, memory.created_seq, memory.created_at, memory.session, (), (), unread)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from projections.columns import Columns
 from projections.extraction import Fact, Statement, Turn
 from projections.extraction_shape import NOBODY
+from projections.lifecycle.turns import TURN_KIND
 from projections.memory import SECRET, Memory
 from projections.polarity import difference, polarity
 from projections.similar import similarity
@@ -111,8 +112,8 @@ class Shelf:
         self._by_slot: dict[tuple[str | None, str, str], list[str]] = defaultdict(list)
         if view is not None:
             for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True):
-                is_turn = memory.kind == "episode" and len(memory.source_turns) == 1
-                if state == Columns.LIVE and not is_turn and memory.sensitivity < SECRET and not memory.is_superseded:
+                said = memory.kind == TURN_KIND and memory.source_turns  # a turn, or a summary of turns
+                if state == Columns.LIVE and not said and memory.sensitivity < SECRET and not memory.is_superseded:
                     self.put(Known.of(memory), memory.speaker)
 
     def holds(self, memory_id: str) -> bool:

@@ -63,17 +63,25 @@ def by_rules(talk: Talk, view: OwnerView) -> list[Verdict]:
 
 
 def read_by_model(
-    talk: Talk, verdicts: Sequence[Verdict], by: str, now: int, took: Sequence[int], *, prompt: str, ruled: bool = False
+    talk: Talk,
+    verdicts: Sequence[Verdict],
+    by: str,
+    now: int,
+    took: Sequence[int],
+    *,
+    prompt: str,
+    after: int,
+    ruled: bool = False,
 ) -> list[Decision]:
     """The verdicts' events, and the mark that the talk's turns are read. `took`: requests, input and output tokens.
 
-    `ruled`: the model had no usable answer, and the verdicts are by rules.
+    `after`: see `mark`. `ruled`: the model had no usable answer, and the verdicts are by rules.
     """
     requests, sent, received = took
     told = {"requests": requests, "input_tokens": sent, "output_tokens": received, "prompt": prompt}
     ids = tuple(one.turn.turn_id for one in talk.unread) if ruled else ()
     decided = [decision for verdict in verdicts for decision in verdict.decisions]
-    return [*decided, mark(talk.unread, by, now, by_rules=ids, **told)]
+    return [*decided, mark(talk.unread, by, now, after=after, by_rules=ids, **told)]
 
 
 class Proposing(Judging):

@@ -5,7 +5,7 @@ Keys (`T1`, `M1`) stand for ids, which a model would misspell. Secrets are never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -116,6 +116,14 @@ def talk_about(
         shown.append(Shown(f"T{number}", one.turn_id, role, one_line(one.name), day, texts, one.turn_id in new, used))
     language = "zh" if is_chinese(" ".join(one.turn.text for one in unread)) else "en"
     return Talk(unread, tuple(shown), {f"M{n}": one for n, one in enumerate(known, 1)}, language)
+
+
+def still_standing(talk: Talk, unread: Collection[str], forgotten: Collection[str]) -> Talk:
+    """What is left of a talk of which turns were deleted, forgotten or read meanwhile: nothing rests on those any more."""
+    return talk._replace(
+        unread=tuple(one for one in talk.unread if one.turn.turn_id in unread),
+        shown=tuple(one for one in talk.shown if one.turn_id in unread or not (one.new or one.turn_id in forgotten)),
+    )
 
 
 def _around(unread: Sequence[Heard], said: Sequence[sessions.Said], forgotten: frozenset[str]) -> list[sessions.Turn]:

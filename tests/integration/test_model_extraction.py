@@ -19,7 +19,7 @@ from consumers.redis_extraction import Extracted, Extraction
 from consumers.redis_lifecycle import Lifecycle
 from events.envelope import canonical, decode
 from projections.fold import OwnerState
-from projections.lifecycle.extracting import is_turn
+from projections.lifecycle.turns import is_turn
 from projections.memory import Memory
 from projections.model_chat import ModelChat
 from projections.redis_view import RedisViews
