@@ -13,6 +13,7 @@ from api.comparing import Comparer
 from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
+from api.episodes import Episodes
 from api.extracting import Extractor
 from api.facts import Facts
 from api.knowing import Knower
@@ -48,6 +49,7 @@ class Application:
     living: Living
     cleaner: Cleaner
     embeddings: Embeddings
+    episodes: Episodes
     extractor: Extractor
     synonyms: Synonyms
     contexts: Contexts

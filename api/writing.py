@@ -29,6 +29,7 @@ from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from projections.changelog import describe
 from projections.memory import Memory
+from projections.merging import merged_text
 from projections.redis_view import RedisViews
 
 
@@ -178,7 +179,7 @@ class Writer:
         actor: str = "user",
         occurred_at: str | None = None,
     ) -> dict[str, Any]:
-        """Several memories become a new one; without a summary it says what the newest of them says."""
+        """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
         check_owner(owner)
         when = self.when(occurred_at)
         memories = [self.standing(owner, source) for source in sources]
@@ -186,7 +187,7 @@ class Writer:
         if text is None:
             if not memories:
                 raise InputError("sources: got none; allowed: at least two memories", field="sources")
-            text = max(memories, key=lambda m: (m.last_activated_at, m.created_seq)).content
+            text = merged_text(memories)
         new_id = into or f"m-{new_event_id()}"
         data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
         return self.done(owner, [self.event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})

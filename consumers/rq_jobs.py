@@ -22,9 +22,11 @@ from consumers.redis_embedding import Embedding
 from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
 from consumers.redis_reviewing import REVIEW
+from consumers.redis_sessions import EXTRACTIVE, OFF, Seen
 from consumers.rq_extraction import Extracting
 from consumers.rq_lent import Lent
 from consumers.rq_reviewing import ReviewedByModel
+from consumers.rq_sessions import Leaving
 from events.errors import (
     BadSetting,
     EmbedderFailed,
@@ -69,8 +71,16 @@ KINDS: Mapping[str, Kind] = {
 }
 EXTRACTION: Mapping[str, Kind] = {"extract": Kind((), 5)}
 """Turns become typed memories; scheduled only where asked for."""
+SESSIONS: Mapping[str, Kind] = {"sessions": Kind((), 10)}
+"""Sessions that ended become episodes, and what replies rest on is noted; scheduled unless the settings say otherwise."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 """Scheduled beside them where there is an embedder."""
+
+
+def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, Kind]:
+    """The kinds of jobs that are scheduled, by the settings of the same names."""
+    wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embeds, EMBEDDING))
+    return {**KINDS, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
 
 
 class Serving(NamedTuple):
@@ -92,6 +102,10 @@ class Serving(NamedTuple):
     """Who reads turns: rules, or the model."""
     seen: MutableMapping[str, int] | None = None
     """What this process knows of turns without a memory (`consumers.redis_extraction`)."""
+    summaries: str = EXTRACTIVE
+    """How episodes are written."""
+    looked_at: dict[str, Seen] | None = None
+    """How far this process looked at sessions (`consumers.redis_sessions`)."""
 
 
 _SERVING: ContextVar[Serving] = ContextVar("serving")
@@ -154,6 +168,7 @@ class Opened(NamedTuple):
 
     wire: Wire
     tags: Sequence[str]
+    log: RedisEventLog
     views: RedisViews
     lifecycle: Lifecycle
     vectors: RedisVectors
@@ -177,7 +192,7 @@ def _opened(client: Any, served: Serving, store_id: str) -> Opened:
         for one in (wire, log, views, vectors):
             one.close()
 
-    return Opened(wire, identity.tags, views, Lifecycle(log, views), vectors, served, close)
+    return Opened(wire, identity.tags, log, views, Lifecycle(log, views), vectors, served, close)
 
 
 def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
@@ -189,15 +204,20 @@ def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
     return _each(opened, partition, lambda owner, go_on: carry_out(owner, jobs, on_progress=go_on).appended)
 
 
-def _each(opened: Opened, partition: int, do: Callable[[str, Callable[..., None]], int]) -> Walked:
-    """Something for every owner of a partition; `do` gives how much it decided. An owner's trouble is told, and stops no other."""
+def _each(
+    opened: Opened, partition: int, do: Callable[[str, Callable[..., None]], int], among: Sequence[str] | None = None
+) -> Walked:
+    """Something for every owner of a partition, or those `among` them; `do` gives how much it decided.
+
+    An owner's trouble is told, and stops no other.
+    """
 
     def go_on(_done: int = 0, _total: int = 0) -> None:
         """Before each owner and between two requests: give up here once the process is to stop."""
         if opened.served.stop.is_set():
             raise GivenUp
 
-    owners = owners_of(opened.wire, opened.tags[partition])
+    owners = owners_of(opened.wire, opened.tags[partition]) if among is None else among
     decided, failed, unfolded = 0, 0, 0
     for owner in owners:
         try:
@@ -219,6 +239,15 @@ def _extract(opened: Opened, partition: int) -> Walked:
     """Turns become typed memories. A model that is down is told of, and asked again in a minute."""
     extracting = Extracting(opened.views, opened.lifecycle, opened.served)
     return _each(opened, partition, extracting.extract) if extracting.may_begin() else Walked(0, 0, 0)
+
+
+def _sessions(opened: Opened, partition: int) -> Walked:
+    """What sessions left behind, for the owners to whom something was said. A model that is down is left alone for a minute."""
+    leaving = Leaving(opened.log, opened.views, opened.served)
+    if leaving.rests:
+        return Walked(0, 0, 0)
+    changed = leaving.sessions.changed(partition, owners_of(opened.wire, opened.tags[partition]))
+    return _each(opened, partition, leaving.leave, changed)
 
 
 def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
@@ -259,6 +288,7 @@ JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
     "daily": partial(_walk, jobs=KINDS["daily"].jobs),
     "extract": _extract,
+    "sessions": _sessions,
     "embed": _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -218,6 +218,10 @@ class Parameters:
     replay_important: bool = False
     """Whether the lifecycle jobs replay important memories that are due for review."""
 
+    # sessions (seed 003, layer 2)
+    session_idle_hours: Annotated[float, Field(gt=0, le=8_760)] = 12.0
+    """Hours without a message after which a sitting of a session is over; one hour where another session went on."""
+
 
 DEFAULTS = Parameters()
 NAMES = tuple(field.name for field in dataclasses.fields(Parameters))

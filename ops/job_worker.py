@@ -24,9 +24,10 @@ from rq.registry import ScheduledJobRegistry
 from rq.worker import WorkerStatus
 
 from consumers.redis_lifecycle import RULE
+from consumers.redis_sessions import EXTRACTIVE, OFF
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
-from consumers.rq_jobs import EMBEDDING, EXTRACTION, KINDS, Serving, serving
+from consumers.rq_jobs import Serving, kinds_of, serving
 from consumers.rq_lent import Lent
 from events.errors import EngramlogError, StoreError
 from events.redis_wire import Wire, connect
@@ -177,11 +178,12 @@ def run_job_worker(
     embedder: Callable[[], Embedder] | None = None,
     chat: Callable[[], Chat] | None = None,
     reviewer: str = RULE,
-    extraction: str = "off",
+    extraction: str = OFF,
+    summaries: str = EXTRACTIVE,
 ) -> None:
     """Schedule and run jobs until SIGTERM or SIGINT. `embedder` and `chat` make the models when they are first needed.
 
-    `extraction` is how turns become typed memories by themselves, or off.
+    `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off.
     """
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -199,7 +201,7 @@ def run_job_worker(
         identity.partitions,
         worker_id,
         minutes=minutes,
-        kinds={**KINDS, **({} if embedder is None else EMBEDDING), **({} if extraction == "off" else EXTRACTION)},
+        kinds=kinds_of(extraction, summaries, embeds=embedder is not None),
         tell=tell,
         lease_ms=lease_ms,
     )
@@ -207,7 +209,8 @@ def run_job_worker(
     attendant.start()
     tell("job worker started", store=identity.store_id)
     lent = None if embedder is None else Lent(embedder)
-    served = Serving(url, timeout, tell, stop, lent, None if chat is None else Lent(chat), reviewer, extraction, {})
+    asked = None if chat is None else Lent(chat)
+    served = Serving(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
     with serving(served):
         while not stop.is_set():
             _work(client, identity.store_id, attendant, stop, tell)
@@ -284,6 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chat=chat_of(settings),
         reviewer=settings.reviewer,
         extraction=settings.extraction,
+        summaries=settings.summaries,
     )
     return 0
 

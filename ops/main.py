@@ -14,6 +14,7 @@ from api.cli import (
     context,
     dead,
     embedding,
+    episodes,
     evaluating,
     evaluating_pairs,
     extracting,
@@ -53,6 +54,7 @@ FACES = (
     evaluating,
     evaluating_pairs,
     extracting,
+    episodes,
     commands,
     bench,
 )

@@ -43,6 +43,8 @@ class Model(NamedTuple):
     prices: Prices | None = None
     reviewer: str = "rule"
     """As people are told: rule, or model and which."""
+    summariser: Asked | None = None
+    """The same model, where it is to write episodes."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -77,5 +79,6 @@ def chat_of(settings: Settings) -> Asked | None:
 def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
-    sent, received = settings.model_price_in, settings.model_price_out
-    return Model(chat_of(settings), None if sent is None or received is None else Prices(sent, received), reviewer)
+    sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
+    prices = None if sent is None or received is None else Prices(sent, received)
+    return Model(chat, prices, reviewer, chat if settings.summaries == "model" else None)

@@ -75,6 +75,8 @@ class Settings(BaseSettings):
     """How unread turns become typed memories by themselves: rules, or model; off: only where somebody asks."""
     reviewer: str = "rule"
     """Who reviews memories under the tiered profile: rule, or model."""
+    summaries: str = "extractive"
+    """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
 
     @field_validator("redis_url", "queue_url")
     @classmethod
@@ -110,6 +112,13 @@ class Settings(BaseSettings):
         if value and not (value.isprintable() and value == value.strip() and len(value) <= 120):
             raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
         return value or None
+
+    @field_validator("summaries")
+    @classmethod
+    def _known_summaries(cls, value: str, found: ValidationInfo) -> str:
+        if value not in ("off", "extractive", "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError("off or extractive, or model where ENGRAMLOG_MODEL names one")
+        return value
 
     @field_validator("reviewer")
     @classmethod

@@ -17,6 +17,7 @@ from api.comparing import Comparer
 from api.context import Contexts
 from api.deleting import Deleter
 from api.embedding import Embeddings
+from api.episodes import Episodes
 from api.extracting import MODEL, RULES, Extractor
 from api.facts import Facts
 from api.knowing import Knower
@@ -33,6 +34,7 @@ from consumers.redis_extraction import Extraction
 from consumers.redis_leader import lifecycle_status
 from consumers.redis_lifecycle import Lifecycle, owners_of
 from consumers.redis_presence import live_workers
+from consumers.redis_sessions import Sessions
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
@@ -219,6 +221,7 @@ def assemble(
         uses=Uses(store.views, reader),
         living=Living(reader, writer),
         cleaner=Cleaner(lifecycle_of(model, lifecycle, tell), owners, store.log, reader, catch_up, forget),
+        episodes=Episodes(Sessions(store.log, store.views, catch_up, chat=model.summariser), store.log, catch_up),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         extractor=Extractor(ways, store.log, reader, catch_up, model.prices),
         operator=operator,

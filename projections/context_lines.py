@@ -17,7 +17,7 @@ from events.partitions import position_text
 from projections.columns import Columns
 from projections.context_block import Line
 from projections.corrections import Correction, verbatim
-from projections.episode import SENSITIVE, local
+from projections.episode import SENSITIVE, is_episode, local
 from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
 from projections.sensitivity import detect_sensitivity
@@ -53,12 +53,15 @@ class Rules(NamedTuple):
 
 
 def forgotten_turns(columns: Columns) -> frozenset[str]:
-    """Turns of which a memory was made that its owner deleted, or that is purged: what they said is not told again."""
+    """Turns of which a memory was made that its owner deleted, or that is purged: what they said is not told again.
+
+    An episode that faded and was purged by itself says nothing about its turns.
+    """
     gone = (columns.memories[int(row)] for row in np.flatnonzero(columns.state >= Columns.DELETED))
     return frozenset(
         turn
         for memory in gone
-        if memory.purged_at is not None or memory.deletion == "user_delete"
+        if memory.deletion == "user_delete" or (memory.purged_at is not None and not is_episode(memory))
         for turn in (*memory.source_turns, *(one.turn_id for one in memory.user_mentions if one.turn_id is not None))
     )
 

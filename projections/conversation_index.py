@@ -1,9 +1,10 @@
 """The structure of an owner's conversations, kept beside the view: who said what after what, and what a turn is like.
 
 **Members** are the rows that hold text: secrets and purged memories have none. Within a session they stand in the order of
-(created_at, created_seq); a memory without a session stands alone. A turn at the end of its session, the ordinary case, is
-linked at once; for one that comes late, only its session is linked anew, at the next question. Traits are read off a text
-when a question first needs them, and kept; terms in reading order stand in the text index, with which rows are shared.
+(created_at, created_seq); a memory without a session stands alone, and so does an episode, which nobody said. A turn at the
+end of its session, the ordinary case, is linked at once; for one that comes late, only its session is linked anew, at the next
+question. Traits are read off a text when a question first needs them, and kept; terms in reading order stand in the text index,
+with which rows are shared.
 
 Not for use by two threads at once, as the view.
 """
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from projections.conversation_words import traits
+from projections.episode import is_episode
 from projections.memory import Memory
 from projections.postings import Found
 from projections.search_index import Bm25Index
@@ -108,11 +110,12 @@ class ConversationIndex:
             if speaker is None:
                 speaker = speakers[who] = self._speaker(memory)
             key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-            self._entries[row] = _Entry(memory.session, key, speaker, role, lengths[row], memory.content)
-            if memory.session is not None:
-                session = self._sessions.get(memory.session)
+            place = _place(memory)
+            self._entries[row] = _Entry(place, key, speaker, role, lengths[row], memory.content)
+            if place is not None:
+                session = self._sessions.get(place)
                 if session is None:
-                    session = self._sessions[memory.session] = _Session(len(self._sessions))
+                    session = self._sessions[place] = _Session(len(self._sessions))
                 session.keys.append(key)
         rows = list(self._entries)
         self.member[rows] = True
@@ -215,7 +218,7 @@ class ConversationIndex:
 
     def _entry(self, row: int, memory: Memory) -> _Entry:
         key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-        return _Entry(memory.session, key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
+        return _Entry(_place(memory), key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
 
     def _speaker(self, memory: Memory) -> int:
         """The number of who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
@@ -274,3 +277,8 @@ class ConversationIndex:
             column = np.full(size, empty.get(name, NONE), dtype=held.dtype)
             column[: held.size] = held
             setattr(self, name, column)
+
+
+def _place(memory: Memory) -> str | None:
+    """The session in which a memory stands between others."""
+    return None if is_episode(memory) else memory.session

@@ -1,24 +1,27 @@
 """Episodes: what a session leaves behind once working memory overflows or the session ends (seed 003, layer 2). Pure.
 
 An episode is an ordinary memory of tier `episode`: its text begins with the time of its first message, and it is decided once,
-as an event with an id derived from what it is made of, so that deciding again does nothing.
+with an id derived from what it is made of, so that deciding again does nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from events.catalogue import MemoryCreated
-from events.door import make_event
-from events.envelope import AnyEvent, derived_id, from_micros
+from events.envelope import derived_id, from_micros
 from projections.extractive import chosen, joined, sentences
-from projections.prompt_text import is_chinese, one_line
+from projections.memory import Memory
+from projections.prompt_text import MOST_READ, is_chinese, one_line
 from projections.sensitivity import detect_sensitivity
 from projections.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Turn
 
+KIND = "episode"
+PREFIX = "episode-"
+"""What ids of episodes begin with."""
 MESSAGES = 10
 """Messages of one episode: the oldest of working memory go together, five rounds at a time."""
 MOST_SENTENCES = 3
@@ -29,29 +32,26 @@ SENSITIVE = 2
 
 
 class Planned(NamedTuple):
-    """An episode that falls due, ready to be appended by a job with actor `system`."""
+    """An episode that falls due, for a job to append with actor `system`."""
 
-    event_id: str
     data: MemoryCreated
-    session: str | None
-    causation_id: str
-    """The event of its last message."""
-    at: int
-    """When its last message was said, microseconds since 1970: its `occurred_at`."""
+    turns: tuple[Turn, ...]
+    """What it tells of, in log order."""
+
+    @property
+    def last(self) -> Turn:
+        """Its newest message by the log: what it follows from."""
+        return self.turns[-1]
+
+    @property
+    def at(self) -> int:
+        """When its last message was said, microseconds since 1970: its `occurred_at`."""
+        return max(turn.at for turn in self.turns)
 
 
-def event_of(planned: Planned, owner: str, now: int) -> AnyEvent:
-    """The event that a job appends; `now` is the store's clock. The same bytes each time, so appending it again changes nothing."""
-    return make_event(
-        planned.data,
-        owner=owner,
-        occurred_at=from_micros(planned.at),
-        actor="system",
-        now=now,
-        event_id=planned.event_id,
-        session_id=planned.session,
-        causation_id=planned.causation_id,
-    )
+def is_episode(memory: Memory) -> bool:
+    """Whether a memory is an episode, and not a turn as it was said: both are of kind `episode`."""
+    return memory.kind == KIND and memory.source == "system" and memory.id.startswith(PREFIX)
 
 
 def summary(turns: Sequence[Turn], zone: str = "UTC") -> str | None:
@@ -60,14 +60,23 @@ def summary(turns: Sequence[Turn], zone: str = "UTC") -> str | None:
     What people said goes before what an assistant did. Sentences that hold anything sensitive are left out; None where
     nothing is left that says something.
     """
-    said = [(turn, one_line(one)) for turn in turns if turn.role in SPEAKING for one in sentences(turn.text)]
-    said = [(turn, one) for turn, one in said if detect_sensitivity(one) < SENSITIVE]
-    asking = [(turn, one) for turn, one in said if turn.role in ASKING]
-    for among in (asking, said):
-        if found := chosen([one for _, one in among], MOST_SENTENCES):
-            told = _joined([among[at] for at in found])
-            return f"[{local(turns[0].at, zone):%Y-%m-%d %H:%M}] {told}"
+    for roles in (ASKING, SPEAKING):
+        said = [(turn, one) for turn in turns if turn.role in roles for one in tellable(turn.text[:MOST_READ])]
+        if found := chosen([one for _, one in said], MOST_SENTENCES):
+            told = _joined([said[at] for at in found])
+            return stamped(turns, told, zone) if detect_sensitivity(told) < SENSITIVE else None
     return None
+
+
+def tellable(text: str) -> list[str]:
+    """The sentences of a message, one line each, without those that hold anything sensitive; none where that is in what is left."""
+    kept = [one for each in sentences(text) if detect_sensitivity(one := one_line(each)) < SENSITIVE]
+    return kept if detect_sensitivity(" ".join(kept)) < SENSITIVE else []
+
+
+def stamped(turns: Sequence[Turn], told: str, zone: str) -> str:
+    """A summary with the local time of its first message before it."""
+    return f"[{local(turns[0].at, zone):%Y-%m-%d %H:%M}] {told}"
 
 
 def _joined(said: Sequence[tuple[Turn, str]]) -> str:
@@ -86,17 +95,21 @@ def local(at: int, zone: str) -> datetime:
     return from_micros(at).astimezone(ZoneInfo(zone))
 
 
-def due(turns: Sequence[Turn], summarised: Collection[str] = (), *, ended: bool = False) -> list[list[Turn]]:
-    """Groups of ten messages that are to become episodes: those of which the first is out of working memory.
+def groups(
+    turns: Sequence[Turn], told: Collection[str] = (), *, ended: bool = False
+) -> Iterator[tuple[tuple[Turn, ...], bool]]:
+    """A sitting's messages by tens, and whether each ten is to become an episode: once its first left working memory.
 
-    `turns`: all of a session in log order, or those since its last episode. `summarised`: ids of turns that an episode has.
-    `ended`: whether nothing more is said; then the rest becomes episodes too. Run earlier or later, the groups are the same.
+    `turns`: all of a sitting in log order, or those since its last episode. `told`: ids of turns that an episode has, or that
+    say nothing any more. `ended`: whether nothing more is said; then all become episodes. Run earlier or later, the groups are
+    the same.
     """
     messages = [turn for turn in turns if turn.role in SPEAKING]
     outside = {turn.seq for turn in messages[:-WORKING_MESSAGES]}
-    fresh = [turn for turn in messages if turn.turn_id not in summarised]
-    groups = [fresh[start : start + MESSAGES] for start in range(0, len(fresh), MESSAGES)]
-    return [group for group in groups if ended or (group[0].seq in outside and len(group) == MESSAGES)]
+    fresh = tuple(turn for turn in messages if turn.turn_id not in told)
+    for start in range(0, len(fresh), MESSAGES):
+        group = fresh[start : start + MESSAGES]
+        yield group, ended or (group[0].seq in outside and len(group) == MESSAGES)
 
 
 def plan(
@@ -108,27 +121,24 @@ def plan(
     zone: str = "UTC",
     forgotten: Collection[str] = (),
 ) -> list[Planned]:
-    """The episodes that fall due in a session, oldest first, as `due` groups them; turns in `forgotten` say nothing.
+    """The episodes that fall due in a sitting, oldest first, as `groups` has them; turns in `forgotten` say nothing.
 
-    Each has an id derived from the owner, the session and its first and last turn: planned again, it is the same event.
+    Each has an id derived from the owner, the session and its first and last turn: planned again, it is the same memory.
     """
     found = []
-    for group in due(turns, summarised, ended=ended):
-        kept = [turn for turn in group if turn.turn_id not in forgotten]
-        text = summary(kept, zone) if kept else None
+    for group, is_due in groups(turns, {*summarised, *forgotten}, ended=ended):
+        text = summary(group, zone) if is_due else None
         if text is None:
             continue
         first, last = group[0], group[-1]
-        name = derived_id("episode", owner, first.session or "", first.turn_id, last.turn_id)
         data = MemoryCreated(
-            memory_id=f"episode-{name}",
+            memory_id=PREFIX + derived_id("episode", owner, first.session or "", first.turn_id, last.turn_id),
             content=text,
             category="temporary",
-            kind="episode",
+            kind=KIND,
             tier="episode",
             source="system",
             source_turns=tuple(dict.fromkeys(turn.turn_id for turn in group)),
         )
-        at = max(turn.at for turn in group)
-        found.append(Planned(derived_id("episode event", owner, name), data, first.session, last.event_id, at))
+        found.append(Planned(data, group))
     return found

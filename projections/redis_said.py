@@ -6,11 +6,12 @@ read from the log.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from events.partitions import partition_of
+from projections.changelog import Entry
 from projections.redis_view import RedisViews
 from projections.sessions import Said, read_said
 
@@ -79,3 +80,44 @@ def said_from(views: RedisViews, owner: str, seq: int, before: int = 0) -> list[
     for start in range(0, len(silent), PIECE):
         found += filter(None, map(read_said, views.stored(owner, silent[start : start + PIECE])))
     return found
+
+
+BACK = 1_024
+"""How many of the owner's events before the first unread one are read with it: as far as a context block looks back."""
+
+
+class Since(NamedTuple):
+    """What was said from some point on, in log order."""
+
+    said: list[Said]
+    appended: frozenset[bytes]
+    """Raw ids of the events that changed memories meanwhile."""
+    newest: int
+    """Seq of the owner's newest applied event, 0 for none."""
+
+
+def said_since(views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int) -> Since:
+    """What was said from the seq `oldest` on, and at least over the 1,024 events before the first beyond the seq `read_to`.
+
+    With `read_to` 0 everything: linear in the owner's events, some 12 µs each.
+    """
+    seqs, entries = _since(views, owner, partitions, oldest, read_to)
+    start = min(oldest, seqs[max(bisect_right(seqs, read_to) - BACK, 0)]) if seqs else 0
+    told = {entry.seq for entry in entries}
+    silent = [seq for seq in seqs[bisect_left(seqs, start) :] if seq not in told]
+    said: list[Said] = []
+    for first in range(0, len(silent), PIECE):
+        said += filter(None, map(read_said, views.stored(owner, silent[first : first + PIECE])))
+    return Since(said, frozenset(entry.raw_id for entry in entries), seqs[-1] if seqs else 0)
+
+
+def _since(views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int) -> tuple[list[int], list[Entry]]:
+    """Seqs and entries that reach back far enough: the owner's newest packs, or all."""
+    applied = views.applied(partition_of(owner, partitions), [owner])[0]
+    reach = 2 * BACK
+    while read_to and reach < applied:
+        tail = views.tail(owner, applied - reach)
+        if tail.start == 0 or (bisect_right(tail.seqs, read_to) >= BACK and tail.seqs[0] <= oldest):
+            return tail.seqs, tail.entries
+        reach *= 4
+    return views.history(owner)

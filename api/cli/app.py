@@ -99,6 +99,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "import",
         "chat-import",
         "extract",
+        "episodes",
         "negate",
         "confirm",
         "merge",

@@ -262,7 +262,10 @@ def merge(
     sources: Annotated[list[str], typer.Argument(metavar="ID ID...", help="Two memories or more.", show_default=False)],
     summary: Annotated[
         str | None,
-        typer.Option(help="What the merged memory says; the newest source's text if not given.", show_default=False),
+        typer.Option(
+            help="What the merged memory says; what the newest source says, and others add, if not given.",
+            show_default=False,
+        ),
     ] = None,
     into: Annotated[
         str | None, typer.Option(help="The new memory's id; made up if not given.", show_default=False)

@@ -218,7 +218,7 @@ def merge(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """Several memories become a new one, which says `summary`, or else what the newest says. `unmerge` brings them back."""
+    """Several memories become a new one: `summary`, or what the newest says and others add. `unmerge` brings them back."""
     told = said(scope, owner, actor, occurred_at, key=key)
     if len(sources) < 2:
         raise refused("sources", list(sources), "the ids of two memories or more")

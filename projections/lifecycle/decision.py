@@ -15,7 +15,7 @@ class Decision(NamedTuple):
     job: str
     action: str
     """compress, delete, purge, promote, keep, merge, link, replay; of extraction keep_turn, add, update, boost, use, negate, flag,
-    assert, delete, read."""
+    assert, delete, read; of sessions summarise, use."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""
@@ -28,9 +28,13 @@ class Decision(NamedTuple):
     actor: Actor = "system"
     session: str | None = None
     """The session that the event belongs to."""
+    once: tuple[str, ...] = ()
+    """What its id is made of instead, where several jobs may decide the same: it is appended once, whoever was first."""
 
     def event_id(self, owner: str) -> str:
         """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""
+        if self.once:
+            return derived_id("lifecycle once", owner, *self.once)
         return derived_id(f"lifecycle {self.job} {self.action}", owner, *self.ids, str(self.seq))
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,3 +49,8 @@ class Decision(NamedTuple):
             "reason": self.reason,
             "event": type(self.data).__name__,
         }
+
+
+def use_of(memory_id: str, reply_id: str) -> tuple[str, ...]:
+    """`once` of a use: a memory is used once in a reply, whether a rule or a model finds it."""
+    return "use", memory_id, reply_id

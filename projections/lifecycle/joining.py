@@ -9,6 +9,7 @@ from events.envelope import derived_id
 from projections.columns import Columns
 from projections.lifecycle.decision import Decision
 from projections.memory import MAX_EDGES, SECRET, Memory
+from projections.merging import merged_text
 from projections.similar import Pair, may_merge, merge_groups, similar_pairs
 from projections.view import OwnerView
 
@@ -18,17 +19,16 @@ ENOUGH = 500_000
 
 
 def merges(view: OwnerView, now: int) -> list[Decision]:
-    """Groups of near-duplicates, each into one new memory that says what its newest source says."""
+    """Groups of near-duplicates, each into one new memory that says what they say together."""
     decisions = []
     memories = _comparable(view)
     for group in merge_groups(memories, view.parameters):
-        base = memories[group.base_index]
         sources = [memories[index] for index in group.source_indexes]
         ids = tuple(sorted(source.id for source in sources))
         seq = max(source.changed_seq for source in sources)
         into = f"m-{derived_id('lifecycle merge into', view.owner, *ids, str(seq))}"
         due = max(source.updated_at for source in sources)
-        data = MemoryMerged(sources=ids, into=into, summary=base.content)
+        data = MemoryMerged(sources=ids, into=into, summary=merged_text(sources))
         reason = f"{len(ids)} say the same (similarity {group.similarity:.2f})"
         decisions.append(Decision("merge", "merge", ids, min(due, now), seq, reason, data))
     return decisions

@@ -15,7 +15,7 @@ from msgspec import structs
 from events.catalogue import MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
 from projections.contradiction import compare
 from projections.extraction import Fact, Statement, extract, questions
-from projections.lifecycle.decision import Decision
+from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.extracting import mark
 from projections.lifecycle.grounds import asks_to_forget, shares_words, takes_back, unsaid
 from projections.lifecycle.judging import JOB, MOST_REASON, TOPIC, Heard, Judging, Verdict, judge
@@ -260,6 +260,7 @@ class Proposing(Judging):
             data,
             heard.said_at,
             "judge",
+            once=use_of(known.id, shown.turn_id),
         )
         self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])
 

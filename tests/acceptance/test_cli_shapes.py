@@ -40,7 +40,7 @@ def test_there_are_all_the_commands_that_were_promised() -> None:
     promised = (
         "demo up worker append search get list history why provenance negate confirm delete restore merge unmerge stats status"
         " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
-        " associations facts export embed extract synonym synonyms eval eval-pairs mcp context uses chat-import"
+        " associations facts export embed extract episodes synonym synonyms eval eval-pairs mcp context uses chat-import"
     )
     assert set(promised.split()) | {"import turns", "import records", "dead list"} <= set(ALL)
 

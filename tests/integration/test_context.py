@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from api.context import Contexts
-from events.envelope import prepare
 from events.errors import InputError, NotFound, StoreUnavailable
-from projections.episode import event_of, plan
-from projections.redis_said import REACHES, all_said
-from projections.sessions import Turn
+from projections.redis_said import REACHES
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given import Told, created, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
 from tests.given_said import found, said
@@ -414,17 +411,10 @@ def test_what_one_search_found_first_grows_together_and_core_memories_do_not(sto
 
 
 def test_episodes_planned_from_the_log_are_remembered_in_their_session_and_planned_once(store: Store) -> None:
-    owner = known(store, *(said(f"t{n}", f"I fired kiln number {n} on Friday", day=n / 1_000) for n in range(45)))
-
-    def run() -> list[str]:
-        told = list(all_said(store.app.views, owner))[::-1]
-        planned = plan(owner, [one for one in told if isinstance(one, Turn)])
-        now = store.app.log.now()
-        receipts = store.writer.append_all([prepare(event_of(one, owner, now)) for one in planned])
-        store.writer.settle(receipts)
-        return [receipt.status for receipt in receipts]
-
-    assert (run(), run()) == (["appended"] * 2, ["already_appended"] * 2)
+    turns = (said(f"t{n}", f"I fired kiln number {n} on Friday", day=n / 1_000) for n in range(45))
+    owner = known(store, parameters(session_idle_hours=48.0), *turns)
+    made = [store.app.episodes.make(owner)["counts"] for _ in range(2)]
+    assert made == [{"summarise": 2}, {}]
     answer = asked(store, owner, "and now?", session="s1", budget=5_000)
     episodes = [line for line in answer["parts"]["remembered"] if line["kind"] == "memory"]
     assert [line["text"][0] for line in episodes] == ["[", "["]

@@ -108,6 +108,7 @@ def test_up_has_turns_become_typed_memories_by_itself_only_where_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, kinds: list[str]
 ) -> None:
     monkeypatch.setenv("ENGRAMLOG_EXTRACTION", extraction)
+    monkeypatch.setenv("ENGRAMLOG_SUMMARIES", "off")
     line = {"turn_id": "t1", "occurred_at": "2024-05-01T09:00:00Z", "speaker": "user", "text": "I live in Berlin."}
     with open_application(Settings(data=tmp_path / "data")) as application:
         import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))

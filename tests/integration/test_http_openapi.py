@@ -52,6 +52,7 @@ ROUTES = {
     "POST /v1/owners/{owner}/import/records",
     "POST /v1/owners/{owner}/chats",
     "POST /v1/owners/{owner}/extract",
+    "POST /v1/owners/{owner}/episodes",
     "POST /v1/owners/{owner}/cleanup",
     "GET /v1/owners/{owner}/embedding",
     "POST /v1/owners/{owner}/merge",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.http.shapes.cleaning import Cleaned, Decided, Schedule
 from api.http.shapes.comparing import Compared, Curves
 from api.http.shapes.context import ContextBlock, MemoryUses
+from api.http.shapes.episodes import Left
 from api.http.shapes.facts import FactsKnown
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
@@ -54,6 +55,7 @@ __all__ = [
     "History",
     "KnowledgeMap",
     "Laws",
+    "Left",
     "Listing",
     "MemoryHealth",
     "MemoryUses",

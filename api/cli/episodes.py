@@ -1,0 +1,67 @@
+"""The command `engramlog episodes`: what sessions leave behind."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from api.cli.app import Json, Owner, app, opened, out, progress, show
+from api.cli.tables import Cell, Column, tabulate
+
+SHOWN = 100
+"""Rows shown in a table."""
+
+
+@app.command(epilog="Example: `engramlog episodes alice --dry-run`, then `engramlog episodes alice`")
+def episodes(
+    context: typer.Context,
+    owner: Owner,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be made and noted, and change nothing; asks no model.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
+
+    Also notes which memories the assistant's replies rested on: those put before it of which a reply says what nothing else
+    there said. Turns stay as they are. Running it again does nothing twice.
+    """
+    with opened(context) as application:
+        if dry_run:
+            answer = application.episodes.make(owner, dry_run=True)
+        else:
+            with progress("decisions", json) as advance:
+                answer = application.episodes.make(owner, on_progress=advance)
+    show(answer, json, _told)
+    if answer["down"]:
+        raise typer.Exit(1)
+
+
+def _told(answer: dict[str, Any]) -> None:
+    made, used = answer["episodes"], answer["uses"]
+    _table((Column("said at"), Column("episode", takes_rest=True)), [(one["at"][:16], one["content"]) for one in made])
+    _table(
+        (Column("memory", is_id=True), Column("used at"), Column("why", "dim", takes_rest=True)),
+        [(one["memory_id"], one["at"][:16], one["reason"]) for one in used],
+    )
+    told = f"{len(made):,} {'episode' if len(made) == 1 else 'episodes'}, {len(used):,} {'use' if len(used) == 1 else 'uses'}"
+    out.print(Text.assemble(("would make ", "yellow") if answer["dry_run"] else ("done ", "bold green"), told))
+    if answer["by_model"] or answer["refused"]:
+        out.print(
+            Text(f"{answer['by_model']:,} by the model, {answer['refused']:,} refused and made without it", "dim")
+        )
+    if answer["down"]:
+        out.print(Text(f"stopped: {answer['failure']}; what is left is made by the next run", "yellow"))
+
+
+def _table(columns: tuple[Column, ...], rows: list[tuple[str, ...]]) -> None:
+    if not rows:
+        return
+    shown: list[dict[str, Cell]] = [
+        {column.name: Text(cell) for column, cell in zip(columns, row, strict=True)} for row in rows[:SHOWN]
+    ]
+    tabulate(columns, shown, out)
+    if len(rows) > SHOWN:
+        out.print(Text(f"and {len(rows) - SHOWN:,} more: --json tells all", "dim"))

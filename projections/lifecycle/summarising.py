@@ -1,0 +1,68 @@
+"""Episodes as a plan: what sittings leave behind, decided on what was said and on the episodes there are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from projections.context_lines import forgotten_turns
+from projections.episode import Planned, groups, is_episode, plan
+from projections.lifecycle.decision import Decision
+from projections.memory import HOUR
+from projections.sessions import Said
+from projections.sittings import sittings
+from projections.view import OwnerView
+
+JOB = "sessions"
+
+
+class Due(NamedTuple):
+    """What a look at an owner's sittings came to."""
+
+    planned: list[Planned]
+    waiting_from: int | None
+    """Seq of the oldest message that is to become part of a later episode; None for none."""
+    next_at: int | None
+    """When the next sitting ends if nothing more is said, microseconds since 1970; None where none is open."""
+
+
+def due(view: OwnerView, told: Sequence[Said], now: int) -> Due:
+    """The episodes that fall due at `now`, oldest sitting first, and what is left for later.
+
+    `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
+    """
+    have = {turn for memory in view.columns.memories if is_episode(memory) for turn in memory.source_turns}
+    forgotten = forgotten_turns(view.columns)
+    idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
+    planned: list[Planned] = []
+    waiting, ends = [], []
+    for sitting in sittings(told, idle, now):
+        found = plan(
+            view.owner,
+            sitting.turns,
+            have,
+            ended=sitting.ended,
+            zone=view.parameters.time_zone,
+            forgotten=forgotten,
+        )
+        planned += [one for one in found if view.columns.row(one.data.memory_id) is None]
+        if not sitting.ended:
+            ends.append(sitting.ends_at)
+            waiting += [group[0].seq for group, is_due in groups(sitting.turns, {*have, *forgotten}) if not is_due]
+    return Due(planned, min(waiting, default=None), min(ends, default=None))
+
+
+def decision(planned: Planned) -> Decision:
+    """The event that makes an episode: dated with its last message, caused by it, and of its session."""
+    said = planned.data.source_turns
+    return Decision(
+        JOB,
+        "summarise",
+        (planned.data.memory_id,),
+        planned.at,
+        planned.last.seq,
+        f"{len(said)} {'message' if len(said) == 1 else 'messages'} of one sitting",
+        planned.data,
+        said_at=planned.at,
+        session=planned.last.session,
+    )

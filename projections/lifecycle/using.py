@@ -1,0 +1,200 @@
+"""Whether a memory shaped a reply, by rule: it was put before the assistant, and the reply says something that only it says.
+
+Seed 003 boosts a memory that an answer rests on, not one that was merely at hand. What an assistant would have said anyway is
+no sign of it; so the words that count are those of the memory that nothing else in the prompt has: not the turn, not the
+messages before it, no tool, no other memory. Precision goes before recall: one word in common is chance. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from events.catalogue import MemoryReinforced
+from projections.columns import Columns
+from projections.context_lines import forgotten_turns
+from projections.extractive import sentences, words
+from projections.keywords_chinese import HAN as HAN_RUN
+from projections.keywords_chinese import read_chinese
+from projections.keywords_words import NEVER, WEAK, WEAK_HAN
+from projections.lifecycle.decision import Decision, use_of
+from projections.lifecycle.known import core
+from projections.lifecycle.summarising import JOB
+from projections.memory import Memory
+from projections.polarity import polarity
+from projections.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Injection, Said, ToolResult, Turn
+from projections.text import stem
+from projections.view import OwnerView
+
+MOST_READ = 8_000
+"""Characters of a reply that are read."""
+TOOLS = 16
+"""Newest tool results before a reply of which the words are no memory's."""
+LEAST_SHARED = 2
+"""Words that a sentence of the reply has of a sentence of the memory: one in common is chance ..."""
+TOLD = 0.5
+"""... and the share of that sentence's words: long texts on one matter have many in common."""
+HAN = "\u3400"
+"""From here on a word is no English one."""
+Words = frozenset[str]
+
+_EMPTY = frozenset(map(stem, NEVER))
+_NOBODY = ("user", "assistant", "用户")
+"""What texts call whoever has no name."""
+_STAMP = re.compile(r"^\[[^\]]{16}\] ")
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CLAUSE = re.compile(r"[,;:，；：、—]|\s[-–]\s|\bbut\b|但是?|不过")
+_NAME = re.compile(r"(?<=[^\s.!?:。！？] )(?!I\b)[A-Z][\w'-]+|\d[\d.,:]*")
+"""Capitalised words inside an English sentence, and numbers."""
+_KNOWS_NOTHING = re.compile(
+    r"\b(?:(?:do|did|does|can|could|have|has|had|was|were|am|are|is)(?:n't| not)|never|no)\b[^.!?]{0,24}\b(?:know|sure|recall|"
+    r"remember|record|find|found|mention(?:ed)?|t(?:ell|old)|sa(?:y|id)|aware|information|memor(?:y|ies)|idea|access)\b"
+    r"|(?:不|没有?|未|无法)[^。！？，,]{0,6}(?:知道|清楚|确定|记得|记录|提到|提过|说过|告诉|了解|找到|印象|信息)",
+    re.IGNORECASE,
+)
+"""The assistant says that it does not know."""
+
+
+class Exchange(NamedTuple):
+    """A reply to a turn for which memories were injected."""
+
+    reply: Turn
+    turn_id: str | None
+    injected: tuple[str, ...]
+    """Ids of the memories, each once."""
+    said: tuple[str, ...]
+    """What else was in sight: the turn, the messages before it, and what tools found."""
+
+
+def exchanges(told: Sequence[Said], after: int = 0) -> list[Exchange]:
+    """The replies beyond the seq `after` that had memories before them, in log order; linked as `projections.uses` links them."""
+    turns: dict[str, Turn] = {}
+    for_turn: dict[str, list[str]] = defaultdict(list)
+    waiting: dict[str | None, list[Injection]] = defaultdict(list)
+    before: dict[str | None, deque[Turn]] = defaultdict(lambda: deque(maxlen=WORKING_MESSAGES + 1))
+    tools: deque[str] = deque(maxlen=TOOLS)
+    found = []
+    for one in told:
+        if isinstance(one, ToolResult):
+            tools.append(one.text)
+        elif isinstance(one, Injection):
+            turn = turns.get(one.turn_id) if one.turn_id else None
+            waiting[one.session if turn is None else turn.session].append(one)
+            if one.turn_id is not None:
+                for_turn[one.turn_id] += one.ids
+        elif one.role in SPEAKING:
+            messages, unanswered = before[one.session], waiting[one.session]
+            if one.role in ASKING:
+                waiting[one.session] = [each for each in unanswered if each.turn_id == one.turn_id]
+            else:
+                waiting[one.session] = []
+                ids = for_turn[one.reply_to] if one.reply_to else [i for each in unanswered for i in each.ids]
+                turn_id = one.reply_to or next((each.turn_id for each in unanswered if each.turn_id), None)
+                if ids and one.seq > after:
+                    asked = [turns[turn_id].text] if turn_id in turns else []
+                    said = (*asked, *(each.text for each in messages), *tools)
+                    found.append(Exchange(one, turn_id, tuple(dict.fromkeys(ids)), said))
+            messages.append(one)
+            turns[one.turn_id] = one
+    return found
+
+
+def uses(view: OwnerView, told: Sequence[Said], after: int = 0) -> list[Decision]:
+    """That memories were used, each once for a reply, in log order. Not those that are gone by now, nor what was forgotten."""
+    columns = view.columns
+    forgotten = forgotten_turns(columns)
+    decisions = []
+    for exchange in exchanges(told, after):
+        if exchange.reply.turn_id in forgotten or exchange.turn_id in forgotten:
+            continue
+        rows = {one: columns.row(one) for one in exchange.injected}
+        memories = {
+            one: columns.memories[row]
+            for one, row in rows.items()
+            if row is not None and int(columns.state[row]) == Columns.LIVE
+        }
+        for memory_id, shared in shaping(exchange, memories).items():
+            decisions.append(
+                Decision(
+                    JOB,
+                    "use",
+                    (memory_id,),
+                    exchange.reply.at,
+                    exchange.reply.seq,
+                    f"reply {exchange.reply.turn_id} says what only this memory says ({len(shared)} words)",
+                    MemoryReinforced(memory_id=memory_id, outcome="used"),
+                    said_at=exchange.reply.at,
+                    actor="judge",
+                    session=exchange.reply.session,
+                    once=use_of(memory_id, exchange.reply.turn_id),
+                )
+            )
+    return decisions
+
+
+def shaping(exchange: Exchange, memories: Mapping[str, Memory]) -> dict[str, frozenset[str]]:
+    """The injected memories that shaped the reply, each with the words that show it.
+
+    What the assistant itself once said is left out: it may well say it again by itself.
+    """
+    at = exchange.reply.at
+    texts = {one: _STAMP.sub("", core(_content_at(memory, at))) for one, memory in memories.items()}
+    talk = _CODE.sub("\n", exchange.reply.text[:MOST_READ])
+    told = [_words_in(one) for one in sentences(talk) if not _KNOWS_NOTHING.search(one)]
+    names = [*_NOBODY, *(name for memory in memories.values() if (name := memory.speaker))]
+    found = {}
+    for memory_id, text in texts.items():
+        if memories[memory_id].source == "assistant":
+            continue
+        # Memories made of one turn say the same thing: they do not take each other's words away.
+        origin = set(memories[memory_id].source_turns)
+        others = [texts[one] for one in texts if one != memory_id and origin.isdisjoint(memories[one].source_turns)]
+        shown = _shown(text, told, [*exchange.said, *others], names)
+        if shown:
+            found[memory_id] = shown
+    return found
+
+
+def _shown(text: str, told: Sequence[dict[int, Words]], elsewhere: Sequence[str], names: Sequence[str]) -> Words:
+    """The words by which a sentence of the reply shows that it rests on the text; none if no sentence does."""
+    for stated in sentences(text):
+        own, certain = _words(stated) - _words_of(names), _words_of(_NAME.findall(stated))
+        for by_polarity in told:
+            shared = own & by_polarity.get(polarity(stated), frozenset())
+            if len(shared) < max(LEAST_SHARED, TOLD * len(own)):
+                continue
+            alone = shared - WEAK - _words_of(elsewhere)
+            alone = frozenset(one for one in alone if one < HAN or not any(one in each for each in elsewhere))
+            if len(alone) >= LEAST_SHARED or alone & certain:
+                return alone
+    return frozenset()
+
+
+def _words_in(sentence: str) -> dict[int, Words]:
+    """The words of a sentence's clauses by their polarity: what is denied is not what is said."""
+    found: dict[int, Words] = {}
+    for clause in _CLAUSE.split(sentence):
+        sign = polarity(clause)
+        found[sign] = found.get(sign, frozenset()) | _words(clause)
+    return found
+
+
+def _words_of(texts: Iterable[str]) -> Words:
+    return frozenset[str]().union(*map(_words, texts))
+
+
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> Words:
+    """Words by which it is compared: English ones by stem, Chinese nouns, names and verbs as a segmenter cuts them."""
+    found = frozenset(one for one in words(text) if one < HAN and one not in _EMPTY)
+    if HAN_RUN.search(text) is None:
+        return found
+    return found | {word for _, _, word, faint in read_chinese(text) if not (faint or word in WEAK_HAN)}
+
+
+def _content_at(memory: Memory, at: int) -> str:
+    """What the memory said at an instant, as far as its versions are kept."""
+    return next((one.content for one in memory.versions if one.until > at), memory.content)
