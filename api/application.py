@@ -22,6 +22,7 @@ from api.operating import Operator
 from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
+from api.restoring import Restorer
 from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
@@ -38,6 +39,7 @@ class Application:
     reader: Reader
     writer: Writer
     deleter: Deleter
+    restorer: Restorer
     records: Records
     chats: Chats
     replayer: Replayer

@@ -19,7 +19,6 @@ from projections.context_block import LEAST_BUDGET, SECTIONS, TITLES, Block, Lin
 from projections.context_lines import (
     Rules,
     Standing,
-    forgotten_turns,
     is_earlier,
     keeping_order,
     memory_line,
@@ -37,6 +36,7 @@ from projections.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closen
 from projections.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.redis_said import Recent, recent
 from projections.redis_view import RedisViews
+from projections.retraction import forgotten_turns
 from projections.sessions import WORKING_MESSAGES, Conversation, conversation
 
 BUDGET = 1_500

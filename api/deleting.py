@@ -1,4 +1,4 @@
-"""Deleting many memories at once: core and system ones are left alone, and whatever stays is named with the reason.
+"""Deleting memories, with what was made of them: ADR 0021. Whatever stays is named with the reason.
 
 Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
 """
@@ -7,25 +7,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.asked import check_memory_id, check_owner, refused
+from api.deletion import Deletion
 from api.reading import Reader
+from api.restoring import steps, taken_by
 from api.writing import Writer
-from events.catalogue import MemoryDeleted
-from events.envelope import prepare
+from events.catalogue import MemoryDeleted, MemoryUnmerged
+from events.envelope import AnyEvent, derived_id, new_event_id, prepare
 from events.errors import EngramlogError, InputError, NotFound
 from events.log import Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.memory import DAY, Memory
 from projections.query import moment
+from projections.redis_view import RedisViews
+from projections.retracting import Retracting, Taken
 from projections.scene import trouble_with
 
 SPARED = ("core", "system")
-"""Tiers that are never deleted here."""
+"""Tiers that are deleted only where they are asked for by name and it is said that they are meant."""
+ROUNDS = 3
+"""How often at most what was made meanwhile is looked for: a job that began before may end after."""
 _BETWEEN = re.compile(r"[\s,;，、；]+")
 """What may stand between ids; none of it can stand inside one."""
+Progress = Callable[[int, int], None]
 
 
 def split_ids(texts: Iterable[str]) -> list[str]:
@@ -33,78 +39,26 @@ def split_ids(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(one for text in texts for one in _BETWEEN.split(text) if one))
 
 
-@dataclass(slots=True)
-class Deletion:
-    """What became of a request to delete."""
+class Planned(NamedTuple):
+    """One memory that is to be deleted, and what goes with it: never parted between two requests."""
 
-    owner: str
-    ids: list[str]
-    """As asked for, each once."""
-    position: str
-    """Where the last deletion stands, or the position at which it was found that there is nothing to write."""
-    deleted: list[str] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    """Id -> why it was not deleted."""
-    waiting: list[str] = field(default_factory=list)
-    """Written, and parked behind an event of the owner that cannot be folded."""
-    changes: list[dict[str, Any]] = field(default_factory=list)
-    """Change-log entries of the deletions."""
-    restorable_until: int | None = None
-    """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
-    error: EngramlogError | None = None
-    """What stopped it between two requests."""
-    warning: dict[str, Any] = field(default_factory=dict)
-    """`quarantined`, where the owner is."""
-    spared: bool = False
-    """Whether a core or system memory was left alone."""
-    beyond_change: dict[str, InputError] = field(default_factory=dict)
-    """Those of the skipped that no event can change: unknown, purged or merged away."""
+    root: str
+    event_id: str
+    also: tuple[Taken, ...]
 
     @property
-    def exit_code(self) -> int:
-        """0 all deleted; 3 partly, or a core or system memory left alone; else 1 nothing, 2 no id that could be deleted."""
-        if self.deleted or self.waiting or self.spared:
-            return 3 if self.skipped or self.waiting else 0
-        return 2 if len(self.beyond_change) == len(self.ids) else 1
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready: what was deleted, what was skipped and why, in the order asked for."""
-        answer: dict[str, Any] = {
-            "owner": self.owner,
-            "deleted": self.deleted,
-            "skipped": [{"id": one, "reason": self.skipped[one]} for one in self.ids if one in self.skipped],
-            "position": self.position,
-            "restorable_until": moment(self.restorable_until),
-        }
-        if self.waiting:
-            answer["waiting"] = self.waiting
-        if self.error is not None:
-            answer["error"] = self.error.as_dict()
-        return answer | self.warning
-
-    def as_effects(self) -> dict[str, Any]:
-        """The same of a single id, as any verb answers: with `id` and `changes`."""
-        return {"id": self.ids[0], "changes": self.changes} | self.as_dict()
-
-    @property
-    def refusal(self) -> InputError | None:
-        """Why nothing at all could be deleted, where no id names a memory that any event can change."""
-        if self.exit_code != 2:
-            return None
-        found = list(self.beyond_change.values())
-        if len(found) == 1:
-            return found[0]
-        kind = NotFound if all(isinstance(one, NotFound) for one in found) else InputError
-        told = f"nothing was deleted: {found[0].message} (and {len(found) - 1:,} more)"
-        return kind(told, owner=self.owner, skipped=self.as_dict()["skipped"])
+    def size(self) -> int:
+        """How many events it takes."""
+        return 1 + len(self.also) + sum(one.apart for one in self.also)
 
 
 class Deleter:
     """Deletes memories of one store. Safe for threads."""
 
-    def __init__(self, reader: Reader, writer: Writer) -> None:
+    def __init__(self, reader: Reader, writer: Writer, views: RedisViews) -> None:
         self._reader = reader
         self._writer = writer
+        self._views = views
 
     def delete_many(
         self,
@@ -113,43 +67,49 @@ class Deleter:
         *,
         actor: str = "user",
         occurred_at: str | None = None,
-        on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+        with_sources: bool = False,
+        core: bool = False,
+        dry_run: bool = False,
+        event_id: str | None = None,
+        on_progress: Progress = lambda _done, _total: None,
     ) -> Deletion:
-        """Soft delete, in requests of 1,000 ids; `on_progress` is told (done, total).
+        """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
 
+        `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
+        `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
         Raises InputError for an owner, an id, an actor or a time that cannot be: then nothing is written.
         """
         check_owner(owner)
         wanted = [check_memory_id(one) for one in dict.fromkeys(ids)]
         if not wanted:
             raise refused("ids", "none", "the ids of memories to delete")
+        if event_id is not None:
+            if len(wanted) > 1:
+                raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
+            if (known := self._known(owner, wanted[0], event_id.lower())) is not None:
+                return known
         when = self._writer.when(occurred_at)
-        answer, standing = self._judged(owner, wanted, when)
+        answer, plan = self._judged(owner, wanted, when, with_sources=with_sources, core=core, event_id=event_id)
+        answer.dry_run = dry_run
         if answer.refusal is not None:
             return answer
-        receipts: list[Receipt] = []
-        for start in range(0, len(standing), MAX_REQUEST_EVENTS):
-            request = standing[start : start + MAX_REQUEST_EVENTS]
-            data: list[Any] = [MemoryDeleted(memory_id=one) for one in request]
-            events = [prepare(self._writer.event(one, owner, when, actor)) for one in data]
-            try:
-                receipts += self._writer.append_all(events)
-            except EngramlogError as problem:
-                if not receipts:
-                    raise
-                answer.error = problem
-                answer.skipped |= dict.fromkeys(standing[start:], f"not written: {problem.message}")
-                break
-            on_progress(len(receipts), len(standing))
+        if dry_run:
+            answer.deleted = [one.root for one in plan]
+            return answer
+        written, receipts = self._write(answer, plan, when, actor, on_progress)
         if receipts:
-            self._tell(answer, standing[: len(receipts)], receipts)
+            receipts += self._follow(answer, written, receipts, when, actor)
+            self._tell(answer, written, receipts)
         return answer
 
-    def _judged(self, owner: str, wanted: list[str], when: int) -> tuple[Deletion, list[str]]:
-        """What stays and why, and the ids that a deletion would change."""
+    def _judged(
+        self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, event_id: str | None
+    ) -> tuple[Deletion, list[Planned]]:
+        """What stays and why, and what is to be deleted with what goes along."""
         with self._reader.scene(owner) as scene:
             answer = Deletion(owner, wanted, scene.position, warning=scene.warning)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
+            retracting = Retracting(scene.view.columns)
             found: dict[str, Memory] = {}
             for one in wanted:
                 try:
@@ -163,13 +123,13 @@ class Deleter:
                 answer.beyond_change[one] = trouble
             elif memory.deleted_at is not None:
                 answer.skipped[one] = f"memory {one} was deleted already, {moment(memory.deleted_at)}"
-            elif memory.tier in SPARED:
+            elif memory.tier in SPARED and not core:
                 answer.skipped[one] = f"memory {one} is of tier {memory.tier}: core and system memories are left alone"
                 answer.spared = True
             else:
                 standing.append(one)
         answer.skipped |= {one: refusal.message for one, refusal in answer.beyond_change.items()}
-        return answer, standing
+        return answer, _planned(answer, retracting, standing, with_sources=with_sources, event_id=event_id)
 
     def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
         """Why no verb can change this memory, in the words of all verbs."""
@@ -179,18 +139,140 @@ class Deleter:
             return problem
         return None
 
-    def _tell(self, answer: Deletion, written: list[str], receipts: list[Receipt]) -> None:
+    def _write(
+        self, answer: Deletion, plan: list[Planned], when: int, actor: str, on_progress: Progress
+    ) -> tuple[list[Planned], list[Receipt]]:
+        """Append what is planned; what the store did not take is named in the answer."""
+        receipts: list[Receipt] = []
+        written: list[Planned] = []
+        total = sum(one.size for one in plan)
+        for request in _requests(plan):
+            events = [event for one in request for event in self._events(answer.owner, one, when, actor)]
+            try:
+                receipts += self._writer.append_all([prepare(event) for event in events])
+            except EngramlogError as problem:
+                if not receipts:
+                    raise
+                answer.error = problem
+                left = [one for one in plan if one not in written]
+                answer.skipped |= {one.root: f"not written: {problem.message}" for one in left}
+                answer.also = {one.id: one.reason for done in written for one in done.also}
+                break
+            written += request
+            on_progress(len(receipts), total)
+        return written, receipts
+
+    def _events(self, owner: str, planned: Planned, when: int, actor: str, *, root: bool = True) -> list[AnyEvent]:
+        """The deletion and what it takes along, which names it as its cause."""
+        data: Any = MemoryDeleted(memory_id=planned.root)
+        events = [self._writer.event(data, owner, when, actor, event_id=planned.event_id)] if root else []
+        for one in planned.also:
+            steps: list[Any] = [MemoryUnmerged(into=one.id)] if one.apart else []
+            for step in [*steps, MemoryDeleted(memory_id=one.id)]:
+                name = derived_id("delete along", owner, planned.event_id, type(step).__name__, one.id)
+                events.append(
+                    self._writer.event(step, owner, when, actor, event_id=name, causation_id=planned.event_id)
+                )
+        return events
+
+    def _follow(
+        self, answer: Deletion, written: list[Planned], receipts: list[Receipt], when: int, actor: str
+    ) -> list[Receipt]:
+        """Take along what was made of it between the look and the append."""
+        found: list[Receipt] = []
+        for _ in range(ROUNDS):
+            self._writer.settle([*receipts, *found])
+            with self._reader.scene(answer.owner) as scene:
+                if scene.warning:
+                    break
+                retracting = Retracting(scene.view.columns)
+                missed = [one._replace(also=retracting.missed(one.root)) for one in written]
+            events = [event for one in missed for event in self._events(answer.owner, one, when, actor, root=False)]
+            if not events:
+                break
+            try:
+                found += self._writer.append_all([prepare(event) for event in events[:MAX_REQUEST_EVENTS]])
+            except EngramlogError as problem:
+                answer.error = problem
+                break
+            answer.also |= {late.id: late.reason for one in missed for late in one.also}
+        return found
+
+    def _tell(self, answer: Deletion, written: list[Planned], receipts: list[Receipt]) -> None:
         """Wait for the fold, and read from the change log what each deletion did."""
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
         answer.changes = self._writer.effects(answer.owner, receipts)
         with self._reader.scene(answer.owner) as scene:
             answer.warning = scene.warning
-        did = {one["memory"]: one for one in answer.changes}
+        did = {one["memory"]: one for one in answer.changes if one["event"] == MemoryDeleted.__name__}
         for one in written:
-            if one not in did:
-                answer.waiting.append(one)
-            elif did[one]["decision"] == "ignored":
-                answer.skipped[one] = did[one]["reason"]
+            if one.root not in did:
+                answer.waiting.append(one.root)
+            elif did[one.root]["decision"] == "ignored":
+                answer.skipped[one.root] = did[one.root]["reason"]
             else:
-                answer.deleted.append(one)
+                answer.deleted.append(one.root)
+
+    def _known(self, owner: str, memory_id: str, event_id: str) -> Deletion | None:
+        """What became of the same deletion where it was asked for before, else None."""
+        with self._reader.scene(owner) as scene:
+            row = scene.view.columns.row(memory_id)
+            deleted_at = None if row is None else scene.view.columns.memories[row].deleted_at
+            if deleted_at is None:
+                return None
+            said = Retracting(scene.view.columns).still_said_in(memory_id)
+            kept = int(scene.view.parameters.deleted_kept_days * DAY)
+            warning, partition = scene.warning, scene.partition
+        found = steps(self._views, owner, partition)
+        if memory_id not in found or found[memory_id].event_id != event_id:
+            return None
+        along = taken_by(self._views, owner, found, found[memory_id])
+        changes = [found[one].change for one in (memory_id, *along)]
+        return Deletion(
+            owner,
+            [memory_id],
+            changes[-1]["position"],
+            deleted=[memory_id],
+            also=dict.fromkeys(along, f"it went with {memory_id}"),
+            still_said_in=said,
+            changes=changes,
+            restorable_until=deleted_at + kept,
+            warning=warning,
+        )
+
+
+def _planned(
+    answer: Deletion, retracting: Retracting, standing: list[str], *, with_sources: bool, event_id: str | None
+) -> list[Planned]:
+    """One plan a memory; what an earlier one takes along is not named again."""
+    plan: list[Planned] = []
+    for one in standing:
+        taking = retracting.take(one, with_sources=with_sources)
+        planned = Planned(
+            one, event_id or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
+        )
+        if planned.size > MAX_REQUEST_EVENTS:
+            answer.skipped[one] = (
+                f"{len(planned.also):,} memories would go with it, more than one request holds: delete some of them first"
+            )
+            continue
+        plan.append(planned)
+        answer.also |= {also.id: also.reason for also in planned.also}
+        answer.left_alone |= {left.id: left.reason for left in taking.left}
+    answer.still_said_in = list(dict.fromkeys(said for one in plan for said in retracting.still_said_in(one.root)))
+    return plan
+
+
+def _requests(plan: list[Planned]) -> Iterable[list[Planned]]:
+    """Plans in requests of at most 1,000 events, none of them parted."""
+    request: list[Planned] = []
+    room = MAX_REQUEST_EVENTS
+    for one in plan:
+        if one.size > room:
+            yield request
+            request, room = [], MAX_REQUEST_EVENTS
+        request.append(one)
+        room -= one.size
+    if request:
+        yield request

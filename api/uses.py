@@ -7,11 +7,11 @@ from typing import Any
 from api.asked import check_limit
 from api.reading import Reader
 from api.scenes import Progress
-from projections.context_lines import forgotten_turns
 from projections.memory import SECRET
 from projections.query import card, moment
 from projections.redis_said import all_said
 from projections.redis_view import RedisViews
+from projections.retraction import forgotten_turns
 from projections.sensitivity import detect_sensitivity
 from projections.sessions import Turn
 from projections.uses import uses_of

@@ -1,4 +1,4 @@
-"""Writing: raw events, and the verbs that people use: negate, delete, restore, merge, un-merge.
+"""Writing: raw events, and the verbs that people use: negate, merge, un-merge; deleting and restoring build on it.
 
 Every verb only appends; what it did is read from the change log once the events are folded.
 """
@@ -13,15 +13,7 @@ from msgspec import structs
 
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
-from events.catalogue import (
-    MemoryCreated,
-    MemoryDeleted,
-    MemoryMentioned,
-    MemoryMerged,
-    MemoryNegated,
-    MemoryRestored,
-    MemoryUnmerged,
-)
+from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, MemoryNegated, MemoryUnmerged
 from events.door import make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, StoreUnavailable
@@ -152,18 +144,6 @@ class Writer:
                 memory_id=memory_id,
             )
         return self._one(owner, memory_id, MemoryMentioned(memory_id=memory_id), actor, occurred_at)
-
-    def delete(
-        self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
-    ) -> dict[str, Any]:
-        """Soft delete: hidden at once, kept 30 days, can be restored. The text stays in the log until contents are sealed."""
-        return self._one(owner, memory_id, MemoryDeleted(memory_id=check_memory_id(memory_id)), actor, occurred_at)
-
-    def restore(
-        self, owner: str, memory_id: str, *, actor: str = "user", occurred_at: str | None = None
-    ) -> dict[str, Any]:
-        """Undo a soft delete."""
-        return self._one(owner, memory_id, MemoryRestored(memory_id=check_memory_id(memory_id)), actor, occurred_at)
 
     def unmerge(self, owner: str, into: str, *, actor: str = "user", occurred_at: str | None = None) -> dict[str, Any]:
         """Undo a merge: the sources come back as they were."""

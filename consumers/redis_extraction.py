@@ -16,7 +16,6 @@ from consumers.redis_lifecycle import Done, Lifecycle
 from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
 from projections.chat import Chat, Usage
-from projections.context_lines import forgotten_turns
 from projections.fold import ReadTurns
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
@@ -28,6 +27,7 @@ from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, still_stan
 from projections.model_prompts import prompt
 from projections.redis_said import said_from
 from projections.redis_view import RedisViews
+from projections.retraction import deleted_turns
 from projections.sessions import Said
 from projections.view import OwnerView
 
@@ -211,7 +211,7 @@ class _Run:
             return None
         if self._said is None:
             self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE)
-        return talk_about(unread, self._said, Shelf(view), forgotten_turns(view.columns), view.parameters.time_zone)
+        return talk_about(unread, self._said, Shelf(view), deleted_turns(view.columns), view.parameters.time_zone)
 
     def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
         try:
@@ -278,7 +278,7 @@ def _by_model(
     if view.state.read != read:
         return []
     unread = takewhile(lambda one: one.seq <= talk.unread[-1].seq, unread_turns(view))
-    standing = still_standing(talk, {one.turn.turn_id for one in unread}, forgotten_turns(view.columns))
+    standing = still_standing(talk, {one.turn.turn_id for one in unread}, deleted_turns(view.columns))
     if not standing.unread:
         return []
     verdicts = (

@@ -26,6 +26,7 @@ from api.operating import Operator
 from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
+from api.restoring import Restorer
 from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
@@ -209,7 +210,8 @@ def assemble(
         views=store.views,
         reader=reader,
         writer=writer,
-        deleter=Deleter(reader, writer),
+        deleter=Deleter(reader, writer, store.views),
+        restorer=Restorer(reader, writer, store.views),
         records=Records(store.log, store.views, reader, writer),
         chats=Chats(store.log, reader, writer),
         replayer=replayer,

@@ -1,6 +1,6 @@
 """What a block may hold of an owner's memories and of a conversation, and what must not be in it. Pure.
 
-Never: a secret, what was negated or superseded, what was deleted, a turn that a deleted memory was made of. Sensitive texts
+Never: a secret, what was negated or superseded, what was deleted, a turn that somebody retracted. Sensitive texts
 (addresses, telephone numbers) only where they are asked for. A turn of which something was taken back since says so.
 """
 
@@ -17,7 +17,7 @@ from events.partitions import position_text
 from projections.columns import Columns
 from projections.context_block import Line
 from projections.corrections import Correction, verbatim
-from projections.episode import SENSITIVE, is_episode, local
+from projections.episode import SENSITIVE, local
 from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
 from projections.sensitivity import detect_sensitivity
@@ -47,23 +47,9 @@ class Rules(NamedTuple):
     most_sensitive: int
     """Sensitivity up to which texts may be shown: 1, or 2 where sensitive ones are asked for."""
     forgotten: frozenset[str]
-    """Turns that a deleted memory was made of."""
+    """Turns that somebody retracted."""
     corrected: Mapping[str, Sequence[Correction]] = {}
     """Turn -> statements made of it that no longer hold."""
-
-
-def forgotten_turns(columns: Columns) -> frozenset[str]:
-    """Turns of which a memory was made that its owner deleted, or that is purged: what they said is not told again.
-
-    An episode that faded and was purged by itself says nothing about its turns.
-    """
-    gone = (columns.memories[int(row)] for row in np.flatnonzero(columns.state >= Columns.DELETED))
-    return frozenset(
-        turn
-        for memory in gone
-        if memory.deletion == "user_delete" or (memory.purged_at is not None and not is_episode(memory))
-        for turn in (*memory.source_turns, *(one.turn_id for one in memory.user_mentions if one.turn_id is not None))
-    )
 
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
@@ -74,10 +60,9 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         return "negated"
     if memory.sensitivity > rules.most_sensitive:
         return "sensitive"
-    made_of_turns = (
-        memory.tier == "episode" or memory.kind == "episode" or memory.summarises or memory.source == "judge"
-    )
-    if made_of_turns and not rules.forgotten.isdisjoint(memory.source_turns):
+    sums_up = memory.tier == "episode" or memory.kind == "episode" or memory.summarises
+    told = [turn in rules.forgotten for turn in memory.source_turns]
+    if any(told) and (sums_up or (memory.source == "judge" and all(told))):
         return "deleted"
     return None
 

@@ -123,22 +123,22 @@ def plan(
 ) -> list[Planned]:
     """The episodes that fall due in a sitting, oldest first, as `groups` has them; turns in `forgotten` say nothing.
 
-    Each has an id derived from the owner, the session and its first and last turn: planned again, it is the same memory.
+    Each has an id derived from the owner, the session and its turns: planned again, it is the same memory.
     """
     found = []
     for group, is_due in groups(turns, {*summarised, *forgotten}, ended=ended):
         text = summary(group, zone) if is_due else None
         if text is None:
             continue
-        first, last = group[0], group[-1]
+        ids = tuple(dict.fromkeys(turn.turn_id for turn in group))
         data = MemoryCreated(
-            memory_id=PREFIX + derived_id("episode", owner, first.session or "", first.turn_id, last.turn_id),
+            memory_id=PREFIX + derived_id("episode", owner, group[0].session or "", *ids),
             content=text,
             category="temporary",
             kind=KIND,
             tier="episode",
             source="system",
-            source_turns=tuple(dict.fromkeys(turn.turn_id for turn in group)),
+            source_turns=ids,
         )
         found.append(Planned(data, group))
     return found

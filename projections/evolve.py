@@ -207,9 +207,16 @@ _NAMES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
 
 def neighbours(memory: Memory) -> tuple[str, ...]:
     """Ids of other memories that an event about this one may change or follow."""
-    if not (memory.merged_into or memory.negations or memory.conflicts or memory.merged_from or memory.unmerged_from):
+    if not (
+        memory.merged_into
+        or memory.negations
+        or memory.conflicts
+        or memory.merged_from
+        or memory.unmerged_from
+        or memory.corrects
+    ):
         return ()
     found = [*memory.conflicts, *memory.merged_from, *memory.unmerged_from]
     found += [negation.replaced_by for negation in memory.negations if negation.replaced_by]
-    found += [i for i in (memory.merged_into, memory.superseded_by) if i]
+    found += [i for i in (memory.merged_into, memory.superseded_by, memory.corrects) if i]
     return tuple(found)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from typing import Any
 
+import msgspec
+
 from events.catalogue import (
     MemoryCompressed,
     MemoryDeleted,
@@ -219,10 +221,25 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
             source = scene.get(source_id)
             if source is not None and source.merged_into == one.id and source.purged_at is None:
                 waiting.append(source.id)
+        _forget_correction(scene, one)
         for merge_id in one.unmerged_from:  # a retired merge still says what its sources said
             retired = scene.get(merge_id)
             if retired is not None and retired.retired_at is not None and retired.purged_at is None:
                 waiting.append(retired.id)
+
+
+def _forget_correction(scene: Scene, purged: Memory) -> None:
+    """What a memory was corrected to is told no more once the correction is purged."""
+    old = scene.get(purged.corrects) if purged.corrects else None
+    if old is None or all(
+        one.replaced_by != purged.id or not (one.reason or one.new_preference) for one in old.negations
+    ):
+        return
+    negations = tuple(
+        msgspec.structs.replace(one, reason="", new_preference=None) if one.replaced_by == purged.id else one
+        for one in old.negations
+    )
+    scene.adjust(old, negations=negations)
 
 
 def erase(scene: Scene, data: MemoryErased, _event: Event[Any]) -> None:

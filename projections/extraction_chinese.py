@@ -55,12 +55,22 @@ _VAGUE = re.compile(
     "|一些[^，。、《]{1,5}$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:电影|小说|书|歌曲?|技能|菜"
     "|餐厅|古城|地方|城市|景点|节目|游戏|课程|食物|作品)$"
 )
+_OUTSIDE = re.compile(
+    "^(?:[吃喝做玩看听去来养买学用打写说想]了?)$|^(?:外面|里面|[这那][里边])|可多了?$|(?<![回出过起下进])(?<!(?<![晚早])上)[来去]了?$"
+    "|^(?:正?在)?(?:[看听玩学练打做跑读写唱画弹养用干吃喝]|从事|练习|学习)[了过]?(?:已经)?有?[好快]?[\\d一二两三四五六七八九十几多半百]+多?"
+    "(?:年|个?月|遍|次|天|个?小时|分钟)多?了?$|^(?:正?在)?(?:做|干|忙)自己的(?:工作|事情?)$"
+)
+"""A verb without what it is done to, a place that is none: what it is about was said elsewhere."""
+_RUNS_ON = re.compile("我(?:每|平时|经常|也|还|就|都|会|要|想|今|在|是|有|没|不|最|很|特别|非常|从|可以|能|觉得|感觉)")
+"""A second clause without a comma before it."""
+_TITLE = re.compile("《[^》]*》")
+_TO_COME = re.compile("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
 _GOES_ON = re.compile("而是|名?叫做?|名字[叫是]|《")
 _OPEN_END = re.compile(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
 _FOR_NOW = re.compile("最近|现在|目前|这几天|这段时间|近来")
 _WHERE = re.compile("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
 _PEOPLE = re.compile(
-    "(?:[达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
+    "(?:[闲达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
 )
 """People by what they are, not by where they are from."""
 _BY_DEGREES = frozenset({"喜欢", "偏好"})
@@ -108,7 +118,7 @@ def chinese_statement(clause: Clause, turn: Turn) -> Statement | None:
     said = "".join(clause.text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
     correction = bool(_CORRECTS.search(said) or _CORRECTS.search(f"{clause.before}，"))
     said = _FILLERS.sub("", said).strip("，：: ")
-    said = re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|哈|嘛|吧|的说)+$", "", said)
+    said = re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
     for pattern, rule in COMPILED:
         found = pattern.match(said)
         if found is not None:
@@ -135,12 +145,14 @@ def _stated(
     ends = f"{name}是{denied}" if denied else f"{name}喜欢{thing}" if ended else None
     turned = polarity(said) if not denied else 1
     twice = rule.dislikes and turned == 1
-    category = rule.category
+    category, kind = rule.category, rule.kind
     if category == "stable_preference" and _FOR_NOW.search(said):
         category = "short_term_preference"
+    if (category, kind) == ("fact", "fact") and _TO_COME.search(said):
+        category, kind = "temporary", "plan"
     elsewhen = rule.predicate == "年龄" and of_another_time(content, turn.year)
     triple = None if twice or elsewhen else _triple(said, groups, thing, rule, name)
-    return Statement(content, category, rule.kind, turned, asserted, rule.confidence,
+    return Statement(content, category, kind, turned, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction or denied is not None, ends)  # fmt: skip
 
 
@@ -151,6 +163,8 @@ def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, na
     if groups.get("slot") is not None:  # 我最喜欢的颜色是, 我喜欢的都是
         slot = str(groups["slot"]).rstrip("都就也还")
         predicate = f"{'最' if '最' in said else ''}喜欢的{slot}" if slot else "喜欢"
+    if predicate == "在" and thing.startswith("做"):
+        return None
     if predicate == "在" and (found := _WHERE.fullmatch(thing)) is not None:
         return Fact(name, f"{found['does']}于", found["place"])
     thing = re.sub("^[个位名]", "", thing) or thing
@@ -158,7 +172,7 @@ def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, na
         return None if _PEOPLE.search(thing) else Fact(name, predicate, thing[:-1])
     if predicate not in _BY_DEGREES:
         return Fact(name, predicate, named(thing, name), rule.dislikes)
-    thing = re.sub("[也都还了]+$", "", thing) or thing
+    thing = re.sub("[也都还了]+$", "", re.sub("^[^的，]{1,3}的[就都]?是", "", thing)) or thing
     # What is denied under a condition is not denied without it: then the condition stays with the thing.
     thing, condition = (thing, None) if rule.dislikes else parted(thing)
     return Fact(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
@@ -179,6 +193,8 @@ def _says_something(said: str, thing: str, rule: Rule) -> bool:
         _WE.search(said)
         or _POINTS.search(thing)
         or _VAGUE.search(thing)
+        or _OUTSIDE.search(thing.replace("我的", "自己的"))
+        or _RUNS_ON.search(_TITLE.sub("", thing))
         or _LEFT_OPEN.search(said)
         or _OPEN_END.search(said)
     ):

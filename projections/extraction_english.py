@@ -60,8 +60,8 @@ _VAGUE = re.compile(
     "|a great time|in touch"
     "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
     "| called)"
-    "|what happened|similar|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
-    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b"
+    "|what happened|accordingly|similar|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
+    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$"
     r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
     "|tips|advice|ideas?"
     r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
@@ -139,7 +139,7 @@ def _opened(text: str) -> tuple[str, bool]:
 def _stated(
     clause: Clause, turn: Turn, found: re.Match[str], rule: Rule, correction: bool, denied: str | None
 ) -> Statement | None:
-    said, groups = found.string, found.groupdict()
+    said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
     if not _says_something(said, thing, rule):
         return None
@@ -165,6 +165,11 @@ def _stated(
     ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
     return Statement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
+
+
+def _of_age(found: re.Match[str]) -> str:
+    """The clause, without what it tells after the age where that says nothing by itself: "I'm 44 and new to this"."""
+    return found[0] if _VAGUE.search(found.string[found.end() :]) else found.string
 
 
 def _within_its_time(clause: Clause, content: str) -> str:

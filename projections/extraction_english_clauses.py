@@ -41,7 +41,7 @@ _REPORTS = re.compile(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,400})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
 
 

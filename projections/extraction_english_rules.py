@@ -177,7 +177,8 @@ RULES: tuple[Rule, ...] = (
         "temporary", "plan", 0.8, loose=True,
     ),
     Rule(
-        "^I(?:'m| am) (?:also )?(?P<object>(?:starting|meeting|visiting|traveling|travelling|flying|attending"
+        "^I(?:'m| am) (?:also )?(?P<object>(?!starting to (?:feel|think|reali[sz]e|worry|wonder|get|see) )"
+        "(?:starting|meeting|visiting|traveling|travelling|flying|attending"
         f"|moving|hosting|joining|taking|having|going|heading|leaving|playing|running|performing) .*(?:{DAY}).*)$"
         rf"|^I(?:'ll| will)(?: be)? (?P<object2>(?:\w+) .*(?:{DAY}).*)$",
         "temporary", "plan", 0.7,

@@ -15,6 +15,7 @@ from projections.laws import LAWS
 from projections.memory import LEVELS, SECRET, Memory, Negation
 from projections.modes import Mode, effective_levels, reasons_told, visibility
 from projections.provenance import provenance
+from projections.retraction import forgotten_turns
 from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD, OwnerView
 
@@ -112,11 +113,12 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     """Everything about one memory; a secret's texts only where `reveal` asks for them."""
     hidden = memory.sensitivity >= SECRET and not reveal
     reading = view.law.read(memory, now, view.parameters)
+    gone = _gone(view, memory.negations)
     negations = [
         {
             "time": moment(n.at),
-            "reason": None if hidden else n.reason,
-            "new_preference": None if hidden else _correction(view, n, reveal=reveal),
+            "reason": None if hidden or n in gone else n.reason,
+            "new_preference": None if hidden or n in gone else _correction(view, n, reveal=reveal),
             "resolution": n.resolution,
             "replaced_by": n.replaced_by,
             "turn_id": n.turn_id,
@@ -168,14 +170,25 @@ def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
 
 
 def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:
-    """What holds instead, as far as it may be told: no text of a memory that was deleted, a secret only where asked for."""
+    """What holds instead, as far as it may be told: a secret only where asked for."""
     text = negation.new_preference
-    successor = view.get(negation.replaced_by) if negation.replaced_by else None
-    gone = successor is not None and (successor.deleted_at is not None or successor.purged_at is not None)
-    if text is None or gone:
+    if text is None:
         return None
+    successor = view.get(negation.replaced_by) if negation.replaced_by else None
     secret = detect_sensitivity(text) >= SECRET or (successor is not None and successor.sensitivity >= SECRET)
     return WITHHELD if secret and not reveal else text
+
+
+def _gone(view: OwnerView, negations: Sequence[Negation]) -> frozenset[Negation]:
+    """Negations whose words may not be told: their correction is deleted, or the turn that stated them retracted."""
+    told = [one for one in negations if one.turn_id is not None]
+    forgotten = forgotten_turns(view.columns) if told else frozenset[str]()
+    return frozenset(one for one in negations if one.turn_id in forgotten or _is_deleted(view, one.replaced_by))
+
+
+def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
+    memory = view.get(memory_id) if memory_id else None
+    return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)
 
 
 def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], partition: int) -> dict[str, Any]:

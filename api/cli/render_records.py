@@ -77,6 +77,7 @@ def deleted_one(answer: dict[str, Any]) -> None:
         render.effects(
             {name: value for name, value in answer.items() if name in ("id", "position", "changes", "quarantined")}
         )
+        _along(answer)
         return
     out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
 
@@ -85,16 +86,47 @@ def deleted_many(answer: dict[str, Any], console: Console = out) -> None:
     """What deleting several memories did: those deleted in a line, those left in a table with the reasons."""
     deleted, skipped = answer["deleted"], answer["skipped"]
     told = f": {_named(deleted)}" if deleted else ""
-    console.print(Text.assemble(f"{len(deleted):,} deleted", (told, "cyan"), (f"  at {answer['position']}", "dim")))
+    done = "would be deleted" if answer["dry_run"] else "deleted"
+    console.print(Text.assemble(f"{len(deleted):,} {done}", (told, "cyan"), (f"  at {answer['position']}", "dim")))
+    _along(answer, console)
     if waiting := answer.get("waiting"):
         console.print(f"[yellow]Written, but not folded yet: {_named(waiting)}[/]")
     if not skipped:
         return
     console.print(f"[yellow]{len(skipped):,} skipped[/]")
-    rows: list[dict[str, Cell]] = [{"id": Text(one["id"]), "reason": Text(one["reason"])} for one in skipped[:SHOWN]]
+    _reasons(skipped, console)
+
+
+def restored(answer: dict[str, Any], console: Console = out) -> None:
+    """What restoring a memory did, what came back with it and what did not."""
+    apart = ("also", "not_restored")
+    render.effects({name: value for name, value in answer.items() if name not in apart})
+    if answer["also"]:
+        console.print(f"{len(answer['also']):,} came back with it")
+        _reasons(answer["also"], console)
+    if answer["not_restored"]:
+        console.print(f"[yellow]{len(answer['not_restored']):,} stay deleted[/]")
+        _reasons(answer["not_restored"], console)
+
+
+def _along(answer: dict[str, Any], console: Console = out) -> None:
+    """What goes with what is deleted, what is left alone, and where it is still said."""
+    if answer["also"]:
+        console.print(f"{len(answer['also']):,} made of it {'would go' if answer['dry_run'] else 'went'} with it")
+        _reasons(answer["also"], console)
+    if answer["left_alone"]:
+        console.print(f"[yellow]{len(answer['left_alone']):,} made of it left alone[/]")
+        _reasons(answer["left_alone"], console)
+    if said := answer["still_said_in"]:
+        named = _named(said)
+        console.print(f"[yellow]Still said in {_several(len(said), 'turn')}[/]: {named}  [dim](--with-sources)[/]")
+
+
+def _reasons(told: list[dict[str, str]], console: Console) -> None:
+    rows: list[dict[str, Cell]] = [{"id": Text(one["id"]), "reason": Text(one["reason"])} for one in told[:SHOWN]]
     tabulate((Column("id", is_id=True), Column("reason", takes_rest=True)), rows, console)
-    if len(skipped) > SHOWN:
-        console.print(f"[dim]and {len(skipped) - SHOWN:,} more; --json names all[/]")
+    if len(told) > SHOWN:
+        console.print(f"[dim]and {len(told) - SHOWN:,} more; --json names all[/]")
 
 
 def _named(ids: list[str]) -> str:

@@ -184,22 +184,39 @@ def delete(
             show_default=False,
         ),
     ],
+    with_sources: Annotated[
+        bool, typer.Option("--with-sources", help="Retract the turns that say it too, and all that was made of them.")
+    ] = False,
+    core: Annotated[
+        bool, typer.Option("--core", help="Core and system memories are meant too, where they are named.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would be deleted and what would go with it; write nothing.")
+    ] = False,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
     """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
 
-    Core and system memories are left alone and named: exit code 3, also for a single one (a `MemoryDeleted` that is appended
-    deletes them too). Of several ids those that cannot be deleted are named with the reason, and the others deleted: 3. Where
-    nothing is deleted: 2 if every id is unknown, purged or merged away, else 1.
+    What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system
+    memories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that
+    cannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,
+    purged or merged away, else 1.
     """
     wanted = split_ids(_standard_input() if one == "-" else one for one in ids)
     with opened(context) as application, progress("deleting", json) as advance:
         answer = application.deleter.delete_many(
-            owner, wanted, actor=actor, occurred_at=occurred_at, on_progress=advance
+            owner,
+            wanted,
+            actor=actor,
+            occurred_at=occurred_at,
+            with_sources=with_sources,
+            core=core,
+            dry_run=dry_run,
+            on_progress=advance,
         )
-    if len(answer.ids) > 1:
+    if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
         show(answer.as_dict(), json, render_records.deleted_many)
     elif answer.refusal is not None:
         raise answer.refusal
@@ -207,7 +224,7 @@ def delete(
         show(answer.as_effects(), json, render_records.deleted_one)
     if answer.error is not None:
         complain(answer.error)
-    if answer.deleted and not json:
+    if answer.deleted and not json and not dry_run:
         out.print(
             f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
             " The text itself stays in the log until contents are sealed.[/]"
@@ -249,10 +266,12 @@ def restore(
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
-    """Undo a soft delete: the memory comes back as it was."""
+    """Undo a soft delete: the memory comes back as it was, and with it what its deletion took along."""
     with opened(context) as application:
-        answer = application.writer.restore(owner, memory_id, actor=actor, occurred_at=occurred_at)
-    done(answer, json)
+        answer = application.restorer.restore(owner, memory_id, actor=actor, occurred_at=occurred_at)
+    show(answer, json, render_records.restored)
+    if "quarantined" in answer:
+        raise typer.Exit(3)
 
 
 @app.command(epilog='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`')

@@ -223,6 +223,36 @@ class Told(BaseModel):
     )
 
 
+class Deletion(Told):
+    """A memory is deleted."""
+
+    with_sources: bool = Field(
+        default=False, description="Retract the turns that say it too, and all that was made of them.", examples=[True]
+    )
+    core: bool = Field(
+        default=False, description="Core and system memories are meant too, where they are named.", examples=[True]
+    )
+    dry_run: bool = Field(
+        default=False,
+        description="Tell what would be deleted and what would go with it; write nothing.",
+        examples=[True],
+    )
+
+
+class Once(Told):
+    """What may be told again, and changes nothing then."""
+
+    event_id: str | None = Field(
+        default=None,
+        description="A UUID for the event: the same request under it may be sent again, and changes nothing then.",
+        examples=["018f3c1e-7b2a-7000-8000-000000000003"],
+    )
+
+
+class DeletionOfOne(Deletion, Once):
+    """One memory is deleted."""
+
+
 class Negation(Told):
     """It is no longer so."""
 

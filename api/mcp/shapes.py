@@ -133,11 +133,24 @@ class Updated(Done):
     version: int
 
 
+class AlsoDeleted(BaseModel):
+    """Another memory that a deletion is about, and why."""
+
+    memory_key: str
+    reason: str
+
+
 class Deleted(Done):
     """A memory that was deleted."""
 
     deleted: bool
     restorable_until: str | None
+    also: list[AlsoDeleted]
+    """Made of it, and gone with it."""
+    left_alone: list[AlsoDeleted]
+    """Made of it, and still there."""
+    still_said_in: list[str]
+    """Keys of turns that still say it."""
 
 
 class Reinforced(Done):

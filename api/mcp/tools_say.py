@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.mcp.connection import Connection, Session
-from api.mcp.shapes import Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
+from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey
 from api.remembering import Rememberer, Turn
 from events.vocabulary import Category, Outcome
@@ -141,24 +141,41 @@ class SayTools:
             changes=[logged(one) for one in told["changes"]],
         )
 
-    def delete_memory(self, memory_key: MemoryKey) -> Deleted:
-        """Delete a memory because the user wants it gone. Hidden at once; the user can restore it until the time told."""
+    def delete_memory(
+        self,
+        memory_key: MemoryKey,
+        with_sources: Annotated[
+            bool, Field(description="Also the messages that say it, and all that was made of them.")
+        ] = False,
+        dry_run: Annotated[bool, Field(description="Only tell what would go; delete nothing.")] = False,
+    ) -> Deleted:
+        """Delete a memory because the user wants it gone, with what was made only of it. Hidden at once; the user can restore
+        it until the time told. Where still_said_in names messages, ask whether those are to go too.
+        """
         with self._connection.session() as asked:
-            answer = asked.application.deleter.delete_many(asked.owner, [memory_key], actor="assistant")
+            answer = asked.application.deleter.delete_many(
+                asked.owner, [memory_key], actor="assistant", with_sources=with_sources, dry_run=dry_run
+            )
             owner = asked.owner
         if answer.refusal is not None:
             raise answer.refusal
         told = answer.as_effects()
-        if answer.deleted:
+        if answer.dry_run and answer.deleted:
+            message = f"would be deleted, with {len(answer.also)} more; nothing was done"
+        elif answer.deleted:
             message = (
                 f"deleted; `engramlog restore {owner} {memory_key}` brings it back until {told['restorable_until']}"
             )
         else:
             message = _waits(told) or "; ".join(answer.skipped.values())
+        done = bool(answer.deleted) and not answer.dry_run
         return Deleted(
             memory_key=memory_key,
-            deleted=bool(answer.deleted),
-            restorable_until=told["restorable_until"] if answer.deleted else None,
+            deleted=done,
+            restorable_until=told["restorable_until"] if done else None,
+            also=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.also.items()],
+            left_alone=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.left_alone.items()],
+            still_said_in=answer.still_said_in,
             message=message,
             changes=[logged(one) for one in told["changes"]],
         )

@@ -37,6 +37,8 @@ from engramlog.results import (
     History,
     Hit,
     Listing,
+    Removed,
+    Restored,
     Why,
 )
 from engramlog.wire import Retry
@@ -64,6 +66,8 @@ __all__ = [
     "NotYetFolded",
     "OwnerMissing",
     "OwnerQuarantined",
+    "Removed",
+    "Restored",
     "Retry",
     "StoreFull",
     "Unavailable",

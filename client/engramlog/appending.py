@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engramlog.errors import Conflict, InputError, OwnerQuarantined, refused
-from engramlog.events import Event, Said
+from engramlog.events import Event, Said, made_id
 from engramlog.reading import get, memory_path
 from engramlog.results import Detail
 from engramlog.wire import Plan, Scope, ask, got, path_of, posted
@@ -46,6 +46,19 @@ def wrote(scope: Scope, told: Said, events: list[Event], *, about: Sequence[str]
     except OwnerQuarantined as held:
         return done | {"quarantined": dict(held.context)}
     return done | {"changes": sorted(changes, key=lambda one: ids.index(one["event_id"]))}
+
+
+def told_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: dict[str, Any]) -> Plan[dict[str, Any]]:
+    """What the service does by itself about one memory, once however often it is told under one event id."""
+    body = {"actor": told.actor, "occurred_at": told.occurred_at, "event_id": made_id(scope, told, "event 0"), **asked}
+    try:
+        done = yield from ask(scope, posted(f"{memory_path(told.owner, memory_id)}/{verb}", body))
+    except Conflict:
+        if told.key is None:
+            raise
+        raise refused("key", told.key, "a new key: something else was told under this one") from None
+    ids = dict.fromkeys(one["event_id"] for one in done["changes"])
+    return {**done, "event_ids": list(ids) or [body["event_id"]]}
 
 
 def _appended(scope: Scope, told: Said, events: list[Event]) -> Plan[Any]:

@@ -240,6 +240,40 @@ class Effects(Result):
         return [change for change in self.changes if change.decision == "ignored"]
 
 
+class Skipped(Result):
+    """A memory that was left as it was, or that another takes with it, and why."""
+
+    id: str
+    reason: str
+
+
+class Removed(Effects):
+    """What became of the wish to delete one memory."""
+
+    deleted: list[str]
+    """The memory; empty where it was left as it was, and `skipped` says why."""
+    skipped: list[Skipped] = []
+    also: list[Skipped] = []
+    """Made of it, and gone with it."""
+    left_alone: list[Skipped] = []
+    """Made of it, and still there."""
+    still_said_in: list[str] = []
+    """Turns that stand and say it; `with_sources` retracts them."""
+    dry_run: bool = False
+    waiting: list[str] = []
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    restorable_until: datetime | None = None
+
+
+class Restored(Effects):
+    """What restoring a memory did."""
+
+    also: list[Skipped] = []
+    """What came back with it."""
+    not_restored: list[Skipped] = []
+    """What went with it and stays deleted."""
+
+
 class Added(Effects):
     """What was added: `id` of one memory, or `ids` and `turns` of a conversation."""
 
@@ -278,13 +312,6 @@ class History(Result):
     id: str | None = None
     changes: list[Change]
     chain: str
-
-
-class Skipped(Result):
-    """A memory that was not deleted, and why."""
-
-    id: str
-    reason: str
 
 
 class Deleted(Result):

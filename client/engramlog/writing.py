@@ -14,10 +14,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from engramlog.appending import standing, wrote
+from engramlog.appending import standing, told_to, wrote
 from engramlog.errors import refused
 from engramlog.events import Event, Message, Said, event, made_id, said, spoken
-from engramlog.results import Added, Detail, Effects
+from engramlog.results import Added, Detail, Effects, Removed, Restored
 from engramlog.wire import Plan, Scope, checked
 
 SECRET = 3
@@ -110,12 +110,19 @@ def delete(
     memory_id: str,
     *,
     owner: str | None = None,
+    with_sources: bool = False,
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
-) -> Plan[Effects]:
-    """Soft delete: hidden at once, kept 30 days, `restore` brings it back."""
-    return (yield from _one(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "MemoryDeleted"))
+) -> Plan[Removed]:
+    """Soft delete, with what was made only of it: hidden at once, kept 30 days, `restore` brings it back.
+
+    `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
+    """
+    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run}
+    done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
+    return Removed.model_validate(done)
 
 
 def restore(
@@ -126,9 +133,10 @@ def restore(
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
-) -> Plan[Effects]:
-    """Undo a soft delete."""
-    return (yield from _one(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "MemoryRestored"))
+) -> Plan[Restored]:
+    """Undo a soft delete, and that of what went with it."""
+    done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", {})
+    return Restored.model_validate(done)
 
 
 def confirm(

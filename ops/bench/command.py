@@ -14,7 +14,7 @@ from api.asked import refused
 from api.cli.app import Json, app, err, out, show
 from ops.settings import load_settings
 
-WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past")
+WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract")
 Rows = dict[str, Any]
 
 
@@ -27,7 +27,10 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: to see that it runs, not to measure.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search."""
+    """Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.
+
+    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once.
+    """
     if what not in (*WHAT, "all"):
         raise refused("what", what, ", ".join((*WHAT, "all")))
     chosen = WHAT if what == "all" else (what,)
@@ -36,7 +39,7 @@ def bench(
 
 
 def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
-    from ops.bench import append, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
+    from ops.bench import append, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
 
@@ -51,6 +54,7 @@ def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, prof
             "living": lambda: living.measure(sizes, max(rounds, 2)),
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
+            "extract": lambda: [one.as_dict() for one in extract.measure(min(events, 2_000), rounds)],
         }
         answer: Rows = {
             "machine": f"{platform.machine()}, {cpu_count()} cores, Python {platform.python_version()}, Redis {server.version}"
@@ -69,7 +73,7 @@ def _render(answer: Rows) -> None:
     table = Table(title="ratios: our speed as a share of the limit's", title_justify="left", title_style="dim")
     for name in ("what", "against", "ratio", "from - to", "at least", "us each"):
         table.add_column(name, justify="left" if name in ("what", "against") else "right")
-    for name in ("append", "fold", "rebuild", "jobs"):
+    for name in ("append", "fold", "rebuild", "jobs", "extract"):
         for row in answer.get(name, ()):
             least = row["at_least"]
             colour = "green" if least is None or row["ratio"] >= least else "red"

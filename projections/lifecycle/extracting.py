@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo
 from events.catalogue import MemoryCreated, TurnsExtracted
 from projections import sessions
 from projections.columns import Columns
-from projections.context_lines import forgotten_turns
 from projections.extraction import Turn, extract, questions
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judging import JOB, Heard, Verdict, judge
-from projections.lifecycle.turns import TURN_KIND, TurnIndex
+from projections.lifecycle.turns import TurnIndex
 from projections.memory import SECRET, Memory
+from projections.retraction import TURN_KIND, deleted_turns
 from projections.view import OwnerView
 
 RULES = "rules"
@@ -44,7 +44,7 @@ def turns_heard(view: OwnerView, *, again: bool = False) -> list[Heard]:
     what they state too.
     """
     first = 0 if again else first_unread(view)
-    forgotten = forgotten_turns(view.columns)
+    forgotten = deleted_turns(view.columns)
 
     def heard(memory: Memory, zone: ZoneInfo) -> Heard:
         told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
@@ -57,7 +57,7 @@ def turns_heard(view: OwnerView, *, again: bool = False) -> list[Heard]:
 
 def unread_turns(view: OwnerView) -> Iterator[Heard]:
     """The turns that are to be read, one by one, in the order of the log: no more of them are looked at than are taken."""
-    forgotten, zone = forgotten_turns(view.columns), ZoneInfo(view.parameters.time_zone)
+    forgotten, zone = deleted_turns(view.columns), ZoneInfo(view.parameters.time_zone)
     for memory in _turns(view, view.index(TurnIndex).rows(first_unread(view))):
         if memory.source_turns[0] not in forgotten:
             yield _heard(memory, zone, unread=True)
@@ -80,13 +80,22 @@ def mark(unread: Sequence[Heard], by: str, now: int, *, after: int, **told: obje
 
 
 def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
-    """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import."""
-    kept = view.index(TurnIndex)
+    """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import.
+
+    But for turns of which only what somebody deleted tells: they do not come back as memories.
+    """
+    kept, forgotten = view.index(TurnIndex), deleted_turns(view.columns)
     found: dict[str, Decision] = {}
     for one in said:
         if not isinstance(one, sessions.Turn) or one.role not in sessions.ASKING:
             continue
-        if one.turn_id in kept or one.turn_id in found or view.get(one.turn_id) is not None or not one.text.strip():
+        if (
+            one.turn_id in kept
+            or one.turn_id in found
+            or one.turn_id in forgotten
+            or view.get(one.turn_id) is not None
+            or not one.text.strip()
+        ):
             continue
         data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=TURN_KIND, tier="fact",
                              source="user", speaker=one.name, source_turns=(one.turn_id,))  # fmt: skip

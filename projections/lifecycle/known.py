@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from projections.columns import Columns
 from projections.extraction import Fact, Statement, Turn
 from projections.extraction_shape import NOBODY
-from projections.lifecycle.turns import TURN_KIND
 from projections.memory import SECRET, Memory
 from projections.polarity import difference, polarity
+from projections.retraction import TURN_KIND
 from projections.similar import similarity
 from projections.text import tokens
 from projections.view import OwnerView

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from projections.context_lines import forgotten_turns
+from projections.columns import Columns
 from projections.episode import Planned, groups, is_episode, plan
 from projections.lifecycle.decision import Decision
 from projections.memory import HOUR
+from projections.retraction import deleted_turns
 from projections.sessions import Said
 from projections.sittings import sittings
 from projections.view import OwnerView
@@ -31,8 +32,8 @@ def due(view: OwnerView, told: Sequence[Said], now: int) -> Due:
 
     `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
     """
-    have = {turn for memory in view.columns.memories if is_episode(memory) for turn in memory.source_turns}
-    forgotten = forgotten_turns(view.columns)
+    forgotten = deleted_turns(view.columns)
+    have = _summed_up(view, forgotten)
     idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
     planned: list[Planned] = []
     waiting, ends = [], []
@@ -50,6 +51,16 @@ def due(view: OwnerView, told: Sequence[Said], now: int) -> Due:
             ends.append(sitting.ends_at)
             waiting += [group[0].seq for group, is_due in groups(sitting.turns, {*have, *forgotten}) if not is_due]
     return Due(planned, min(waiting, default=None), min(ends, default=None))
+
+
+def _summed_up(view: OwnerView, forgotten: Collection[str]) -> set[str]:
+    """Turns that an episode has, or had until somebody deleted it; one that went with a turn of its is made anew without that."""
+    found: set[str] = set()
+    for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True):
+        gone = state >= Columns.DELETED and any(turn in forgotten for turn in memory.source_turns)
+        if is_episode(memory) and not gone:
+            found.update(memory.source_turns)
+    return found
 
 
 def decision(planned: Planned) -> Decision:

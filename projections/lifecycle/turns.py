@@ -5,19 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 
 from projections.memory import Memory
+from projections.retraction import is_turn
 
-TURN_KIND = "episode"
 _BYTES_A_TURN = 250
-
-
-def is_turn(memory: Memory) -> bool:
-    """Whether a memory is a turn as it was said; a summary of one, which the system wrote, is none."""
-    return (
-        memory.kind == TURN_KIND
-        and len(memory.source_turns) == 1
-        and not memory.merged_from
-        and not (memory.source == "system" and memory.tier == "episode")
-    )
 
 
 class TurnIndex:

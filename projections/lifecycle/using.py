@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from events.catalogue import MemoryReinforced
 from projections.columns import Columns
-from projections.context_lines import forgotten_turns
 from projections.extractive import sentences, words
 from projections.keywords_chinese import HAN as HAN_RUN
 from projections.keywords_chinese import read_chinese
@@ -25,6 +24,7 @@ from projections.lifecycle.known import core
 from projections.lifecycle.summarising import JOB
 from projections.memory import Memory
 from projections.polarity import polarity
+from projections.retraction import forgotten_turns
 from projections.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Injection, Said, ToolResult, Turn
 from projections.text import stem
 from projections.view import OwnerView

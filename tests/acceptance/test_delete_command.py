@@ -47,7 +47,8 @@ def test_ids_may_be_separated_in_any_way_and_a_repeated_one_is_deleted_once(
     many(cli)
     before = events_of(cli)
     answer = cli.json("delete", "ada", *words, stdin=stdin.encode())
-    assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": []} | {
+    along = {"also": [], "left_alone": [], "still_said_in": [], "dry_run": False}
+    assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": []} | along | {
         name: answer[name] for name in ("position", "restorable_until")
     }
     assert events_of(cli) == before + 3
@@ -153,3 +154,53 @@ def test_all_that_were_deleted_come_back_one_by_one(cli: Cli) -> None:
     cli("delete", "ada", "m1 m2")
     cli("restore", "ada", "m1")
     assert [cli.json("get", "ada", one)["status"] for one in ("m1", "m2")] == ["live", "deleted"]
+
+
+def talk(cli: Cli) -> None:
+    """t1 and t2 are turns; `typed` was made of t1, `both` of both, `name` of t1 and is core."""
+    turn = {"kind": "episode", "source": "user", "category": "fact"}
+    made = {"kind": "fact", "source": "judge", "category": "fact"}
+    told = [
+        event(1, memory_id="t1", content="I have a hedgehog", source_turns=["t1"], **turn),
+        event(2, memory_id="t2", content="I have a hedgehog, I said", source_turns=["t2"], **turn),
+        event(3, memory_id="typed", content="User has a hedgehog", source_turns=["t1"], **made),
+        event(4, memory_id="both", content="a hedgehog", source_turns=["t1", "t2"], **made),
+        event(5, memory_id="name", content="User: hedgehog", source_turns=["t1"], tier="core", **made),
+    ]
+    cli("append", "-", stdin=lines(told))
+
+
+def test_a_dry_run_tells_what_goes_with_it_and_writes_nothing(cli: Cli) -> None:
+    talk(cli)
+    before = events_of(cli)
+    answer = cli.json("delete", "ada", "t1", "--dry-run")
+    assert (answer["dry_run"], answer["deleted"], events_of(cli)) == (True, ["t1"], before)
+    assert [one["id"] for one in answer["also"]] == ["typed", "name"]
+    told = cli("delete", "ada", "t1", "--dry-run").out
+    assert ("1 would be deleted: t1" in told, "2 made of it would go with it" in told) == (True, True)
+
+
+def test_what_was_made_only_of_a_turn_goes_with_it_and_is_restored_with_it(cli: Cli) -> None:
+    talk(cli)
+    assert "2 made of it went with it" in cli("delete", "ada", "t1").out
+    ids = ("t1", "typed", "both", "name")
+    assert [cli.json("get", "ada", one)["status"] for one in ids] == ["deleted", "deleted", "live", "deleted"]
+    assert "2 came back with it" in cli("restore", "ada", "t1").out
+    assert [cli.json("get", "ada", one)["status"] for one in ids] == ["live"] * 4
+
+
+def test_a_typed_memory_goes_alone_unless_its_turns_are_asked_for(cli: Cli) -> None:
+    talk(cli)
+    assert "Still said in 2 turns: t1, t2" in cli("delete", "ada", "both").out
+    cli("restore", "ada", "both")
+    answer = cli.json("delete", "ada", "both", "--with-sources")
+    assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
+    assert answer["still_said_in"] == []
+    answer = cli.json("restore", "ada", "both")
+    assert sorted(one["id"] for one in answer["also"]) == ["name", "t1", "t2", "typed"]
+
+
+def test_a_core_memory_is_deleted_where_it_is_said_that_it_is_meant(cli: Cli) -> None:
+    talk(cli)
+    assert cli.json("delete", "ada", "name", code=3)["deleted"] == []
+    assert cli.json("delete", "ada", "name", "--core")["deleted"] == ["name"]

@@ -9,7 +9,7 @@ import pytest
 
 from ops.main import main
 
-RATIOS = {"append": 2, "fold": 2, "rebuild": 2, "jobs": 1}
+RATIOS = {"append": 2, "fold": 2, "rebuild": 2, "jobs": 1, "extract": 2}
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -30,6 +30,7 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
             assert row["limit"]
     assert [row["at_least"] for row in answer["append"]] == [0.8, 0.4]
     assert {row["at_least"] for row in answer["fold"]} == {0.25}
+    assert [row["unit"] for row in answer["extract"]] == ["turns", "turns"]
     rows = answer["search"]["rows"]
     assert {(row["memories"], row["texts"]) for row in rows} == {(300, "talk"), (300, "notes"), (300, "pages")}
     assert [row["events_a_second"] > 0 for row in rows] == [False, True, False, False]

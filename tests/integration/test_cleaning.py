@@ -79,7 +79,7 @@ def test_a_dry_run_tells_exactly_what_a_run_then_does_and_changes_nothing(store:
 def test_what_a_run_deleted_can_be_restored(store: Store) -> None:
     store.tell("ada", *story())
     store.app.cleaner.clean("ada")
-    store.writer.restore("ada", "tea")
+    store.restore("ada", "tea")
     assert store.listed("ada", "review") == {"name", "tea"}
     assert "delete" not in store.app.cleaner.clean("ada")["counts"]
 

@@ -242,7 +242,7 @@ def test_deleting_says_until_when_and_how_it_can_be_restored(server: MemoryServe
     assert "deleted already" in again["message"]
     assert "bring it back first" in update
     assert (found["results"], found["withheld"]) == ([], {"deleted": 1})
-    application.writer.restore(str(server._connection.owner), key)
+    application.restorer.restore(str(server._connection.owner), key)
     assert application.reader.get(str(server._connection.owner), key)["status"] == "live"
 
 

@@ -19,10 +19,10 @@ from consumers.redis_extraction import Extracted, Extraction
 from consumers.redis_lifecycle import Lifecycle
 from events.envelope import canonical, decode
 from projections.fold import OwnerState
-from projections.lifecycle.turns import is_turn
 from projections.memory import Memory
 from projections.model_chat import ModelChat
 from projections.redis_view import RedisViews
+from projections.retraction import is_turn
 from tests.integration.live import Live, live_store, wait_until
 from tests.model_endpoint import (
     SILENT,

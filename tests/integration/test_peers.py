@@ -160,7 +160,7 @@ def test_a_deleted_memory_surfaces_nowhere(store: Store) -> None:
     owner = store.owner()
     then = store.yesterday
     store.tell(owner, created("the affair", "gone", day=then), created("the weather", "stays", day=then))
-    store.writer.delete(owner, "gone")
+    store.delete(owner, "gone")
     assert surfaces(store, owner, "the affair weather") == {"stays"}
     assert surfaces(store, owner, "the affair weather", as_of="2100-01-01T00:00:00Z") <= {"stays"}
     assert "affair" not in str(store.reader.history(owner))
@@ -171,7 +171,7 @@ def test_deleting_a_merge_takes_its_sources_along(store: Store) -> None:
     then = store.yesterday
     store.tell(owner, created("the affair began", "one", day=then), created("the affair went on", "two", day=then))
     store.tell(owner, merged("one", "two", into="both", day=then, summary="the affair"))
-    store.writer.delete(owner, "both")
+    store.delete(owner, "both")
     assert surfaces(store, owner, "affair") == set()
 
 
@@ -180,9 +180,9 @@ def test_deleting_the_merge_of_merges_takes_all_of_them_along(store: Store) -> N
     then = store.yesterday
     store.tell(owner, *(created(f"the affair, {name}", name, day=then) for name in "abc"))
     store.tell(owner, merged("a", "b", into="ab", day=then), merged("ab", "c", into="abc", day=then))
-    store.writer.delete(owner, "abc")
+    store.delete(owner, "abc")
     assert surfaces(store, owner, "affair") == set()
-    store.writer.restore(owner, "abc")
+    store.restore(owner, "abc")
     assert surfaces(store, owner, "affair") == {"a", "b", "ab", "c", "abc"}
 
 
@@ -190,7 +190,7 @@ def test_a_delete_of_what_was_merged_away_is_not_swallowed(store: Store) -> None
     owner = store.owner()
     store.tell(owner, created("one", "one"), created("two", "two"), merged("one", "two", into="both"))
     with pytest.raises(InputError, match="which stands for it"):
-        store.writer.delete(owner, "one")
+        store.delete(owner, "one")
     store.tell(owner, deleted("one", 1))
     last = store.reader.history(owner, "one")["changes"][-1]
     assert (last["event"], last["decision"]) == ("MemoryDeleted", "ignored")
@@ -236,7 +236,7 @@ def test_no_event_of_one_owner_touches_another_not_even_under_the_same_ids(store
         store.tell(owner, created("coffee", "m", day=then), created("tea", "n", day=then))
     before = store.reader.list(second, mode="debug", at=day(then))["memories"], store.reader.history(second)["chain"]
     store.tell(first, deleted("m", then), negated("n", then), merged("m", "n", into="x", day=then))
-    store.writer.delete(first, "n")
+    store.delete(first, "n")
     assert surfaces(store, first, "coffee tea") == set()
     after = store.reader.list(second, mode="debug", at=day(then))["memories"], store.reader.history(second)["chain"]
     assert after == before

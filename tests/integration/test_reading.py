@@ -361,10 +361,10 @@ def test_delete_hides_at_once_and_restore_brings_back_the_same_memory(store: Sto
     owner = store.owner()
     store.tell(owner, created("coffee", "a", day=store.yesterday))
     before = store.reader.get(owner, "a", at="2100-01-01T00:00:00Z", trace=False)
-    store.writer.delete(owner, "a")
+    store.delete(owner, "a")
     assert store.found(owner, "coffee") == store.found(owner, "coffee", mode="review") == []
     assert store.found(owner, "coffee", mode="debug") == ["a"]
-    store.writer.restore(owner, "a")
+    store.restore(owner, "a")
     after = store.reader.get(owner, "a", at="2100-01-01T00:00:00Z", trace=False)
     assert {**after, "position": None} == {**before, "position": None}
 
@@ -388,7 +388,7 @@ def test_a_verb_on_what_was_merged_away_or_purged_is_refused_and_appends_nothing
     store.tell(owner, created("one", "one"), created("two", "two"), merged("one", "two", into="both", day=1))
     store.tell(owner, created("gone", "gone"), deleted("gone", 1), purged("gone", 32))
     head = store.head(owner)
-    for verb in (store.writer.delete, store.writer.restore, store.writer.negate):
+    for verb in (store.delete, store.restore, store.writer.negate):
         with pytest.raises(InputError, match="merged into both, which stands for it"):
             verb(owner, "one")
         with pytest.raises(InputError, match="purged"):
@@ -414,7 +414,7 @@ def test_a_negation_cannot_be_replaced_by_nothing_or_by_itself(store: Store) -> 
 def test_a_verb_that_changes_nothing_says_so_in_the_change_log(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("coffee", "coffee"))
-    (change,) = store.writer.restore(owner, "coffee")["changes"]
+    (change,) = store.restore(owner, "coffee")["changes"]
     assert (change["decision"], change["reason"]) == ("ignored", "not deleted")
 
 
@@ -424,7 +424,7 @@ def test_verbs_from_several_threads_at_once_all_wait_for_their_own_fold(store: S
         store.tell(owner, created("coffee", "a"))
 
     def work(owner: str) -> list[str]:
-        done = [store.writer.negate(owner, "a", reason="no"), store.writer.delete(owner, "a")]
+        done = [store.writer.negate(owner, "a", reason="no"), store.delete(owner, "a")]
         return [change["decision"] for answer in done for change in answer["changes"]]
 
     with ThreadPoolExecutor(8) as pool:
@@ -481,7 +481,7 @@ def test_a_quarantined_owner_answers_as_of_the_event_before_and_says_so(store: S
     owner, other = store.owner(), store.owner()
     known = store.tell(owner, created("coffee", "a", day=store.yesterday))
     stuck = store.poison(owner)
-    done = store.writer.delete(owner, "a")
+    done = store.delete(owner, "a")
     assert (done["changes"], done["quarantined"]["position"]) == ([], stuck)
     answer = store.reader.search(owner, "coffee", trace=False)
     assert ([one["id"] for one in answer["results"]], answer["position"]) == (["a"], known)

@@ -110,7 +110,7 @@ def test_what_was_deleted_is_neither_found_nor_brought_to_mind_nor_quoted(store,
     )
     way = {"ranking": ranking, "search_mode": search_mode, "associations": True}
     assert "gone" in ids(asked(store, owner, "kiln", **way))
-    store.writer.delete(owner, "gone")
+    store.delete(owner, "gone")
     for mode in ("normal", "review"):
         answer = asked(store, owner, "kiln", mode=mode, **way)
         assert ids(answer) == ["stays"]

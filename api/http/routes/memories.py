@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AsOfAsked, GetAsked, ListAsked, MemoryId, Negation, Owner, TimeAsked, Told
-from api.http.shapes import Detail, Effects, History, Listing, Provenance, Why
+from api.http.asking import (
+    Asked,
+    AsOfAsked,
+    DeletionOfOne,
+    GetAsked,
+    ListAsked,
+    MemoryId,
+    Negation,
+    Once,
+    Owner,
+    TimeAsked,
+    Told,
+)
+from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Why
 
 router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"])
-Said = Annotated[Told | None, Body(openapi_examples={"now": {"summary": "By the user, now", "value": {}}})]
+_NOW: dict[str, Any] = {"now": {"summary": "By the user, now", "value": {}}}
+Said = Annotated[Told | None, Body(openapi_examples=_NOW)]
 
 
 @router.get("", summary="List", responses=documented(Listing, "A page of memories.", 404, 409, 504))
@@ -69,24 +82,40 @@ def confirm(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = 
     return Json(application.writer.confirm(owner, memory_id, **(told or Told()).model_dump()))
 
 
-@router.post("/{memory_id}/delete", summary="Delete", responses=documented(Effects, "What it did.", 404, 409, 504, 507))
-def delete(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+_SHOWN_FIRST = {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}}
+
+
+@router.post(
+    "/{memory_id}/delete", summary="Delete", responses=documented(DeletedOne, "What it did.", 404, 409, 504, 507)
+)
+def delete(
+    application: Asked,
+    owner: Owner,
+    memory_id: MemoryId,
+    told: Annotated[DeletionOfOne | None, Body(openapi_examples=_SHOWN_FIRST)] = None,
+) -> Response:
     """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
 
-    A core or system memory is left alone, and one that is deleted already: 207, with the reason under `skipped`.
+    What was made only of it goes with it: `also`; `still_said_in` names turns that still say it. A core or system memory is
+    left alone unless `core` is true, and one that is deleted already: 207, with the reason under `skipped`.
     """
-    answer = application.deleter.delete_many(owner, [memory_id], **(told or Told()).model_dump())
+    answer = application.deleter.delete_many(owner, [memory_id], **(told or DeletionOfOne()).model_dump())
     if answer.refusal is not None:
         raise answer.refusal
     return Json(answer.as_effects(), 207 if answer.exit_code else 200)
 
 
 @router.post(
-    "/{memory_id}/restore", summary="Restore", responses=documented(Effects, "What it did.", 404, 409, 504, 507)
+    "/{memory_id}/restore", summary="Restore", responses=documented(Restored, "What it did.", 404, 409, 504, 507)
 )
-def restore(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
-    """Undo a soft delete."""
-    return Json(application.writer.restore(owner, memory_id, **(told or Told()).model_dump()))
+def restore(
+    application: Asked,
+    owner: Owner,
+    memory_id: MemoryId,
+    told: Annotated[Once | None, Body(openapi_examples=_NOW)] = None,
+) -> Response:
+    """Undo a soft delete, and that of what went with it."""
+    return Json(application.restorer.restore(owner, memory_id, **(told or Once()).model_dump()))
 
 
 @router.post(

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
 from api.http.answer import Json, documented, problems
-from api.http.asking import Asked, Owner, Question, Told
+from api.http.asking import Asked, Deletion, Owner, Question
 from api.http.guard import LINES_TYPES, media_type
 from api.http.shapes import DeletedMany, RecordsImported
 from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
@@ -181,7 +181,7 @@ def import_(
     return Json(answer.as_dict(), 207 if answer.exit_code else 200)
 
 
-class Deleting(Told):
+class Deleting(Deletion):
     """Several memories are deleted."""
 
     ids: list[str] = Field(description="At most 1,000 ids.", examples=[["coffee", "tea"]])
@@ -194,9 +194,12 @@ _DELETED[207] = _DELETED[200] | {"description": "Some were not deleted; `skipped
 
 @router.post("/memories/delete", summary="Delete many", responses=_DELETED)
 def delete_many(application: Asked, owner: Owner, told: Annotated[Deleting, Body(openapi_examples=_TWO)]) -> Response:
-    """Soft delete up to 1,000 memories; core and system ones are left alone. 404 or 422 where none could ever be deleted."""
+    """Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.
+
+    404 or 422 where none could ever be deleted.
+    """
     _check_size(len(told.ids), "ids")
-    answer = application.deleter.delete_many(owner, told.ids, actor=told.actor, occurred_at=told.occurred_at)
+    answer = application.deleter.delete_many(owner, **told.model_dump())
     if answer.refusal is not None:
         raise answer.refusal
     return Json(answer.as_dict(), 207 if answer.exit_code else 200)

@@ -12,7 +12,7 @@ from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, Rev
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
 from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Why
 from api.http.shapes.profiles import Laws, OwnerProfile
-from api.http.shapes.records import DeletedMany, RecordsImported
+from api.http.shapes.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.http.shapes.search import Found
 from api.http.shapes.store import (
     DeadOwner,
@@ -43,6 +43,7 @@ __all__ = [
     "DeadOwners",
     "Decided",
     "DeletedMany",
+    "DeletedOne",
     "Detail",
     "Discarded",
     "Effects",
@@ -66,6 +67,7 @@ __all__ = [
     "RecordsImported",
     "Reinforced",
     "Replayed",
+    "Restored",
     "Retried",
     "ReviewsDue",
     "Schedule",

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import EXAMPLE_CHANGE, Change, Effects, Example, exampled
 
 EXAMPLE_RECORD: Example = {
     "engramlog": 1,
@@ -59,14 +59,24 @@ class DeletedMany(BaseModel):
                 {"id": "name", "reason": "memory name is of tier core: core and system memories are left alone"},
                 {"id": "milk", "reason": "owner alice has no memory milk (position 3:128); see `engramlog list alice`"},
             ],
-            "position": "3:131",
+            "also": [{"id": "m-coffee-habit", "reason": "made of turn coffee"}],
+            "left_alone": [],
+            "still_said_in": [],
+            "dry_run": False,
+            "position": "3:132",
             "restorable_until": "2026-12-22T09:30:00Z",
         }
     )
 
     owner: str
-    deleted: list[str] = Field(description="In the order asked for.")
+    deleted: list[str] = Field(description="In the order asked for; with `dry_run` what would be.")
     skipped: list[Skipped]
+    also: list[Skipped] = Field(default=[], description="What went with them because it was made of them.")
+    left_alone: list[Skipped] = Field(default=[], description="Made of them, and still there.")
+    still_said_in: list[str] = Field(
+        default=[], description="Turns that stand and say it; `with_sources` retracts them."
+    )
+    dry_run: bool = Field(default=False, description="Whether nothing was written.")
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
     restorable_until: str | None = Field(
         default=None, description="When the next sweep may purge what was deleted now."
@@ -76,6 +86,49 @@ class DeletedMany(BaseModel):
     )
     error: dict[str, Any] | None = Field(default=None, description="What stopped it half-way.")
     quarantined: dict[str, Any] | None = None
+
+
+class DeletedOne(DeletedMany):
+    """What became of a request to delete one memory."""
+
+    model_config = exampled(
+        {
+            "id": "d1-3",
+            "changes": [EXAMPLE_CHANGE | {"memory": "d1-3", "decision": "delete"}],
+            "owner": "alice",
+            "deleted": ["d1-3"],
+            "skipped": [],
+            "also": [{"id": "m-018f3c1e-7b2a-7000-8000-000000000002", "reason": "made of turn d1-3"}],
+            "left_alone": [],
+            "still_said_in": [],
+            "dry_run": False,
+            "position": "3:132",
+            "restorable_until": "2026-12-22T09:30:00Z",
+        }
+    )
+
+    id: str
+    changes: list[Change]
+
+
+class Restored(Effects):
+    """What restoring a memory did."""
+
+    model_config = exampled(
+        {
+            "id": "d1-3",
+            "also": [
+                {"id": "m-018f3c1e-7b2a-7000-8000-000000000002", "reason": "it went with d1-3, or was made of it"}
+            ],
+            "not_restored": [{"id": "episode-7", "reason": "episode-9 has been made anew of its turns"}],
+            "owner": "alice",
+            "position": "3:134",
+            "changes": [EXAMPLE_CHANGE | {"memory": "d1-3", "decision": "restore"}],
+        }
+    )
+
+    also: list[Skipped] = Field(default=[], description="What came back with it.")
+    not_restored: list[Skipped] = Field(default=[], description="What went with it and stays deleted.")
 
 
 class RecordsImported(BaseModel):

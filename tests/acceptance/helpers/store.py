@@ -64,6 +64,17 @@ class Store:
         assert receipts[0].position is not None
         return receipts[0].position
 
+    def delete(self, owner: str, memory_id: str) -> dict[str, Any]:
+        """What deleting one memory did; raises where nothing can change it."""
+        answer = self.app.deleter.delete_many(owner, [memory_id])
+        if answer.refusal is not None:
+            raise answer.refusal
+        return answer.as_effects()
+
+    def restore(self, owner: str, memory_id: str) -> dict[str, Any]:
+        """What restoring one memory did."""
+        return self.app.restorer.restore(owner, memory_id)
+
     def head(self, owner: str) -> int:
         """How many events the owner's partition holds."""
         return self.app.log.head(partition_of(owner, self.app.log.partitions))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from projections.context_lines import forgotten_turns
 from projections.episode import groups, is_episode, plan, summary
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.known import Shelf
-from projections.lifecycle.turns import is_turn
+from projections.retraction import forgotten_turns, is_turn
 from projections.view import OwnerView
 from tests.given import Told, created, deleted, folded, purged
 from tests.given_said import reply, turn

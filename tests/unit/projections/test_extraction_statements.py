@@ -97,3 +97,54 @@ def test_the_span_tells_where_the_clause_stands() -> None:
 def test_questions_are_told_one_by_one() -> None:
     turn = Turn("t", "I like tea. Where is Oslo? 哪里有好茶？", "user", None, None)
     assert questions(turn) == ["Where is Oslo?", "哪里有好茶？"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我喜欢听。",
+        "我也不想做了。",
+        "我一般都是晚上去。",
+        "我通常都是周末来。",
+        "我看了好几遍了哈哈。",
+        "我练了有八年了。",
+        "我弹了三年。",
+        "我在外面上班。",
+        "我在做我的工作啊！",
+        "我喜欢吃的零食可多了。",
+        "我喜欢跳舞我每天跳一个小时。",
+        "I prefer a balanced approach.",
+        "I'm planning to arrange my papers accordingly.",
+        "I'm starting to feel the pressure of the exam on May 3.",
+        'My draft says: "' + "I completed a course in Lisbon. " * 30 + '"',
+    ],
+)
+def test_what_is_about_something_said_elsewhere_is_left_out(text: str) -> None:
+    assert contents(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "category", "kind"),
+    [
+        ("我也喜欢听嘻哈！", "用户也喜欢听嘻哈", "stable_preference", "user_preference"),
+        ("我喜欢我的工作。", "用户喜欢自己的工作", "stable_preference", "user_preference"),
+        ("我弹钢琴三年了。", "用户弹钢琴三年了", "skill", "fact"),
+        ("我在做文员啊！", "用户在做文员", "identity", "fact"),
+        ("我现在在找一份翻译的工作。", f"用户现在在找一份翻译的工作（{DAY}说）", "temporary", "fact"),
+        ("明天开始上班了。", f"用户明天开始上班了（{DAY}说）", "temporary", "plan"),
+        ("我在看《我在山里看雪》。", f"用户在看《用户在山里看雪》（{DAY}说）", "temporary", "fact"),
+        ("I'm 51 and new to this stuff.", "User is 51", "identity", "fact"),
+        ("I'm 51 and living in Graz.", "User is 51 and living in Graz", "identity", "fact"),
+        ("I'm starting a pottery class on May 3.", f"User is starting a pottery class on May 3 (said on {DAY})",
+         "temporary", "plan"),
+    ],
+)  # fmt: skip
+def test_a_statement_is_of_the_class_of_what_it_says(text: str, content: str, category: str, kind: str) -> None:
+    assert [(one.content, one.category, one.kind) for one in stated(text) if one.asserted] == [
+        (content, category, kind)
+    ]
+
+
+def test_what_one_likes_best_of_all_is_the_object() -> None:
+    assert [one.triple and one.triple.object for one in stated("我最喜欢吃的就是奶奶包的饺子了。")] == ["奶奶包的饺子"]
+    assert [one.triple for one in stated("我是个闲人。")] == [None]

@@ -1,0 +1,209 @@
+"""Every way to ask about an owner's memories: routes, tools, resources and commands; those that are not asked, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tests.given_faces import OWNER, World
+
+BY_ID = "asked for by its id, and marked deleted: how else could it be looked at before it is restored?"
+DEBUG = "mode debug shows everything, what is deleted marked as such"
+ASKED_FOR = "an export with `--include deleted` says of each line that it is deleted"
+PAST = "the past as it was known then, until it is purged"
+EVENTS_ONLY = "an answer of receipts or change-log entries, which never hold content (asked through history)"
+NOTHING_OF_OWNERS = "tells nothing of an owner's memories"
+OWN_PROCESS = "opens a store by itself and tells counts and positions only"
+
+
+class Face(NamedTuple):
+    """One way to ask."""
+
+    ask: Callable[[World], str]
+    tells: bool = True
+    """Whether it tells the word while the turn stands."""
+    kept: str | None = None
+    """Why it may tell it although it is deleted."""
+
+
+def q(made: World) -> str:
+    return made.language.asks
+
+
+def get(path: str, tells: bool = True, kept: str | None = None, **query: Any) -> Face:
+    """A GET of the owner; an argument that can be called is given the world."""
+    return Face(lambda made: made.get(path, **_filled(made, query)), tells, kept)
+
+
+def post(path: str, tells: bool = True, **body: Any) -> Face:
+    return Face(lambda made: made.post(path, **_filled(made, body)), tells)
+
+
+def tool(name: str, tells: bool = True, kept: str | None = None, **arguments: Any) -> Face:
+    return Face(lambda made: made.tool(name, **_filled(made, arguments)), tells, kept)
+
+
+def command(*words: Any, tells: bool = True, kept: str | None = None) -> Face:
+    return Face(lambda made: made.command(*(one(made) if callable(one) else one for one in words)), tells, kept)
+
+
+def _filled(made: World, asked: dict[str, Any]) -> dict[str, Any]:
+    return {name: value(made) if callable(value) else value for name, value in asked.items()}
+
+
+SEARCH, LIST, MEMORY = "/search", "/memories", "/memories/t1"
+HTTP: dict[str, list[Face]] = {
+    "GET /v1/owners/{owner}/search": [
+        get(SEARCH, q=q),
+        *(get(SEARCH, q=q, search_mode=mode) for mode in ("keyword", "semantic", "hybrid")),
+        *(get(SEARCH, q=q, ranking=one) for one in ("text", "published", "overlap", "associative", "conversation")),
+        get(SEARCH, q=q, mode="review", limit=100),
+        get(SEARCH, q=q, limit=100, keywords="pet"),
+        get(SEARCH, q="tea", limit=100, associations=True),
+        get(SEARCH, q=q, limit=100, session="s1"),
+        get(SEARCH, q=q, cursor=lambda made: made.cursor, limit=20, search_mode="keyword"),
+        get(SEARCH, kept=DEBUG, q=q, mode="debug", limit=100),
+        get(SEARCH, kept=PAST, q=q, as_of=lambda made: made.position),
+    ],
+    "GET /v1/owners/{owner}/memories": [
+        get(LIST, limit=1000),
+        get(LIST, limit=1000, mode="review"),
+        get(LIST, kept=DEBUG, limit=1000, mode="debug"),
+    ],
+    "GET /v1/owners/{owner}/memories/{memory_id}": [
+        *(get(f"/memories/{one}", kept=BY_ID) for one in ("t1", "typed", "core", "one", "both", "episode-1", "fix")),
+        get("/memories/old"),
+        get("/memories/t2", tells=False),
+        get("/memories/tea", tells=False),
+        get(MEMORY, kept=PAST, as_of=lambda made: made.position),
+    ],
+    "GET /v1/owners/{owner}/memories/{memory_id}/why": [
+        get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why", tells=False),
+    ],
+    "GET /v1/owners/{owner}/memories/{memory_id}/history": [
+        get(f"{MEMORY}/history", tells=False), get("/memories/old/history", tells=False),
+    ],
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance", tells=False)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/associations": [get("/memories/tea/associations", depth=2)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/compare": [get(f"{MEMORY}/compare", kept=BY_ID, points=2)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/uses": [
+        get("/memories/core/uses", kept=BY_ID), get("/memories/t2/uses", tells=False),
+    ],
+    "POST /v1/owners/{owner}/memories/{memory_id}/reinforce": [post("/memories/tea/reinforce", tells=False)],
+    "POST /v1/owners/{owner}/memories/delete": [post("/memories/delete", tells=False, ids=["typed"], dry_run=True)],
+    "POST /v1/owners/{owner}/memories/{memory_id}/delete": [
+        post("/memories/typed/delete", tells=False, dry_run=True, with_sources=True),
+    ],
+    "POST /v1/owners/{owner}/context": [
+        Face(lambda made: made.post("/context", text=f"{q(made)}?", session="s1", trace=False, budget=4000)),
+        post("/context", text=lambda made: made.language.other, session="s1", trace=False, messages=0),
+        post("/context", text="?", session="s1", turn_id="t2", trace=False),
+    ],
+    "POST /v1/owners/{owner}/extract": [post("/extract", dry_run=True)],
+    "POST /v1/owners/{owner}/episodes": [post("/episodes", tells=False, dry_run=True)],
+    "GET /v1/owners/{owner}/assess": [get("/assess", topic=q)],
+    "GET /v1/owners/{owner}/map": [get("/map", topic=q), get("/map", topic="tea", depth=4, least=0)],
+    "GET /v1/owners/{owner}/facts": [get("/facts"), get("/facts", about="User")],
+    "GET /v1/owners/{owner}/synonyms": [get("/synonyms", tells=False)],
+    "GET /v1/owners/{owner}/health": [get("/health")],
+    "GET /v1/owners/{owner}/fading": [get("/fading", at="2030-01-01T00:00:00Z", limit=1000)],
+    "GET /v1/owners/{owner}/review": [get("/review", min_importance=0, limit=100, at="2027-06-01T00:00:00Z")],
+    "GET /v1/owners/{owner}/compare": [get("/compare", limit=1000)],
+    "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
+    "GET /v1/owners/{owner}/export": [
+        get("/export"),
+        get("/export", format="text"),
+        get("/export", include="superseded"),
+        get("/export", kept=ASKED_FOR, include=["deleted", "merged", "superseded", "negated", "retired"]),
+        get("/export", kept=ASKED_FOR, include="deleted", format="text"),
+    ],
+    "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
+    "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
+    "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
+    "GET /v1/owners/{owner}/history": [get("/history", tells=False)],
+    "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
+    **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
+       for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/health", "/ready", "/metrics")},
+}  # fmt: skip
+HTTP_UNASKED = {
+    "POST /v1/events": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/negate": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/restore": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/confirm": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/unmerge": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/grade": "tells intervals of the memory that it names, as reinforce does",
+    "POST /v1/owners/{owner}/merge": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/synonyms": "what somebody says two words mean is made of no memory, and stays",
+    "POST /v1/owners/{owner}/profile": "answers what GET profile answers",
+    "POST /v1/owners/{owner}/import/records": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/chats": EVENTS_ONLY,
+    "GET /v1/owners/{owner}/feed": "a stream of the entries that history tells, without end",
+    "GET /v1/dead/{owner}": NOTHING_OF_OWNERS,
+    "POST /v1/dead/{owner}/retry": NOTHING_OF_OWNERS,
+    "POST /v1/dead/{owner}/discard": NOTHING_OF_OWNERS,
+}
+MCP: dict[str, list[Face]] = {
+    "memory_context": [tool("memory_context", text=q, session="s1")],
+    "search_memories": [tool("search_memories", query=q), tool("search_memories", query=q, search_mode="keyword")],
+    "memory_contextual_search": [tool("memory_contextual_search", query=q)],
+    "get_memory_detail": [tool("get_memory_detail", memory_key="t1", kept=BY_ID)],
+    "delete_memory": [tool("delete_memory", tells=False, memory_key="typed", dry_run=True)],
+    "reinforce_memory": [tool("reinforce_memory", tells=False, memory_key="tea")],
+    "memory_history": [tool("memory_history", tells=False), tool("memory_history", tells=False, memory_key="t1")],
+    "explain_memory": [tool("explain_memory", memory_key="t1", kept=BY_ID)],
+    "memory_assess_knowledge": [tool("memory_assess_knowledge", topic=q)],
+    "memory_knowledge_map": [tool("memory_knowledge_map", topic=q)],
+    "memory_review_due": [tool("memory_review_due", tells=False, min_importance=0, limit=50)],
+    "memory://about": [Face(lambda made: made.resource("memory://about"), False)],
+    "memory://recent": [Face(lambda made: made.resource("memory://recent"))],
+    "memory://memories/{+memory_key}": [Face(lambda made: made.resource("memory://memories/t1"), kept=BY_ID)],
+}
+MCP_UNASKED = {
+    "add_memory": "tells the memory that it is given",
+    "add_turns": EVENTS_ONLY,
+    "update_memory": EVENTS_ONLY,
+    "negate_memory": EVENTS_ONLY,
+}
+CLI: dict[str, list[Face]] = {
+    "search": [command("search", OWNER, q), command("search", OWNER, q, "--explain", "--associations")],
+    "list": [command("list", OWNER), command("list", OWNER, "--mode", "debug", kept=DEBUG)],
+    "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
+    "why": [command("why", OWNER, "t1", kept=BY_ID)],
+    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all", tells=False)],
+    "provenance": [command("provenance", OWNER, "both", tells=False)],
+    "associations": [command("associations", OWNER, "tea", "--depth", "2")],
+    "map": [command("map", OWNER, q)],
+    "assess": [command("assess", OWNER, q)],
+    "facts": [command("facts", OWNER)],
+    "health": [command("health", OWNER)],
+    "fading": [command("fading", OWNER, "--at", "2030-01-01T00:00:00Z")],
+    "review": [command("review", OWNER, "--min-importance", "0", "--at", "2027-06-01T00:00:00Z", "-k", "100")],
+    "compare": [command("compare", OWNER)],
+    "uses": [command("uses", OWNER, "core", kept=BY_ID), command("uses", OWNER, "t2", tells=False)],
+    "context": [command("context", OWNER, q, "--session", "s1", "--no-trace")],
+    "extract": [command("extract", OWNER, "--dry-run")],
+    "episodes": [command("episodes", OWNER, "--dry-run", tells=False)],
+    "export": [command("export", OWNER), command("export", OWNER, "--include", "deleted", kept=ASKED_FOR)],
+    "replay": [command("replay", OWNER, "--query", q, tells=False)],
+    "cleanup": [command("cleanup", OWNER, "--dry-run", tells=False)],
+    "delete": [command("delete", OWNER, "typed", "--dry-run", tells=False)],
+    "synonyms": [command("synonyms", OWNER, tells=False)],
+    "profile": [command("profile", OWNER, tells=False)],
+    "stats": [command("stats", OWNER, tells=False)],
+    "embed": [command("embed", OWNER, tells=False)],
+}
+CLI_UNASKED = {
+    **dict.fromkeys(("append", "chat-import", "import turns", "import records", "negate", "confirm", "restore", "merge", "unmerge"),
+                    EVENTS_ONLY),
+    "reinforce": EVENTS_ONLY,
+    "synonym": EVENTS_ONLY,
+    "mcp": "serves the tools and resources above",
+    **dict.fromkeys(("up", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
+    **dict.fromkeys(("status", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"), NOTHING_OF_OWNERS),
+}  # fmt: skip
+FACES = {
+    f"{kind} {name} ({number})": face
+    for kind, table in (("http", HTTP), ("mcp", MCP), ("cli", CLI))
+    for name, faces in table.items()
+    for number, face in enumerate(faces, 1)
+}
