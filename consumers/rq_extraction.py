@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
-from threading import Event as Flag
+from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
 
 from consumers.redis_extraction import Extraction
-from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import Lifecycle
-from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.errors import BadSetting, ModelFailed
-from projections.chat import Chat
 from projections.lifecycle.extracting import RULES
 from projections.redis_view import RedisViews
 
 EXTRACT_SECONDS = 240.0
 """After so long a partition's turns are left to the next run: a sweep must not wait for a whole import."""
-
-
-class Serving(Protocol):
-    """What of the job process it stands on (`consumers.rq_jobs.Serving`)."""
-
-    @property
-    def tell(self) -> Tell: ...
-    @property
-    def stop(self) -> Flag: ...
-    @property
-    def chat(self) -> Lent[Chat] | None: ...
-    @property
-    def extraction(self) -> str: ...
-    @property
-    def seen(self) -> MutableMapping[str, int] | None: ...
 
 
 class Extracting:

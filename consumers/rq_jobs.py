@@ -7,11 +7,10 @@ its store is. Every job is resumable: killed anywhere and run again, it goes on,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from threading import Event as Flag
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -19,13 +18,12 @@ from rq import Retry
 from rq.timeouts import JobTimeoutException
 
 from consumers.redis_embedding import Embedding
-from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
 from consumers.redis_reviewing import REVIEW
-from consumers.redis_sessions import EXTRACTIVE, OFF, Seen
+from consumers.redis_sessions import OFF
 from consumers.rq_extraction import Extracting
-from consumers.rq_lent import Lent
 from consumers.rq_reviewing import ReviewedByModel
+from consumers.rq_serving import Serving
 from consumers.rq_sessions import Leaving
 from events.errors import (
     BadSetting,
@@ -38,9 +36,6 @@ from events.errors import (
 )
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
-from projections.chat import Chat
-from projections.lifecycle.extracting import RULES
-from projections.meaning import Embedder
 from projections.redis_create import read_identity
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
@@ -81,31 +76,6 @@ def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, K
     """The kinds of jobs that are scheduled, by the settings of the same names."""
     wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embeds, EMBEDDING))
     return {**KINDS, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
-
-
-class Serving(NamedTuple):
-    """What the jobs of this process stand on."""
-
-    url: str
-    timeout: float
-    """Seconds to wait for Redis."""
-    tell: Tell
-    stop: Flag
-    """Set when the process is to stop: the job gives itself up at the next safe place."""
-    embedder: Lent[Embedder] | None = None
-    """What embeds, where that is configured."""
-    chat: Lent[Chat] | None = None
-    """The language model, where one is configured."""
-    reviewer: str = RULE
-    """Who reviews: the rule, or the model."""
-    extraction: str = RULES
-    """Who reads turns: rules, or the model."""
-    seen: MutableMapping[str, int] | None = None
-    """What this process knows of turns without a memory (`consumers.redis_extraction`)."""
-    summaries: str = EXTRACTIVE
-    """How episodes are written."""
-    looked_at: dict[str, Seen] | None = None
-    """How far this process looked at sessions (`consumers.redis_sessions`)."""
 
 
 _SERVING: ContextVar[Serving] = ContextVar("serving")

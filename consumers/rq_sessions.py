@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event as Flag
 from time import monotonic
-from typing import Protocol
 
-from consumers.redis_folder import Tell
-from consumers.redis_sessions import MODEL, Seen, Sessions
-from consumers.rq_lent import Lent
+from consumers.redis_sessions import MODEL, Sessions
+from consumers.rq_serving import Serving
 from events.errors import BadSetting
 from events.log import EventLog
-from projections.chat import Chat
 from projections.redis_view import RedisViews
 
 SESSIONS_SECONDS = 240.0
 """After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""
-
-
-class Serving(Protocol):
-    """What of the job process it stands on (`consumers.rq_jobs.Serving`)."""
-
-    @property
-    def tell(self) -> Tell: ...
-    @property
-    def stop(self) -> Flag: ...
-    @property
-    def chat(self) -> Lent[Chat] | None: ...
-    @property
-    def summaries(self) -> str: ...
-    @property
-    def looked_at(self) -> dict[str, Seen] | None: ...
 
 
 class Leaving:

@@ -27,8 +27,9 @@ from consumers.redis_lifecycle import RULE
 from consumers.redis_sessions import EXTRACTIVE, OFF
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
-from consumers.rq_jobs import Serving, kinds_of, serving
+from consumers.rq_jobs import kinds_of, serving
 from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.errors import EngramlogError, StoreError
 from events.redis_wire import Wire, connect
 from ops.embedders import embedder_of

@@ -72,14 +72,14 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
 
 
 def conflicts_told(view: OwnerView, memory: Memory) -> dict[str, Any]:
-    """`possible_conflicts`: the other lines that may contradict the memory, each with its id and text; nothing where none does.
+    """`possible_conflicts`, ids of what may contradict the memory, and `conflicting`, the same with texts; nothing where none does.
 
     What stands no longer contradicts nothing, and what is secret is not shown here either.
     """
     others = (view.get(other_id) for other_id in memory.conflicts)
     standing = [other for other in others if other is not None and state_of(other) == Columns.LIVE]
     lines = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
-    return {"possible_conflicts": lines} if lines else {}
+    return {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
 
 
 def shown_text(memory: Memory, level: str) -> str:

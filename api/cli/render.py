@@ -111,7 +111,7 @@ def conflicts(found: Sequence[dict[str, Any]], console: Console = out) -> None:
     """Memories that may contradict others, both lines of each pair, once."""
     told: set[frozenset[str]] = set()
     for one in found:
-        for other in one.get("possible_conflicts", ()):
+        for other in one.get("conflicting", ()):
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:
                 told.add(pair)

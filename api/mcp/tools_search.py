@@ -206,7 +206,7 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
 
 def conflicting(told: dict[str, Any]) -> list[dict[str, str]]:
     """The other lines that may contradict what is told, as tools tell them."""
-    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("possible_conflicts", ())]
+    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting", ())]
 
 
 def _flags(told: dict[str, Any]) -> dict[str, Any]:

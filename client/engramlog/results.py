@@ -41,7 +41,8 @@ class Card(Result):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     successor: str | None = None
-    possible_conflicts: list[PossibleConflict] = []
+    possible_conflicts: list[str] = []
+    conflicting: list[PossibleConflict] = []
 
 
 class Withheld(Result):
@@ -299,7 +300,8 @@ class Why(Place):
     is_negated: bool
     level: str
     status: str
-    possible_conflicts: list[PossibleConflict] = []
+    possible_conflicts: list[str] = []
+    conflicting: list[PossibleConflict] = []
 
 
 class History(Result):

@@ -202,7 +202,16 @@ SHAPES = {
     "Decided": results.Decided,
     "Statement": results.Statement,
 }
-NOT_ALWAYS_TOLD = {"quarantined", "successor", "valid_from", "valid_to", "ids", "waiting", "possible_conflicts"}
+NOT_ALWAYS_TOLD = {
+    "quarantined",
+    "successor",
+    "valid_from",
+    "valid_to",
+    "ids",
+    "waiting",
+    "possible_conflicts",
+    "conflicting",
+}
 
 
 @cache

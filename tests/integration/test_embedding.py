@@ -12,8 +12,9 @@ import pytest
 from consumers.redis_embedding import BATCH, Embedding
 from consumers.redis_rebuild import rebuild_partition
 from consumers.rq_cron import Cron
-from consumers.rq_jobs import EMBEDDING, KINDS, Serving, run, serving
+from consumers.rq_jobs import EMBEDDING, KINDS, run, serving
 from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.errors import EmbedderFailed, StoreFull
 from events.partitions import partition_of, spread_tags
 from events.redis_wire import Wire, WirePool, connect

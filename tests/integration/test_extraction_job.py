@@ -13,8 +13,9 @@ import pytest
 from api.importing import ImportOptions, import_turns
 from consumers import redis_lifecycle
 from consumers.redis_lifecycle import Lifecycle
-from consumers.rq_jobs import Serving, run, serving
+from consumers.rq_jobs import run, serving
 from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.envelope import canonical, decode
 from ops.settings import Settings
 from ops.wiring import open_application

@@ -18,7 +18,8 @@ from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegi
 
 from consumers.redis_lifecycle import Lifecycle, owners_of
 from consumers.rq_cron import Cron, lifecycle_queue
-from consumers.rq_jobs import UNFOLDED_IN_A_ROW, Serving, run, serving
+from consumers.rq_jobs import UNFOLDED_IN_A_ROW, run, serving
+from consumers.rq_serving import Serving
 from events.catalogue import MemoryDeleted
 from events.door import make_event
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body

@@ -115,7 +115,8 @@ def test_what_is_said_again_after_a_negation_stands_and_flags_its_rival(store: S
         mentioned("coffee", 9),
     )
     found = {one["id"]: one for one in store.reader.search(owner, "likes", at=day(10), trace=False)["results"]}
-    assert {name: one["possible_conflicts"] for name, one in found.items()} == {
+    assert {name: one["possible_conflicts"] for name, one in found.items()} == {"coffee": ["tea"], "tea": ["coffee"]}
+    assert {name: one["conflicting"] for name, one in found.items()} == {
         "coffee": [{"id": "tea", "memory": "likes tea"}],
         "tea": [{"id": "coffee", "memory": "likes coffee"}],
     }

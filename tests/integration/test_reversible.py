@@ -78,8 +78,8 @@ def test_one_verb_undoes_what_the_judge_negated_and_both_lines_are_flagged(
     after = typed(store, owner)
     assert (after[old]["status"], after[old]["is_negated"]) == ("live", False)
     assert after[rival["memory"]]["status"] == "live"
-    assert after[old]["possible_conflicts"] == [{"id": rival["id"], "memory": rival["memory"]}]
-    assert after[rival["memory"]]["possible_conflicts"] == [{"id": before[old]["id"], "memory": old}]
+    assert after[old]["conflicting"] == [{"id": rival["id"], "memory": rival["memory"]}]
+    assert after[rival["memory"]]["conflicting"] == [{"id": before[old]["id"], "memory": old}]
 
 
 def test_saying_it_again_undoes_it_too(store: Store) -> None:
@@ -87,7 +87,7 @@ def test_saying_it_again_undoes_it_too(store: Store) -> None:
     say(store, owner, "I love coffee.", "I don't like coffee any more.")
     say(store, owner, "I love coffee!", after=2)
     found = typed(store, owner)["User loves coffee"]
-    assert (found["status"], len(found["possible_conflicts"])) == ("live", 1)
+    assert (found["status"], len(found["conflicting"])) == ("live", 1)
 
 
 def test_only_the_user_s_word_brings_a_memory_back_and_a_deleted_one_is_refused(store: Store) -> None:
@@ -96,7 +96,7 @@ def test_only_the_user_s_word_brings_a_memory_back_and_a_deleted_one_is_refused(
     store.writer.negate(owner, "tea")
     assert store.writer.confirm(owner, "tea", actor="assistant")["changes"][0]["decision"] != "reaffirm"
     assert store.reader.get(owner, "tea", trace=False)["is_negated"]
-    store.writer.delete(owner, "tea")
+    store.app.deleter.delete_many(owner, ["tea"])
     with pytest.raises(InputError, match="engramlog restore"):
         store.writer.confirm(owner, "tea")
 
@@ -116,7 +116,7 @@ LINES = {"User's name is Ada Byron", "User's name is Ada Lovelace"}
 
 def lines_of(told: dict[str, Any]) -> set[str]:
     """A memory's own text and those of what may contradict it."""
-    return {told["memory"], *(one["memory"] for one in told["possible_conflicts"])}
+    return {told["memory"], *(one["memory"] for one in told["conflicting"])}
 
 
 def test_search_list_get_and_why_show_a_possible_conflict_with_both_lines(store: Store) -> None:
@@ -170,12 +170,12 @@ def test_neither_a_deleted_nor_a_secret_line_is_shown(store: Store) -> None:
         created("the gate has no code", "open", day=then),
         in_conflict("secret", "open", then),
     )
-    (line,) = store.reader.get(owner, "open", trace=False)["possible_conflicts"]
+    (line,) = store.reader.get(owner, "open", trace=False)["conflicting"]
     assert (line["id"], "Tr0ub4dor" in line["memory"]) == ("secret", False)
     others = [f"n{number}" for number in range(MAX_CONFLICTS + 1)]
     store.tell(owner, created("crowded", "crowded", day=then), *(created(one, one, day=then) for one in others))
     store.tell(owner, *(in_conflict("crowded", one, then) for one in others), deleted("crowded", then))
-    assert "possible_conflicts" not in store.reader.get(owner, others[0], trace=False)
+    assert "conflicting" not in store.reader.get(owner, others[0], trace=False)
 
 
 # --- near-duplicates

@@ -11,8 +11,9 @@ import pytest
 
 from consumers.redis_lifecycle import Lifecycle
 from consumers.redis_reviewing import MOST_ASKED, REFUSED_IN_A_ROW, Reviewed, Reviewing
-from consumers.rq_jobs import Serving, run, serving
+from consumers.rq_jobs import run, serving
 from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode
 from events.errors import BadSetting, ModelFailed

@@ -13,8 +13,9 @@ from api.importing import ImportOptions, import_turns
 from consumers import redis_lifecycle, redis_sessions
 from consumers.redis_sessions import Seen, Sessions
 from consumers.rq_cron import Cron
-from consumers.rq_jobs import Serving, kinds_of, run, serving
+from consumers.rq_jobs import kinds_of, run, serving
 from consumers.rq_lent import Lent
+from consumers.rq_serving import Serving
 from events.door import make_event
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed

@@ -67,7 +67,8 @@ class Card(BaseModel):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[PossibleConflict] | None = None
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
 
 
 class Withheld(BaseModel):
@@ -240,7 +241,8 @@ class Why(Place):
     status: str
     created_at: str
     last_activated_at: str
-    possible_conflicts: list[PossibleConflict] | None = None
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
 
 
 class Provenance(BaseModel):
