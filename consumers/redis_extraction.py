@@ -20,15 +20,15 @@ from projections.fold import ReadTurns
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
 from projections.lifecycle.judging import Heard, Verdict
-from projections.lifecycle.known import Shelf
 from projections.lifecycle.proposals import Answer, Checked
 from projections.lifecycle.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
-from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, still_standing, talk_about
+from projections.lifecycle.shelf import Shelf
+from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
 from projections.model_prompts import prompt
 from projections.redis_said import said_from
 from projections.redis_view import RedisViews
 from projections.retraction import deleted_turns
-from projections.sessions import Said
+from projections.sessions import Said, Turn
 from projections.view import OwnerView
 
 PROMPT = "extract-1"
@@ -134,6 +134,7 @@ class _Run:
         self._owner, self._now, self._on_progress = owner, now, on_progress
         self.found = Extracted(owner, RULES if chat is None else chat.model, Done(owner))
         self._said: list[Said] | None = None
+        self._places: dict[str, int] = {}
         self._most = MOST_TURNS
         self._helpless = 0
         self._spent = Usage()
@@ -211,7 +212,9 @@ class _Run:
             return None
         if self._said is None:
             self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE)
-        return talk_about(unread, self._said, Shelf(view), deleted_turns(view.columns), view.parameters.time_zone)
+            self._places = {one.turn_id: at for at, one in enumerate(self._said) if isinstance(one, Turn)}
+        around = said_around(self._said, self._places, unread)
+        return talk_about(unread, around, Shelf(view), deleted_turns(view.columns), view.parameters.time_zone)
 
     def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
         try:

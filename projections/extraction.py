@@ -45,6 +45,14 @@ def extract(turn: Turn) -> list[Statement]:
     return [_with_keywords(one) for one in list(found.values())[:MOST_STATEMENTS]]
 
 
+def clauses(text: str) -> list[Clause]:
+    """The English and the Chinese clauses of a text, in order, each with whether it is asserted; `talk_of` gives such texts."""
+    if HAN.search(text) is None:
+        return list(english_clauses(text))
+    found = [*english_clauses(_only(text, han=False)), *chinese_clauses(_only(text, han=True))]
+    return sorted(found, key=lambda one: one.start)
+
+
 def _statements(text: str, turn: Turn) -> Iterator[Statement]:
     told = list(_remembered(text, turn))
     found = []

@@ -65,7 +65,7 @@ def unread_turns(view: OwnerView) -> Iterator[Heard]:
 
 def turns_before(view: OwnerView, seq: int, most: int) -> list[Heard]:
     """The newest `most` turns before a position; they are not to be read."""
-    zone, rows = ZoneInfo(view.parameters.time_zone), view.index(TurnIndex).rows(last=seq)[-most:]
+    zone, rows = ZoneInfo(view.parameters.time_zone), view.index(TurnIndex).rows_before(seq, most)
     return [_heard(memory, zone, unread=False) for memory in _turns(view, rows)]
 
 

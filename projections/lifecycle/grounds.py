@@ -1,8 +1,8 @@
 """What a model's proposal rests on: whether words were said, and whether somebody took something back. Pure, and no model's word.
 
 A model may be wrong, or be talked into something by what it reads. So nothing it proposes is done that the turns themselves
-do not bear out: its quotation must stand in a turn, its numbers and most of its words too, and only a turn that takes
-something back can take something back.
+do not bear out: its quotation must stand in a turn, its names and most of its words too. Numbers: `grounds_numbers`; what the
+quoted sentence does: `grounds_turn`.
 """
 
 from __future__ import annotations
@@ -11,29 +11,26 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from projections.lifecycle.grounds_numbers import MONTHS
 from projections.text import kept_tokens
 
 LEAST_SHARE = 0.5
 """Of the words of a content that must have been said."""
 LEAST_QUOTED = 2
 """Letters and digits of a quotation."""
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NOT_LETTERS = re.compile(r"[\W_]+")
-_ABOUT = frozenset({"user", "said", "on", "用户", "说", "用", "户"})
+_ABOUT = frozenset(("user", "said", "on", "year", "old", "用户", "说", "用", "户", "岁")) | {
+    token for month in MONTHS for token in kept_tokens(month)
+}
 """Words of a content that need not have been said."""
-_TAKES_BACK = re.compile(
-    r"\b(?:not|no|never|nothing|none|neither|nor|cannot|any ?more|no longer|longer|instead|actually|wrong|incorrect|mistaken?|false"
-    r"|untrue|correct(?:ion)?|stopp?(?:ed|ing)?|quit|gave up|given up|used to|switch(?:ed)?|changed?|moved?|left|sold|lost|broke"
-    r"|hate|dislike|former(?:ly)?|ex|now|forget|delete|remove|erase|scratch)\b|n['’]t\b"
-    "|不|没|别|无|错|改|换|搬|辞|离|卖|丢|戒|停|退|删|忘|其实|而是|现在|曾经|以前|讨厌|更正|纠正",
+_YES = re.compile(
+    r"\s*(?:(?:yes|yeah|yep|yup|right|exactly|correct|sure|indeed|absolutely|definitely|true|that's (?:it|right)|of course)\b"
+    r"|i (?:do|am|have|did|was)\b(?! not|n't)|(?:是|对(?!不起)|嗯|没错|当然|的确|确实))",
     re.IGNORECASE,
 )
-_FORGET = re.compile(
-    r"\b(?:forget|delete|remove|erase|scratch that|(?:don['’]?t|do not) (?:remember|store|save|keep|note))\b"
-    "|忘(?:了|掉|记)|删(?:除|掉|了)?|别记|不要记|不用记|抹掉|清除",
-    re.IGNORECASE,
-)
+_NO = re.compile(r"\s*(?:no\b|nope\b|not |i (?:don't|haven't|didn't|am not)|不|没|对不起)", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][\w'’-]*")
+"""A name, inside a sentence."""
 
 
 def plain(text: str) -> str:
@@ -47,23 +44,33 @@ def is_quoted(quote: str, text: str) -> bool:
     return len(wanted) >= LEAST_QUOTED and wanted in plain(text)
 
 
-def unsaid(content: str, said: Iterable[str], name: str | None = None) -> str | None:
-    """What speaks against a content as drawn from these texts: a number that nobody said, or mostly other words; None if nothing.
+def unsaid(
+    content: str, by: str, said: Iterable[str], name: str | None = None, *, known: str = "", named: Iterable[str] = ()
+) -> str | None:
+    """What speaks against a content as drawn from these texts: a name that nobody said, or mostly other words; None if nothing.
 
-    The name of who speaks, and dates written YYYY-MM-DD, need not have been said.
+    Numbers and dates aside (`grounds_numbers`). `by`: the message that is quoted, of which something must be in the content,
+    unless it only says yes. `said`: what people said around it; `named`: texts that names may stand in too. The name of who
+    speaks, months, and what is `known` need not have been said.
     """
     heard = " ".join(said)
-    told = _DATE.sub(" ", unicodedata.normalize("NFKC", content))
-    numbers = set(_NUMBER.findall(unicodedata.normalize("NFKC", heard)))
-    for number in _NUMBER.findall(told):
-        if number not in numbers:
-            return f"nobody said {number}"
-    free = _ABOUT | set(kept_tokens(name or ""))
-    words = {word for word in kept_tokens(told) if word not in free}
+    free = _ABOUT | set(kept_tokens(f"{name or ''} {known}"))
+    words = {word for word in kept_tokens(content) if word not in free and not word[0].isdecimal()}
     if not words:
-        return "it says nothing"
-    missing = words - set(kept_tokens(heard))
-    return "mostly words that nobody said" if len(words) - len(missing) < LEAST_SHARE * len(words) else None
+        return None if known else "it says nothing"
+    told, named_there = set(kept_tokens(f"{heard} {by}")), set(kept_tokens(" ".join(named)))
+    for one in _CAPITAL.findall(content):
+        if not set(kept_tokens(one)) <= told | free | named_there:
+            return f"nobody said {one}"
+    if len(words & told) < LEAST_SHARE * len(words):
+        return "mostly words that nobody said"
+    own = words.isdisjoint(kept_tokens(by)) and not answers(by)
+    return "it has no word of the message that it quotes" if own else None
+
+
+def answers(text: str) -> int:
+    """1 where a message says yes, -1 where it says no: then what it says stands in the message before it; else 0."""
+    return 1 if _YES.match(text) is not None else -1 if _NO.match(text) is not None else 0
 
 
 def shares_words(known: str, told: str, name: str | None = None, besides: str = "") -> bool:
@@ -72,11 +79,7 @@ def shares_words(known: str, told: str, name: str | None = None, besides: str = 
     return not (set(kept_tokens(known)) & set(kept_tokens(told))) <= free
 
 
-def takes_back(text: str) -> bool:
-    """Whether a turn may take something back: it denies, corrects, or tells of a change."""
-    return _TAKES_BACK.search(text) is not None
-
-
-def asks_to_forget(text: str) -> bool:
-    """Whether a turn asks for something to be forgotten."""
-    return _FORGET.search(text) is not None
+def said_of(known: str, told: str, name: str | None = None) -> float:
+    """Share of the words of what is known, names aside, that a text has; in [0, 1]."""
+    words = set(kept_tokens(known)) - _ABOUT - set(kept_tokens(name or ""))
+    return len(words & set(kept_tokens(told))) / max(1, len(words))

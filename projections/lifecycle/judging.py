@@ -26,7 +26,8 @@ from projections.extraction import Fact, Statement, Turn
 from projections.extraction_times import of_another_time
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
-from projections.lifecycle.known import Known, Shelf, core, same_words, told_by_turn
+from projections.lifecycle.known import Known, core, same_words
+from projections.lifecycle.shelf import Shelf
 from projections.memory import SECRET
 from projections.sensitivity import detect_sensitivity
 from projections.view import OwnerView
@@ -92,7 +93,6 @@ class Judging:
         self._least = view.parameters.merge_similarity
         self._shelf = Shelf(view)
         self._asked = Shelf()
-        self._told = told_by_turn(view)
         self.verdicts: list[Verdict] = []
 
     def judge(self, heard: Heard, said: Statement) -> None:
@@ -103,7 +103,7 @@ class Judging:
         memory_id = self._id(heard, said)
         if self._view.get(memory_id) is not None or self._shelf.holds(memory_id):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
-        if any(same_words(said.content, content) for content in self._told.get(heard.turn.turn_id, ())):
+        if any(same_words(said.content, content) for content in self._shelf.told(heard.turn.turn_id)):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
         speaker = heard.turn.speaker
         ended = self._ended(said, speaker)

@@ -1,29 +1,30 @@
 """Judging what a model proposes: every operation by itself, against what is known by now, with rules that no model can talk away.
 
-A model proposes, the code decides. What nobody said is not kept; what asks, supposes or is a secret neither; only a turn that
-takes something back takes something back, and only one that asks to forget deletes, one memory at a time. What is known
-already is a mention, what may contradict a known memory is flagged with it. So the worst that a lying model does to an owner is
-to leave something out, or to reword what was said.
+A model proposes, the code decides (`guarding`: what speaks against an operation). What nobody said is not kept; what asks,
+supposes or is a secret neither; only a sentence that takes something back takes it back, and only one that asks to forget
+deletes, one memory at a time. What is known already is a mention, what may contradict a known memory is flagged with it. So a
+lying model can leave something out, or reword what was said.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import structs
 
 from events.catalogue import MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
 from projections.contradiction import compare
-from projections.extraction import Fact, Statement, extract, questions
+from projections.extraction import Statement, extract, questions
 from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.extracting import mark
-from projections.lifecycle.grounds import asks_to_forget, shares_words, takes_back, unsaid
+from projections.lifecycle.grounds import said_of, shares_words
+from projections.lifecycle.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
+from projections.lifecycle.guarding import grounded, stated
 from projections.lifecycle.judging import JOB, MOST_REASON, TOPIC, Heard, Judging, Verdict, judge
 from projections.lifecycle.known import Known, same_words
-from projections.lifecycle.proposals import Answer, Operation, fault
+from projections.lifecycle.proposals import NAMES_A_MEMORY, Answer, Operation, fault
 from projections.lifecycle.talk import Shown, Talk
-from projections.memory import SECRET
-from projections.polarity import polarity
 from projections.prompt_text import one_line
 from projections.sensitivity import detect_sensitivity
 from projections.similar import similarity
@@ -35,10 +36,11 @@ MOST_NEGATED = 3
 """Memories that one turn may take back."""
 LOOKED_BACK = 300
 """Turns whose questions are looked at for one that is asked again."""
+SAID_AGAIN = 0.5
+"""Of a memory's words that a turn must have to say it again."""
 SENSITIVE = 2
 FIRM = frozenset({"core", "system"})
 """Tiers that no model deletes."""
-_CHANGING = frozenset({"NEGATE", "DELETE"})
 
 
 def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[Heard], view: OwnerView, by: str) -> list[Verdict]:
@@ -91,7 +93,10 @@ class Proposing(Judging):
         super().__init__(view)
         self._talk = talk
         self._by = by
-        self._undone: dict[tuple[str, str], int] = {}
+        self._undone = Counter[tuple[str, str]]()
+        """How much was taken back or deleted, by turn and operation."""
+        self._ground = NOTHING
+        """What the operation under way quotes."""
         self._sensitivity = 0
 
     def propose(self, one: Operation) -> None:
@@ -101,25 +106,25 @@ class Proposing(Judging):
         heard = self._heard(shown, one)
         if heard is None or shown is None:
             return
-        said, self._sensitivity = _statement(one, heard), one.sensitivity
-        if wrong is None:
-            wrong = self._against(one, said, shown, heard)
+        said, self._sensitivity = stated(one, heard), one.sensitivity
+        known = self._known(one)
+        if wrong is None and one.operation != "SKIP":
+            self._ground, wrong = grounded(one, said, shown, heard, self._talk, known)
         if one.operation == "SKIP" or wrong is not None:
             self._tell("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
             return
-        known = self._known(one)
         if one.operation == "ADD":
             self._propose_new(heard, said)
         elif known is None:
             self._tell("SKIP", heard, said, None, "the memory is there no more")
         elif one.operation == "UPDATE":
-            self._propose_update(heard, said, known)
+            self._propose_update(one, heard, said, known)
         elif one.operation == "NEGATE":
             self._propose_negation(one, heard, said, known)
         elif one.operation == "DELETE":
-            self._delete(heard, said, known, self._reason(one) or "asked to forget it")
+            self._delete(one, heard, said, known)
         elif shown.new:
-            self._again(heard, said, known, 1.0)
+            self._boost(heard, said, known, one.turn)
         else:
             self._use(shown, heard, said, known)
 
@@ -133,39 +138,17 @@ class Proposing(Judging):
 
     def _known(self, one: Operation) -> Known | None:
         """The memory that is meant, as it is known by now."""
-        shown = self._talk.known.get(one.memory or "")
+        shown = self._talk.known.get(one.memory or "") if one.operation in NAMES_A_MEMORY else None
         return None if shown is None else self._shelf.get(shown.id)
 
     def _reason(self, one: Operation) -> str:
         told = one_line(one.reason)[:200]
         return f"{self._by}: {told}" if told else ""
 
-    def _against(self, one: Operation, said: Statement, shown: Shown, heard: Heard) -> str | None:
-        """What speaks against an operation, whatever the model says for it."""
-        if one.operation == "SKIP":
-            return None
-        if detect_sensitivity(said.content) >= SECRET or one.sensitivity >= SECRET:
-            return "a secret"
-        if one.operation in _CHANGING:
-            if not (asks_to_forget(shown.text) if one.operation == "DELETE" else takes_back(shown.text)):
-                return (
-                    f"{one.turn} takes nothing back"
-                    if one.operation == "NEGATE"
-                    else f"{one.turn} asks for nothing to be forgotten"
-                )
-            undone, most = self._undone.get((one.turn, one.operation), 0), MOST_DELETED
-            if undone >= (MOST_NEGATED if one.operation == "NEGATE" else most):
-                return "too much would be taken back at once"
-            self._undone[one.turn, one.operation] = undone + 1
-        if one.content is not None:
-            texts = [turn.text for turn in self._talk.shown]
-            return unsaid(one.content, texts, heard.turn.name)
-        return None
-
     def _propose_new(self, heard: Heard, said: Statement) -> None:
         """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
         memory_id = self._id(heard, said)
-        told = self._told.get(heard.turn.turn_id, ())
+        told = self._shelf.told(heard.turn.turn_id)
         if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
             self._tell("SKIP", heard, said, memory_id, "known from this turn")
             return
@@ -182,13 +165,13 @@ class Proposing(Judging):
                     return
         self._add(heard, said, memory_id, f"new, by {self._by}")
 
-    def _propose_update(self, heard: Heard, said: Statement, known: Known) -> None:
+    def _propose_update(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
         """A fuller version, where it says all of the old one and more; else it stands beside the memory."""
         relation = compare(said.content, known.content).kind
         if relation == "refines" and not known.negates(said):
             self._update(heard, said, known, similarity(said.content, known.content))
         elif relation == "same" and not known.negates(said):
-            self._again(heard, said, known, 1.0)
+            self._boost(heard, said, known, one.turn)
         else:
             self._propose_new(heard, said)
 
@@ -196,40 +179,58 @@ class Proposing(Judging):
         if known.negated or known.told_by(heard.turn.turn_id):
             self._tell("SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn")
             return
+        if one.content and compare(said.content, known.content).kind == "same":
+            self._boost(heard, said, known, one.turn)
+            return
         reason = self._reason(one) or "taken back"
-        if not shares_words(known.content, f"{heard.turn.text} {one.content or ''}", heard.turn.name):
-            self._tell("SKIP", heard, said, known.id, "the turn is about something else")
-        elif one.content:
+        taken = takes_back(self._ground, known.content) or (
+            one.content is not None and compare(said.content, known.content).sure
+        )
+        if taken and self._undone[one.turn, "NEGATE"] >= MOST_NEGATED:
+            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+        elif one.content and taken:
+            self._undone[one.turn, "NEGATE"] += 1
             self._negate(heard, said, self._id(heard, said), [known], reason)
+        elif one.content and shares_words(known.content, said.content, heard.turn.name):
+            self._flag(heard, said, self._id(heard, said), known, f"{one.turn} takes nothing back for certain")
+        elif one.content:
+            self._propose_new(heard, said)
+        elif not taken:
+            self._tell("SKIP", heard, said, known.id, f"{one.turn} takes nothing back of it")
         elif self._is_later(known, heard):
             self._tell("SKIP", heard, said, known.id, "it was said later")
         else:
+            self._undone[one.turn, "NEGATE"] += 1
             data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=heard.turn.turn_id)
             self._shelf.negate(known)
-            self._tell(
-                "NEGATE",
-                heard,
-                said,
-                None,
-                reason,
-                [self._decision("negate", (known.id,), heard, reason, data)],
-                known.id,
-            )
+            decisions = [self._decision("negate", (known.id,), heard, reason, data)]
+            self._tell("NEGATE", heard, said, None, reason, decisions, known.id)
 
-    def _delete(self, heard: Heard, said: Statement, known: Known, reason: str) -> None:
-        memory = self._view.get(known.id)
+    def _boost(self, heard: Heard, said: Statement, known: Known, key: str) -> None:
+        """Said again: most of its words are, and nothing of it is taken back."""
+        ground = self._ground
+        if said_of(known.content, ground.around, heard.turn.name) < SAID_AGAIN:
+            self._tell("SKIP", heard, said, known.id, f"{key} does not say it again")
+        elif unasserted(ground, known.content, any_question=True) is not None or says_reverse(ground, known.content):
+            self._tell("SKIP", heard, said, known.id, f"{key} does not assert it")
+        else:
+            self._again(heard, said, known, min(1.0, similarity(ground.sentence, known.content)))
+
+    def _delete(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+        memory, reason = self._view.get(known.id), self._reason(one) or "asked to forget it"
         if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
             self._tell("SKIP", heard, said, known.id, "only its owner deletes it")
-            return
-        if not shares_words(known.content, heard.turn.text, heard.turn.name):
+        elif not shares_words(known.content, self._ground.sentence, heard.turn.name):
             self._tell("SKIP", heard, said, known.id, "the turn is about something else")
-            return
-        if self._is_later(known, heard):
+        elif self._is_later(known, heard):
             self._tell("SKIP", heard, said, known.id, "it was said later")
-            return
-        decision = self._decision("delete", (known.id,), heard, reason, MemoryDeleted(memory_id=known.id))
-        self._shelf.drop(known)
-        self._tell("DELETE", heard, said, known.id, reason, [decision])
+        elif self._undone[one.turn, "DELETE"] >= MOST_DELETED:
+            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+        else:
+            self._undone[one.turn, "DELETE"] += 1
+            decision = self._decision("delete", (known.id,), heard, reason, MemoryDeleted(memory_id=known.id))
+            self._shelf.drop(known)
+            self._tell("DELETE", heard, said, known.id, reason, [decision])
 
     def _created(
         self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
@@ -263,25 +264,3 @@ class Proposing(Judging):
             once=use_of(known.id, shown.turn_id),
         )
         self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])
-
-
-def _statement(one: Operation, heard: Heard) -> Statement:
-    """An operation as what is stated."""
-    content = " ".join((one.content or one.quote).split())
-    told = one.triple
-    parts = None if told is None else [one_line(part) for part in (told.subject, told.predicate, told.object)]
-    triple = (
-        None if told is None or parts is None or not all(parts) else Fact(parts[0], parts[1], parts[2], told.negation)
-    )
-    keywords = tuple(dict.fromkeys(word for word in (one_line(word).casefold() for word in one.keywords) if word))
-    return Statement(
-        content=content,
-        category=one.category or "fact",
-        kind=one.kind,
-        polarity=polarity(content),
-        asserted=True,
-        confidence=round(one.confidence, 3),
-        span=(0, len(heard.turn.text)),
-        keywords=keywords,
-        triple=triple,
-    )

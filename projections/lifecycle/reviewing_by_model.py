@@ -1,10 +1,10 @@
 """The reviewer by a language model (seed 003, its review mechanism): what it is shown, what it may answer, what is made of it.
 
 It sees the memory and the five nearest to it, may search three times, and answers with a typed answer. Whatever it says, code
-holds to what follows. Promoted is only with a ground, and never what passes, what is planned, negated or in conflict, nor what
-the assistant itself said. Deleted is never what is verified, sensitive, core, or says who somebody is; nor at a promotion: what
-has just risen is in use, and the fold would not let it go. A secret is shown to no model: of it the rule decides, which reads
-no content. Where only keeping is left, no model is asked.
+holds to what follows. Promoted is only with a ground, and never what passes, what is planned, negated or in conflict, what the
+assistant itself said, a turn as it was said, or a question. Deleted is never what is verified, sensitive, core, or says who
+somebody is; nor at a promotion: what has just risen is in use, and the fold would not let it go. A secret is shown to no model:
+of it the rule decides, which reads no content. Where only keeping is left, no model is asked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from events.errors import ModelFailed
 from projections.chat import Chat, Unfit, Usage
+from projections.contradiction_reading import read
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, by_rule, unfit_for_core
 from projections.memory import SECRET, UNCOMPRESSED, Memory
 from projections.model_prompts import prompt
@@ -27,6 +28,7 @@ from projections.modes import Flags, visibility
 from projections.prompt_text import is_chinese, one_line
 from projections.query import Asked
 from projections.recall import search
+from projections.retraction import TURN_KIND
 from projections.similar import similarity
 from projections.view import OwnerView
 
@@ -111,7 +113,16 @@ def _not_to_promote(memory: Memory) -> str | None:
     doubt = unfit_for_core(memory)
     if doubt is None and memory.source == "assistant" and not memory.verified:
         return "the assistant said it, and nobody confirmed it"
+    if doubt is None and memory.kind == TURN_KIND and memory.source_turns:
+        return "a turn as it was said is no statement"  # what it orders would stand in every prompt
+    if doubt is None and _asserts_nothing(memory.content[:MOST_SHOWN]):
+        return "a question or a supposition asserts nothing"
     return doubt
+
+
+def _asserts_nothing(content: str) -> bool:
+    said = read(content)
+    return said.asks or said.supposed
 
 
 def _not_to_delete(memory: Memory) -> str | None:

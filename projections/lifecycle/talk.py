@@ -5,8 +5,10 @@ Keys (`T1`, `M1`) stand for ids, which a model would misspell. Secrets are never
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -14,7 +16,8 @@ import orjson
 
 from projections import sessions
 from projections.lifecycle.judging import Heard
-from projections.lifecycle.known import Known, Shelf
+from projections.lifecycle.known import Known
+from projections.lifecycle.shelf import Shelf
 from projections.memory import SECRET
 from projections.prompt_text import is_chinese, one_line
 from projections.sensitivity import detect_sensitivity
@@ -26,6 +29,8 @@ MOST_CHARACTERS = 6_000
 MOST_OF_A_TEXT = 2_000
 BEFORE = 6
 """Messages before the first of them that are shown."""
+AROUND = 500
+"""Turns, tool results and injections before and after them among which what belongs to them is looked for."""
 MOST_KNOWN = 20
 """Memories that are shown."""
 KNOWN_A_TURN = 6
@@ -95,6 +100,18 @@ def next_unread(heard: Iterable[Heard], most: int = MOST_TURNS) -> tuple[Heard, 
             break
         found.append(one)
     return tuple(found)
+
+
+def said_around(
+    said: Sequence[sessions.Said], places: Mapping[str, int], unread: Sequence[Heard]
+) -> Sequence[sessions.Said]:
+    """The part of what was said, in log order, in which some turns and what belongs to them lie: not all of a large owner's.
+
+    `places`: where each turn stands in `said`.
+    """
+    at = [places[one.turn.turn_id] for one in unread if one.turn.turn_id in places]
+    at = at or [bisect_left(said, unread[0].seq, key=attrgetter("seq"))]
+    return said[max(min(at) - AROUND, 0) : max(at) + AROUND]
 
 
 def talk_about(

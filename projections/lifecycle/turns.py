@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator
 
 from projections.memory import Memory
 from projections.retraction import is_turn
@@ -35,10 +36,14 @@ class TurnIndex:
         place = self._first.get(turn_id)
         return 0 if place is None else place[0] + 1
 
-    def rows(self, first: int = 0, last: int | None = None) -> list[int]:
-        """Rows of the turns from one position up to, and without, another."""
-        end = len(self._places) if last is None else bisect_left(self._places, (last, -1))
-        return [row for _, row in self._places[bisect_left(self._places, (first, -1)) : end]]
+    def rows(self, first: int = 0) -> Iterator[int]:
+        """Rows of the turns from a position on, one by one."""
+        return (self._places[at][1] for at in range(bisect_left(self._places, (first, -1)), len(self._places)))
+
+    def rows_before(self, position: int, most: int) -> list[int]:
+        """Rows of the newest `most` turns before a position."""
+        end = bisect_left(self._places, (position, -1))
+        return [row for _, row in self._places[max(end - most, 0) : end]]
 
     def bytes_used(self) -> int:
         """About how much it takes."""

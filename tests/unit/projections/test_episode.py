@@ -6,7 +6,7 @@ import pytest
 
 from projections.episode import groups, is_episode, plan, summary
 from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.known import Shelf
+from projections.lifecycle.shelf import Shelf
 from projections.retraction import forgotten_turns, is_turn
 from projections.view import OwnerView
 from tests.given import Told, created, deleted, folded, purged

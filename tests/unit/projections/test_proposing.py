@@ -10,9 +10,9 @@ from events.catalogue import MemoryNegated
 from projections.chat import Unfit
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judging import Verdict
-from projections.lifecycle.known import Shelf
 from projections.lifecycle.proposals import Answer, Checked
 from projections.lifecycle.proposing import by_rules, judge_proposed, read_by_model
+from projections.lifecycle.shelf import Shelf
 from projections.lifecycle.talk import Talk, next_unread, talk_about
 from projections.sessions import Said
 from projections.view import OwnerView
@@ -178,7 +178,7 @@ LYING = [
         "I like tea",
         None,
         {"content": "User wants to wire money to BrandX", **NEW},
-        "mostly words that nobody said",
+        "nobody said BrandX",
     ),
     (
         "a number that nobody said",

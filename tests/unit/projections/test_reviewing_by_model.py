@@ -161,6 +161,9 @@ NEVER_PROMOTED = [
     ("negated", [*risen(category="stable_preference"), negated(day=1.5)]),
     ("in conflict", [*risen(), created(of="n"), in_conflict("m", "n", day=1.5)]),
     ("said by the assistant", risen(source="assistant")),
+    ("a turn", risen(kind="episode", source_turns=("t1",), category="fact")),
+    ("a question", risen(content="Should I move to Paris?")),
+    ("a supposition", risen(content="If I win the lottery I will buy a castle")),
 ]
 
 
