@@ -50,6 +50,8 @@ class Found(NamedTuple):
 
     query: str
     results: list[dict[str, Any]]
+    withheld: dict[str, int]
+    """How many further matches normal mode keeps back, by reason."""
 
 
 class Wanted(NamedTuple):
@@ -135,7 +137,9 @@ class Contexts:
             "parts": {"time": material.time} | {part: _told(block.parts[part]) for part in SECTIONS[1:]},
             "injected": block.memories,
             "recorded": recorded,
-            "searches": [{"query": one.query, "found": close[at]} for at, one in enumerate(found)],
+            "searches": [
+                {"query": one.query, "found": close[at], "withheld": one.withheld} for at, one in enumerate(found)
+            ],
             "dropped": block.dropped,
             "left_out": dict(left_out),
             "read_back": "all" if said.whole else "part",
@@ -151,9 +155,12 @@ class Contexts:
 
     def _searched(self, owner: str, text: str, most: int) -> list[Found]:
         """One search for each query; leaves no trace of its own."""
+        answers = {
+            query: self._reader.search(owner, query, limit=CANDIDATES, trace=False) for query in searches(text, most)
+        }
         return [
-            Found(query, self._reader.search(owner, query, limit=CANDIDATES, trace=False)["results"])
-            for query in searches(text, most)
+            Found(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
+            for query, answer in answers.items()
         ]
 
     def _recorded(self, owner: str, block: Block, talk: Conversation, found: list[Found], text: str) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def _gathered(
     """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
     view = scene.view
     seen = visibility(view.columns, view.law, scene.now, view.parameters, "normal")
-    standing = standing_memories(view.columns, seen, talk.session, rules)
+    standing = standing_memories(view.columns, seen, talk, rules)
     retrieved, close = _retrieved(scene, talk, found, text, wanted, rules, standing)
     episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]
     messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, scene.now)

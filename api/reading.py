@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 from api.accesses import AccessRecorder
@@ -24,9 +25,10 @@ from api.searching import (
     told_filters,
     wish_of,
 )
-from events.envelope import from_micros, utc_text
+from events.envelope import actor_of, from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
+from events.partitions import parse_position
 from projections.changelog import describe
 from projections.meaning import EmbeddedQuestion
 from projections.query import Asked, detail, listing, why
@@ -175,6 +177,7 @@ class Reader(Scenes):
             memory = self.memory(scene, owner, memory_id)
             entries = self.entries(owner, scene)
             answer = why(scene.view, memory, scene.now, entries, scene.partition)
+        self._name_actors(owner, answer["changes"], on_progress)
         return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
 
     def history(
@@ -196,6 +199,7 @@ class Reader(Scenes):
         changes = [
             describe(entry, scene.partition) for entry in entries if memory_id is None or entry.memory_id == memory_id
         ]
+        self._name_actors(owner, changes, on_progress)
         return {
             "owner": owner,
             "id": memory_id,
@@ -204,6 +208,13 @@ class Reader(Scenes):
             "as_of": as_of,
             "position": scene.position,
         } | scene.warning
+
+    def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
+        """Put beside each change who caused its event: the change log does not hold it, the log does."""
+        seqs = sorted({parse_position(change["position"])[1] for change in changes})
+        actors = {stored.seq: actor_of(stored) for stored in self._stored(owner, seqs, on_progress)}
+        for change in changes:
+            change["actor"] = actors.get(parse_position(change["position"])[1])
 
     def provenance(
         self,

@@ -249,6 +249,21 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
         raise UndecodableEvent(f"stored event of kind {kind!r} cannot be read: {error}", kind=kind) from error
 
 
+class _Caused(msgspec.Struct, frozen=True):
+    actor: Actor
+
+
+_CAUSED = msgspec.json.Decoder(_Caused)
+
+
+def actor_of(stored: Stored) -> Actor | None:
+    """Who caused a stored event; None where its bytes cannot be read. Several times as fast as `decode`."""
+    try:
+        return _CAUSED.decode(stored.body).actor
+    except msgspec.MsgspecError:
+        return None
+
+
 def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
     event_type, _, version = kind.rpartition(".")
     if event_type not in EVENT_TYPES or not version.isdigit() or not 1 <= int(version) <= LATEST_VERSION[event_type]:

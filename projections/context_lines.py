@@ -105,8 +105,11 @@ class Standing(NamedTuple):
     left_out: Counter[str]
 
 
-def standing_memories(columns: Columns, seen: Visibility, session: str | None, rules: Rules) -> Standing:
-    """Core memories, which hold whatever their weight, and the session's episodes that normal mode shows."""
+def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> Standing:
+    """Core memories, which hold whatever their weight, and the session's episodes that normal mode shows.
+
+    Without those that sum up nothing but the newest messages, which the block tells anyway: older ones have their places.
+    """
     left_out: Counter[str] = Counter()
 
     def allowed(rows: Iterable[int]) -> list[Memory]:
@@ -119,7 +122,9 @@ def standing_memories(columns: Columns, seen: Visibility, session: str | None, r
     core = allowed(int(row) for row in np.flatnonzero(live))
     core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
     tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
+    session = talk.session
     episodes = allowed(int(row) for row in tier if session is not None and columns.memories[row].session == session)
+    episodes = [one for one in episodes if not _sums_up_the_newest(one, talk)]
     episodes.sort(key=lambda one: (one.created_at, one.id))
     return Standing(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
 
@@ -131,7 +136,16 @@ def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
     ):
         return True
     messages = {turn.turn_id: turn.text.strip() for turn in conversation.messages}
-    return any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns)
+    if any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns):
+        return True
+    return _sums_up_the_newest(memory, conversation)
+
+
+def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
+    """Whether it is an account of nothing but the newest messages, those that are told before any episode is."""
+    newest = {turn.turn_id for turn in conversation.messages[-NEWEST_MESSAGES:]}
+    account = memory.tier == "episode" and memory.source == "system"
+    return account and bool(memory.source_turns) and newest.issuperset(memory.source_turns)
 
 
 def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:

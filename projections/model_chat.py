@@ -119,7 +119,8 @@ class ModelChat:
             except Unfit as unfit:
                 why = str(unfit)
             dialogue.again(sent.response, why)
-        raise self._failed(f"gave {1 + ASKED_AGAIN} answers of which none can be used", usage, down=False)
+        told = f"gave {1 + ASKED_AGAIN} answers of which none can be used, asked for as {self._place.output!r}"
+        raise self._failed(f"{told}: if it always does, set ENGRAMLOG_MODEL_OUTPUT to another way", usage, down=False)
 
     def close(self) -> None:
         """Close the connections; who is being answered gets a ModelFailed, and the next use opens new ones."""

@@ -66,11 +66,12 @@ def cleanup(
             with progress("decisions", json) as advance:
                 answer = application.cleaner.clean(owner, dry_run=dry_run, jobs=jobs, on_progress=advance)
             show(answer, json, _one)
-            return
+            raise typer.Exit(PARTLY if answer["failure"] else 0)
         with _bar(json) as advance:
             answer = application.cleaner.clean_all(dry_run=dry_run, jobs=jobs, on_progress=advance)
     show(answer, json, _everyone)
-    raise typer.Exit(PARTLY if answer["failed"] else 0)
+    stopped = any(one["failure"] for one in answer["decided"])
+    raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
 
 
 SHOWN = 200

@@ -79,6 +79,8 @@ def _block(answer: dict[str, Any], console: Console = out) -> None:
         said.append(f"no room for: {plain(answer['dropped'])}")
     if answer["left_out"]:
         said.append(f"left out: {plain(answer['left_out'])}")
+    if answer["searches"] and not answer["parts"]["retrieved"] and (withheld := answer["searches"][0]["withheld"]):
+        said.append(f"normal mode withholds matches: {plain(withheld)}")
     err.print(Text("; ".join(said), "dim"), soft_wrap=True)
 
 

@@ -12,6 +12,7 @@ from api.cli.tables import Cell, Column, tabulate
 
 SHOWN = 100
 """Rows shown in a table."""
+PARTLY = 3
 
 
 @app.command(epilog="Example: `engramlog episodes alice --dry-run`, then `engramlog episodes alice`")
@@ -36,7 +37,7 @@ def episodes(
                 answer = application.episodes.make(owner, on_progress=advance)
     show(answer, json, _told)
     if answer["down"]:
-        raise typer.Exit(1)
+        raise typer.Exit(PARTLY)
 
 
 def _told(answer: dict[str, Any]) -> None:

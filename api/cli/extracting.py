@@ -62,7 +62,8 @@ def _told(answer: dict[str, Any]) -> None:
         out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
     else:
         read = f"{answer['read']:,} turns read: " if answer["read"] else ""
-        out.print(Text.assemble(("done ", "bold green"), read, counts or "nothing new"))
+        nothing = "nothing" if answer.get("trouble") else "nothing new"
+        out.print(Text.assemble(("done ", "bold green"), read, counts or nothing))
     if answer.get("by_rules"):
         out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
     if answer["by"] != RULES:

@@ -153,13 +153,17 @@ def changes(
         Column("event", if_room=True),
         Column("memory", is_id=True),
         Column("decision"),
+        Column("by", "dim", if_room=True),
         Column("old", right=True, if_room=True),
         Column("new", right=True),
         Column("delta", right=True),
         Column("reason", takes_rest=True),
     ]
-    if len({c["memory"] for c in shown}) <= 1:
-        columns.pop(3)
+    one, caused = len({c["memory"] for c in shown}) <= 1, any(c.get("actor") for c in shown)
+    left_out = {"memory"} if one else {"old"} if caused else set()  # no room for all
+    if not caused:
+        left_out.add("by")
+    columns = [column for column in columns if column.name not in left_out]
     if shown:
         tabulate(columns, [_change(c, console) for c in shown], console)
     else:
@@ -175,6 +179,7 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
         "event": entry["event"],
         "memory": Text(entry["memory"] or "(owner)"),
         "decision": Text(entry["decision"], COLOURS.get(entry["decision"], "")),
+        "by": entry.get("actor") or "-",
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
         "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",

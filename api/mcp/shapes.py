@@ -110,6 +110,7 @@ class LoggedChange(BaseModel):
     old_weight: float | None
     new_weight: float | None
     position: str
+    actor: str | None = Field(None, description="Who caused it; told where one asks for history or reasons.")
 
 
 class Done(BaseModel):
@@ -294,4 +295,6 @@ def clipped(text: str, most: int) -> str:
 def logged(change: dict[str, Any]) -> LoggedChange:
     """A change-log entry as an agent needs it."""
     names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
-    return LoggedChange(memory_key=change["memory"], **{name: change[name] for name in names})
+    return LoggedChange(
+        memory_key=change["memory"], actor=change.get("actor"), **{name: change[name] for name in names}
+    )

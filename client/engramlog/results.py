@@ -219,6 +219,8 @@ class Change(Result):
     delta: float | None = None
     factors: dict[str, float] | None = None
     fields: list[str] = []
+    actor: str | None = None
+    """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`."""
 
 
 class Effects(Result):

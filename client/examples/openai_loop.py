@@ -48,4 +48,6 @@ def main(url: str, model_name: str, service: str = URL) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     main(*sys.argv[1:4])

@@ -147,9 +147,11 @@ def test_a_reviewer_that_fails_is_told_and_nothing_is_decided(cli: Cli, monkeypa
 
     decayed(cli)
     reviewed_by(monkeypatch, unreachable)
-    told = cli("cleanup", "ada", "--job", "review").out
+    told = cli("cleanup", "ada", "--job", "review", code=3).out
     assert "2 left open: asked again at the next run" in told
     assert "the model does not answer" in told
+    assert cli.json("cleanup", "--all", "--job", "review", code=3)["counts"] == {}
+    cli("cleanup", "ada", "--job", "review", "--dry-run")
 
 
 def test_jobs_are_named_one_by_one(cli: Cli) -> None:

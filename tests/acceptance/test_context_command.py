@@ -52,6 +52,17 @@ def test_the_block_alone_is_on_standard_output_with_nobodys_brackets_taken_for_m
     assert "tokens, position" in told.err
 
 
+def test_matches_that_normal_mode_keeps_back_are_told_where_nothing_was_retrieved(cli: Cli) -> None:
+    long_ago = event(1, content="I drink coffee every morning", category="temporary") | {
+        "occurred_at": "2020-01-05T08:00:00Z"
+    }
+    cli("append", "-", stdin=lines([long_ago]))
+    answer = cli.json("context", "ada", ASKS, "--no-trace")
+    assert answer["searches"] == [{"query": ASKS, "found": 0, "withheld": {"compressed": 1}}]
+    assert "normal mode withholds matches: compressed 1" in cli("context", "ada", ASKS, "--no-trace").err
+    assert "withholds" not in cli("context", "bea", ASKS, "--no-trace").err
+
+
 def test_options_bound_the_block(cli: Cli) -> None:
     known(cli)
     answer = cli.json("context", "ada", ASKS, "--session", "s1", "--no-proactive", "--messages", "0", "--no-trace")

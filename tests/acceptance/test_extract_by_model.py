@@ -78,6 +78,7 @@ def test_an_endpoint_that_is_down_ends_it_with_3_and_the_turns_wait(cli: Cli, mo
     ran = cli("extract", "ada", "--by", "model", code=3)
     assert "asks to wait 3600 s" in ran.err
     assert "6 turns are still to be read" in ran.out
+    assert "nothing new" not in ran.out
     model.answers(honest)
     assert cli.json("extract", "ada", "--by", "model")["read"] == 6
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +43,14 @@ def example(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_chat_loop_without_a_model_says_how_it_is_called() -> None:
+    loop = ROOT / "client" / "examples" / "openai_loop.py"
+    asked = [sys.executable, str(loop), "http://127.0.0.1:8000/v1"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "`python openai_loop.py http://127.0.0.1:8000/v1 MODEL`" in done.stderr
 
 
 def says(text: str) -> Reply:

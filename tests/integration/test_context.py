@@ -423,6 +423,18 @@ def test_episodes_planned_from_the_log_are_remembered_in_their_session_and_plann
     assert why["provenance"]["nodes"][0]["source_turns"] == [f"t{n}" for n in range(10)]
 
 
+def test_an_account_of_nothing_but_the_newest_messages_gives_its_place_to_an_older_one(store: Store) -> None:
+    turns = (said(f"t{n}", f"I fired kiln number {n} on Friday", day=n / 1_000) for n in range(45))
+    owner = known(store, parameters(session_idle_hours=1.0), *turns)
+    assert store.app.episodes.make(owner)["counts"] == {"summarise": 5}
+    answer = asked(store, owner, "Which kiln was number 44?", session="s1", budget=5_000, threshold=0.0)
+    told = [line["id"] for part in ("remembered", "retrieved") for line in answer["parts"][part]]
+    accounts = [one for one in told if one.startswith("episode-")]
+    turns_of = [store.reader.get(owner, one, trace=False)["source_turns"] for one in accounts]
+    assert [(one[0], one[-1]) for one in turns_of[:3]] == [("t10", "t19"), ("t20", "t29"), ("t30", "t39")]
+    assert not [one for one in turns_of if one[0] == "t40"]
+
+
 # --- uses
 
 

@@ -74,10 +74,12 @@ def story(owner: str, length: int) -> list[Json]:
 
 
 def history(http: HttpStore, owner: str, after: str) -> list[Json]:
-    """The owner's change log, once it is folded that far."""
+    """The owner's change log as a feed tells it, once it is folded that far: history says beside it who caused each change."""
     answer = http.client.get(f"/v1/owners/{owner}/history", params={"after": after})
     assert answer.status_code == 200, answer.text
-    return list(answer.json()["changes"])
+    changes = list(answer.json()["changes"])
+    assert {change.pop("actor") for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
+    return changes
 
 
 def test_a_feed_that_is_resumed_while_a_writer_appends_tells_every_change_once_and_in_order(

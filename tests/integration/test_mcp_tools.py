@@ -269,6 +269,7 @@ def test_history_explanation_and_assessment_give_reasons(server: MemoryServer) -
 
     history, newest, why, assessed = talk(server, talking)
     assert [one["decision"] for one in history["changes"]] == ["create", "negate"]
+    assert all(one["actor"] for one in [*history["changes"], *newest["changes"], *why["changes"]])
     assert (newest["total"], [one["decision"] for one in newest["changes"]]) == (2, ["negate"])
     assert why["law"] == "weighted"
     assert why["factors"]["conflict_penalty"] == pytest.approx(0.3, abs=0.001)

@@ -48,6 +48,21 @@ def test_a_result_says_why_it_stands_where_it_stands(store: Store) -> None:
     assert set(best["explain"]["terms"]) == {"tea", "noon"}
 
 
+def test_every_change_names_who_caused_it_now_and_as_of_then(store: Store) -> None:
+    owner = store.owner()
+    known = store.tell(owner, created("green tea", "tea", actor="judge"), mentioned("tea", 1, actor="user"))
+    store.tell(owner, created("coffee", "more", day=2, actor="operator"), compressed(of="tea", day=3))
+    told = [(one["event"], one["actor"]) for one in store.reader.history(owner)["changes"]]
+    assert told == [
+        ("MemoryCreated", "judge"),
+        ("MemoryMentioned", "user"),
+        ("MemoryCreated", "operator"),
+        ("MemoryCompressed", "system"),
+    ]
+    assert [one["actor"] for one in store.reader.why(owner, "tea")["changes"]] == ["judge", "user", "system"]
+    assert [one["actor"] for one in store.reader.history(owner, as_of=known)["changes"]] == ["judge", "user"]
+
+
 # --- the two time lines
 
 

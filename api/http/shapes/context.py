@@ -71,10 +71,11 @@ class ContextParts(BaseModel):
 class ContextSearch(BaseModel):
     """A search that was made unasked."""
 
-    model_config = exampled({"query": "What do I drink in the morning?", "found": 1})
+    model_config = exampled({"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}})
 
     query: str
     found: int = Field(description="Memories close enough that may stand in a prompt.")
+    withheld: dict[str, int] = Field(description="Further matches that normal mode does not show, by reason.")
 
 
 class Recorded(BaseModel):
@@ -107,7 +108,7 @@ class ContextBlock(BaseModel):
             },
             "injected": ["name", "coffee"],
             "recorded": {"status": "appended", "position": "3:132"},
-            "searches": [{"query": "What do I drink in the morning?", "found": 1}],
+            "searches": [{"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}}],
             "dropped": {},
             "left_out": {"negated": 1},
             "read_back": "all",

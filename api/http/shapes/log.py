@@ -109,6 +109,7 @@ class Change(BaseModel):
     fields: list[str]
     version: int | None
     content_hash: str | None
+    actor: str | None = Field(None, description="Who caused it; told by history and why.")
 
 
 class Effects(BaseModel):

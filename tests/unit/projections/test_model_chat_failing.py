@@ -76,7 +76,7 @@ def test_a_malformed_answer_is_asked_for_three_times_and_fails(
     server.replies = [reply]
     failed = failure(chat)
     assert (failed.down, failed.usage[0], len(server.asked), opened.waits) == (False, 3, 3, [])
-    assert "3 answers of which none can be used" in failed.message
+    assert "3 answers of which none can be used, asked for as 'tool'" in failed.message
 
 
 @pytest.mark.parametrize("reply", MALFORMED.values(), ids=MALFORMED.keys())
