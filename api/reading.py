@@ -25,7 +25,7 @@ from api.searching import (
     told_filters,
     wish_of,
 )
-from events.envelope import actor_of, from_micros, utc_text
+from events.envelope import cause_of, from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
 from events.partitions import parse_position
@@ -210,11 +210,12 @@ class Reader(Scenes):
         } | scene.warning
 
     def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
-        """Put beside each change who caused its event: the change log does not hold it, the log does."""
+        """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        actors = {stored.seq: actor_of(stored) for stored in self._stored(owner, seqs, on_progress)}
+        causes = {stored.seq: cause_of(stored) for stored in self._stored(owner, seqs, on_progress)}
         for change in changes:
-            change["actor"] = actors.get(parse_position(change["position"])[1])
+            actor, correlation_id = causes.get(parse_position(change["position"])[1], (None, None))
+            change |= {"actor": actor, "correlation_id": correlation_id}
 
     def provenance(
         self,

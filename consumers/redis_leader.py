@@ -18,6 +18,8 @@ from events.errors import StoreError
 from events.redis_wire import Wire
 from projections.redis_scripts import LEASE
 
+STOPPED = "stopped:"
+"""What the fields begin with that say why a kind of job stopped for a partition."""
 BESIDE = "beside-"
 """What the fields of a kind begin with that is no part of the lifecycle."""
 
@@ -78,7 +80,8 @@ class Leader:
 def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
 
-    `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction.
+    `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
+    of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
 
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
     does not answer, all is null and `problem` says why.
@@ -90,7 +93,9 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         queued = wire.call("LLEN", f"rq:queue:{name}")
         running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
     except StoreError as error:
-        unknown = dict.fromkeys(("leader", "last_tick", "next_tick", "queued", "running", "failed", "beside"))
+        unknown = dict.fromkeys(
+            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "beside", "stopped")
+        )
         return unknown | {"problem": error.message}
     finally:
         wire.close()
@@ -106,6 +111,9 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         "running": int(running),
         "failed": int(failed),
         "beside": _beside(told, leader is not None),
+        "stopped": {
+            kind.partition(":")[0]: reason for kind, reason in sorted(_by_kind(told, STOPPED).items(), reverse=True)
+        },
     }
 
 

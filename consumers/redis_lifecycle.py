@@ -189,6 +189,7 @@ class Lifecycle:
             event_id=decision.event_id(owner),
             causation_id=causes.get(decision.seq),
             session_id=decision.session,
+            correlation_id=decision.correlation_id,
         )
         return prepare(event)
 

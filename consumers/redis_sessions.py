@@ -176,7 +176,9 @@ class Sessions:
         for number, one in enumerate(fresh[:ASKED_AT_ONCE]):
             on_progress(number, len(fresh))
             try:
-                text, usage = summary_by(self._chat(), one.turns, zone)
+                chat = self._chat()
+                run.model = chat.model
+                text, usage = summary_by(chat, one.turns, zone)
                 texts[_key(one)] = text
                 left.by_model += 1
             except ModelFailed as failed:
@@ -199,6 +201,8 @@ class _Run:
         self.read = read
         self._after = 0 if seen is None else seen.read_to
         self._texts = texts
+        self.model: str | None = None
+        """Whose words they are."""
         self.waiting_from: int | None = None
         self.next_at: int | None = None
         self.uses_told = False
@@ -225,7 +229,7 @@ class _Run:
         if text is None:
             return made
         data: Any = msgspec.structs.replace(planned.data, content=text)
-        return made._replace(data=data, actor="judge", reason=f"{made.reason}, in a model's words")
+        return made._replace(data=data, actor="judge", reason=f"{made.reason}, in a model's words", model=self.model)
 
 
 def _key(planned: Planned) -> str:

@@ -14,10 +14,11 @@ from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
-from rq import Retry
+from rq import Retry, get_current_job
 from rq.timeouts import JobTimeoutException
 
 from consumers.redis_embedding import Embedding
+from consumers.redis_leader import STOPPED, schedule_key
 from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
 from consumers.redis_reviewing import REVIEW
 from consumers.redis_sessions import OFF
@@ -115,9 +116,16 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         raise BadSetting(
             f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
         )
+    stopped: list[str] = []
+
+    def tell(fact: str, **facts: Any) -> None:
+        if fact.endswith(" stopped"):
+            stopped.append(str(facts.get("reason")))
+        served.tell(fact, **facts)
+
     client = connect(served.url, timeout=served.timeout)
     try:
-        opened = _opened(client, served, store_id)
+        opened = _opened(client, served._replace(tell=tell), store_id)
         try:
             walked = job(opened, partition)
         finally:
@@ -127,10 +135,22 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         return Retry(max=GIVEN_UP)
     finally:
         client.close()
+    _note(served, f"{STOPPED}{kind}:{partition}", store_id, stopped)
     counts = walked._asdict()
     if walked.decided or walked.failed:
         served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
     return counts
+
+
+def _note(served: Serving, field: str, store_id: str, stopped: Sequence[str]) -> None:
+    """Say beside the queue why the job stopped, or that it did not; nothing where a model rests, which nobody asked."""
+    job = get_current_job()
+    if job is None:
+        return
+    if stopped:
+        job.connection.hset(schedule_key(store_id), field, stopped[0])
+    elif not any(lent is not None and lent.rests for lent in (served.chat, served.embedder)):
+        job.connection.hdel(schedule_key(store_id), field)
 
 
 class Opened(NamedTuple):

@@ -251,17 +251,19 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
 
 class _Caused(msgspec.Struct, frozen=True):
     actor: Actor
+    correlation_id: str | None = None
 
 
 _CAUSED = msgspec.json.Decoder(_Caused)
 
 
-def actor_of(stored: Stored) -> Actor | None:
-    """Who caused a stored event; None where its bytes cannot be read. Several times as fast as `decode`."""
+def cause_of(stored: Stored) -> tuple[Actor | None, str | None]:
+    """Who caused a stored event, and its correlation id; None where its bytes cannot be read. Several times as fast as `decode`."""
     try:
-        return _CAUSED.decode(stored.body).actor
+        found = _CAUSED.decode(stored.body)
     except msgspec.MsgspecError:
-        return None
+        return None, None
+    return found.actor, found.correlation_id
 
 
 def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:

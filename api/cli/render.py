@@ -20,6 +20,10 @@ COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": 
 """By decision of the change log."""
 
 
+MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
+"""Jobs that a language model may decide for."""
+
+
 def number(value: float | None, places: int = 4) -> str:
     """A figure, or a dash."""
     return "-" if value is None else f"{value:.{places}f}"
@@ -172,6 +176,12 @@ def changes(
         console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
 
 
+def _cause(entry: dict[str, Any]) -> str:
+    """Who caused a change: of a language model's decision, which model."""
+    job, _, model = (entry.get("correlation_id") or "").partition(":")
+    return model if model and job in MODELS_DECIDE else entry.get("actor") or "-"
+
+
 def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
     return {
         "position": entry["position"],
@@ -179,7 +189,7 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
         "event": entry["event"],
         "memory": Text(entry["memory"] or "(owner)"),
         "decision": Text(entry["decision"], COLOURS.get(entry["decision"], "")),
-        "by": entry.get("actor") or "-",
+        "by": _cause(entry),
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
         "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",

@@ -51,7 +51,8 @@ def _schedule(told: dict[str, Any]) -> Text:
         f"\n{kind}: every {one['every_minutes']} min, last tick {when(one['last_tick'])}"
         for kind, one in told["beside"].items()
     )
-    return Text(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}{beside}")
+    stopped = "".join(f"\n{kind} stopped: {reason}" for kind, reason in told["stopped"].items())
+    return Text.assemble(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}{beside}", (stopped, "yellow"))
 
 
 def _used(memory: dict[str, Any]) -> str:

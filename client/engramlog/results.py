@@ -220,6 +220,7 @@ class Change(Result):
     factors: dict[str, float] | None = None
     fields: list[str] = []
     actor: str | None = None
+    correlation_id: str | None = None
     """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`."""
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from events.catalogue import EventData
 from events.envelope import derived_id
 from events.vocabulary import Actor
+
+_NO_ID = re.compile(r"[^A-Za-z0-9\-_.:@/+]")
 
 
 class Decision(NamedTuple):
@@ -30,6 +33,14 @@ class Decision(NamedTuple):
     """The session that the event belongs to."""
     once: tuple[str, ...] = ()
     """What its id is made of instead, where several jobs may decide the same: it is appended once, whoever was first."""
+
+    model: str | None = None
+    """The language model that decided it; None: a rule."""
+
+    @property
+    def correlation_id(self) -> str | None:
+        """Which job's model decided, as an id that the event carries: `extract:qwen3:8b`; None where a rule did."""
+        return None if self.model is None else f"{self.job}:{_NO_ID.sub('-', self.model)}"[:128]
 
     def event_id(self, owner: str) -> str:
         """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""

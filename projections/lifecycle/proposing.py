@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from events.catalogue import MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
+from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
+from events.vocabulary import Actor
 from projections.contradiction import compare
 from projections.extraction import Statement, extract, questions
 from projections.lifecycle.decision import Decision, use_of
@@ -241,6 +242,12 @@ class Proposing(Judging):
         if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(said.content):
             decisions[0] = decisions[0]._replace(data=structs.replace(made, sensitivity=self._sensitivity))
         return decisions
+
+    def _decision(
+        self, action: str, ids: tuple[str, ...], heard: Heard, reason: str, data: EventData, actor: Actor = "judge"
+    ) -> Decision:
+        """As rules do, and which model proposed it."""
+        return super()._decision(action, ids, heard, reason, data, actor)._replace(model=self._by)
 
     def _use(self, shown: Shown, heard: Heard, said: Statement, known: Known) -> None:
         """A reply was shaped by a memory that was put before it."""

@@ -60,6 +60,8 @@ class Answer(NamedTuple):
     action: Action
     reason: str
     by: Actor = "system"
+    model: str | None = None
+    """The language model whose answer it is; None: the rule's."""
 
 
 class Briefing(NamedTuple):
@@ -138,7 +140,8 @@ def decided(question: Question, answer: Answer) -> Decision:
     else:
         data = MemoryKept(memory_id=memory.id, reason=answer.reason, due_at=at)
     seq = memory.changed_seq
-    return Decision("review", answer.action, (memory.id,), question.due_at, seq, answer.reason, data, actor=answer.by)
+    return Decision("review", answer.action, (memory.id,), question.due_at, seq, answer.reason, data, actor=answer.by,
+                    model=answer.model)  # fmt: skip
 
 
 def by_rule(question: Question) -> Answer:

@@ -154,12 +154,12 @@ def answer_of(question: Question, given: ReviewAnswer, model: str) -> Answer:
     """What is made of a model's answer; keeping where it may not be done, should nobody have checked it before."""
     reason = one_line(given.reason)[:MOST_REASON].rstrip() or "no reason given"
     if given.action not in choices(question) or (given.action == "PROMOTE" and given.ground == "none"):
-        return Answer("keep", f"{named(model)} may not {given.action.lower()} it: {reason}", "judge")
+        return Answer("keep", f"{named(model)} may not {given.action.lower()} it: {reason}", "judge", model)
     ground = f" ({given.ground})" if given.action == "PROMOTE" else ""
     told = f"{named(model)}{ground}: {reason}"
     if given.action == "PROMOTE":
-        return Answer("promote", told, "judge")
-    return Answer("delete" if given.action == "DELETE" else "keep", told, "judge")
+        return Answer("promote", told, "judge", model)
+    return Answer("delete" if given.action == "DELETE" else "keep", told, "judge", model)
 
 
 def named(model: str) -> str:

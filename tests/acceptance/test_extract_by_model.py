@@ -69,6 +69,10 @@ def test_it_tells_what_was_read_by_whom_and_what_that_took(cli: Cli, monkeypatch
     told = cli("extract", "ada", "--by", "model").out
     assert "done 6 turns read: 4 add" in told
     assert "scripted: 1 requests, 11 + 7 tokens, cost 0.025" in told
+    changes = cli.json("history", "ada")["changes"]
+    by = {(one["event"], one["actor"], one["correlation_id"]) for one in changes if one["actor"] == "judge"}
+    assert ("MemoryCreated", "judge", "extract:scripted") in by
+    assert "scripted" in cli("history", "ada").out
     again = cli.json("extract", "ada", "--by", "model")
     assert (again["read"], again["usage"]["requests"], "cost" in again) == (0, 0, False)
 

@@ -79,6 +79,7 @@ def history(http: HttpStore, owner: str, after: str) -> list[Json]:
     assert answer.status_code == 200, answer.text
     changes = list(answer.json()["changes"])
     assert {change.pop("actor") for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
+    assert {change.pop("correlation_id") for change in changes} == {None}
     return changes
 
 

@@ -196,6 +196,7 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
         "running": 0,
         "failed": 0,
         "beside": {},
+        "stopped": {},
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())

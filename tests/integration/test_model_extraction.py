@@ -140,6 +140,7 @@ def test_an_honest_model_makes_memories_that_tell_whose_words_and_whose_decision
     made = [one for one in events(live) if one.type == "MemoryCreated" and one.actor == "judge"]
     assert made
     assert all(one.causation_id is not None and one.data.source_turns for one in made)
+    assert {one.correlation_id for one in made} == {"extract:scripted"}
     first, second = marks(live)
     assert (first.turns, second.turns, first.by, first.prompt) == (10, 2, "scripted", "extract-1")
     assert (found.usage.requests, found.usage.input_tokens) == (2, 22)

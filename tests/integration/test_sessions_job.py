@@ -343,6 +343,7 @@ def test_a_model_writes_what_is_checked_and_what_is_refused_is_made_without_it(l
     assert (answer["requests"], answer["input_tokens"], answer["output_tokens"]) == (3, 30, 15)
     written, made, use = decided(live, "ada")
     assert (written.actor, written.data.content[18:]) == ("judge", f" {WRITTEN}")
+    assert (written.correlation_id or "").startswith("sessions:")
     assert (made.actor, made.data.content[18:25]) == ("system", " user: ")
     assert use.type == "MemoryReinforced"
     wait_until(live.folded)

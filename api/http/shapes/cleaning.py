@@ -24,6 +24,7 @@ EXAMPLE_SCHEDULE: Example = {
     "beside": {
         "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 5}
     },
+    "stopped": {},
 }
 
 
@@ -111,5 +112,8 @@ class Schedule(BaseModel):
     failed: int | None = Field(description="Jobs that failed for good in the last seven days.")
     beside: dict[str, Ticks] | None = Field(
         default=None, description="What is scheduled beside the lifecycle, by kind: `embed`, `extract`."
+    )
+    stopped: dict[str, str] | None = Field(
+        default=None, description="Why a kind of job stopped when it last ran, such as a language model that is down."
     )
     problem: str | None = Field(default=None, description="Why nothing is known, where nothing is.")

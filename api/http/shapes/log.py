@@ -110,6 +110,10 @@ class Change(BaseModel):
     version: int | None
     content_hash: str | None
     actor: str | None = Field(None, description="Who caused it; told by history and why.")
+    correlation_id: str | None = Field(
+        None,
+        description="The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided.",
+    )
 
 
 class Effects(BaseModel):

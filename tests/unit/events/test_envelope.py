@@ -9,7 +9,7 @@ import pytest
 from events.catalogue import EVENT_TYPES, MemoryMentioned, MemoryPromoted
 from events.envelope import (
     Stored,
-    actor_of,
+    cause_of,
     decode,
     derived_id,
     from_micros,
@@ -117,4 +117,4 @@ def test_instants_are_spelled_in_utc() -> None:
     [(mention(1).body, "user"), (b'{"actor":"nobody"}', None), (b'{"owner":"ann"}', None), (b"{", None), (b"", None)],
 )
 def test_who_caused_a_stored_event_is_read_where_its_bytes_can_be(body: bytes, actor: str | None) -> None:
-    assert actor_of(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body)) == actor
+    assert cause_of(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body)) == (actor, None)
