@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def example(name: str) -> ModuleType:
 def test_the_chat_loop_without_a_model_says_how_it_is_called() -> None:
     loop = ROOT / "client" / "examples" / "openai_loop.py"
     asked = [sys.executable, str(loop), "http://127.0.0.1:8000/v1"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60, env=environment)
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "`python openai_loop.py http://127.0.0.1:8000/v1 MODEL`" in done.stderr
 
