@@ -154,7 +154,7 @@ class Attendant:
     def _attend(self) -> None:
         looks = 0
         while not self._stop.wait(ATTEND_SECONDS if looks else 0):
-            if self._parent is not None and os.getppid() != self._parent:
+            if _orphaned(self._parent):
                 self._tell("parent gone")
                 self._stop.set()
                 return
@@ -191,7 +191,7 @@ def run_job_worker(
         signal.signal(number, lambda *_: stop.set())
     worker_id = new_worker_id()
     tell = teller(worker=worker_id)
-    identity = _identity(url, timeout, stop, tell)
+    identity = _identity(url, timeout, stop, tell, parent)
     if identity is None:
         return
     _tell_of_rq(tell)
@@ -230,10 +230,18 @@ def _work(client: redis.Redis, store_id: str, attendant: Attendant, stop: Flag, 
         tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)
 
 
-def _identity(url: str, timeout: float, stop: Flag, tell: Tell) -> StoreIdentity | None:
+def _orphaned(parent: int | None) -> bool:
+    """Whether the process that started this one, and that it goes with, is gone."""
+    return parent is not None and os.getppid() != parent
+
+
+def _identity(url: str, timeout: float, stop: Flag, tell: Tell, parent: int | None) -> StoreIdentity | None:
     """The store at the URL, waited for; None where the process is to stop before."""
     client, identity = connect(url, timeout=timeout), None
     while identity is None and not stop.is_set():
+        if _orphaned(parent):
+            tell("parent gone")
+            break
         wire = Wire(client)
         try:
             identity = read_identity(wire)

@@ -559,6 +559,20 @@ def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
         wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
+def test_a_job_worker_goes_with_a_parent_that_was_killed_before_the_store_answered(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", f"unix://{tmp_path}/none.sock", "--parent"]
+    starting = """import os, subprocess as s, sys
+print(s.Popen([*sys.argv[1:], str(os.getpid())], stdout=s.DEVNULL, stderr=s.DEVNULL).pid)"""
+    started = subprocess.run(
+        [sys.executable, "-c", starting, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+        check=True,
+    )
+    wait_until(lambda: not Path(f"/proc/{int(started.stdout)}").exists())
+
+
 def test_decisions_are_dated_when_they_were_made_and_say_since_when_they_were_due(jobs: Jobs) -> None:
     jobs.tell("ada", *due(1))
     jobs.lifecycle.carry_out("ada", SWEEP, now=at(300))
