@@ -17,6 +17,8 @@
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
     |  |- StoreMismatch            this is not the store it should be
     |  `- EmbeddedRedisError       the private Redis did not start or died
+    |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
+    |- ServerBusy                  the service has as much in hand as it can carry (exit 1, HTTP 503)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
     |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
@@ -147,6 +149,27 @@ class StoreMismatch(StoreError):
 
 class EmbeddedRedisError(StoreError):
     """The private Redis of a data folder did not start, or died."""
+
+
+class TooManyRequests(EngramlogError):
+    """One caller, owner or class of work has as much in hand as it may have; nothing was done: come again.
+
+    `retry_after` is in whole seconds, `limit` what is allowed.
+    """
+
+    status = 429
+
+    def __init__(self, message: str, *, retry_after: int, **context: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **context)
+
+
+class ServerBusy(EngramlogError):
+    """The service as a whole has as much in hand as it can carry; nothing was done: come again. Context as above."""
+
+    status = 503
+
+    def __init__(self, message: str, *, retry_after: int, **context: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **context)
 
 
 class EmbedderFailed(EngramlogError):

@@ -49,8 +49,13 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "InputError",
         "mode: got 'all'; allowed: normal, review, debug",
     ),
+    429: (
+        "This caller, owner or class of work has as much in hand as it may have; `Retry-After` says when to come again.",
+        "TooManyRequests",
+        "50 feeds of alice are open; at most 50 of an owner are allowed: close one, or come again",
+    ),
     503: (
-        "Redis does not answer; the same request can be sent again.",
+        "Redis does not answer, or the service carries as much as it can; the same request can be sent again.",
         "StoreUnavailable",
         "no connection to Redis; the same request can be sent again safely",
     ),
@@ -77,9 +82,9 @@ def documented(shape: Any, description: str, *statuses: int, example: Any = None
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems of these statuses, and 422 and 503, which any route may answer with."""
+    """The problems of these statuses, and 422, 429 and 503, which any route may answer with."""
     answers: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({422, 503, *statuses}):
+    for status in sorted({422, 429, 503, *statuses}):
         description, kind, detail = _PROBLEMS[status]
         example = {
             "type": f"urn:engramlog:problem:{kind}",
