@@ -11,12 +11,14 @@ import redis
 from api.asked import check_owner, position_of, refused
 from api.reading import Reader
 from api.writing import Writer
+from events.alarms import KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.door import make_event
-from events.envelope import decode, from_micros, prepare
+from events.envelope import decode, from_micros, prepare, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
+from events.redis_alarms import RedisAlarms
 from events.redis_wire import Wire
 from projections.builds import BuildKeys
 from projections.columns import Columns
@@ -44,6 +46,7 @@ class Operator:
         writer: Writer,
         live_workers: LiveWorkers,
         schedule: Schedule,
+        alarms: RedisAlarms,
         meanings: Meanings | None = None,
     ) -> None:
         self._client = client
@@ -53,10 +56,11 @@ class Operator:
         self._writer = writer
         self._live_workers = live_workers
         self._schedule = schedule
+        self._alarms = alarms
         self._meanings = meanings
 
     def status(self) -> dict[str, Any]:
-        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs."""
+        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms."""
         wire = Wire(self._client)
         try:
             partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
@@ -74,9 +78,21 @@ class Operator:
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
             "memory": memory | _outlook(memory, events),
             "lifecycle": self._schedule(),
+            "alarms": self.alarms()["alarms"],
             "sealed": False,
             "notice": NOTICE,
         }
+
+    def alarms(self) -> dict[str, Any]:
+        """Every alarm that stands, the worst and newest first."""
+        return {"alarms": [as_dict(alarm, _told) for alarm in self._alarms.standing()]}
+
+    def clear_alarm(self, name: str, subject: str | None = None) -> dict[str, Any]:
+        """Acknowledge an alarm, or all of a name: it goes until it is raised again. Raises InputError for an unknown name."""
+        if name not in KNOWN:
+            raise refused("name", name, ", ".join(sorted(KNOWN)))
+        cleared = self._alarms.drop(name, subject)
+        return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
 
     def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
         head, live = wire.call("HMGET", LogKeys(tag).meta, "seq", "live")
@@ -257,6 +273,10 @@ class Operator:
         finally:
             wire.close()
         return number, BuildKeys(self._identity.tags[number], live)
+
+
+def _told(micros: int) -> str:
+    return utc_text(from_micros(micros))
 
 
 def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:

@@ -15,6 +15,7 @@ import redis
 
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from consumers.redis_presence import Presence, fair_share
+from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
 from events.errors import DamagedState, FoldError, LogRolledBack, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
@@ -33,6 +34,8 @@ BLOCK_MS = 200
 READ_COUNT = 500
 BACK_OFF_SECONDS = 0.5
 RETIRE_SECONDS = 30.0
+STANDS_STILL: Mapping[type[FoldError], str] = {LogRolledBack: "log_rolled_back", DamagedState: "state_damaged"}
+"""The alarm of a partition whose fold stands still, by what stopped it."""
 
 
 class FoldWorker:
@@ -50,8 +53,10 @@ class FoldWorker:
         script: Script = COMMIT,
         lease_ms: int = LEASE_MS,
         facts: Mapping[str, Any] | None = None,
+        alarms: Alarms | None = None,
     ) -> None:
         self.worker_id = worker_id
+        self._alarms = alarms or TellingAlarms(tell)
         self._tags = list(tags)
         self._base = base
         self._tell = tell
@@ -67,6 +72,8 @@ class FoldWorker:
         self._next_tick = self._next_renewal = 0.0
         self._next_retirement = monotonic() + RETIRE_SECONDS
         self._not_before: dict[int, float] = {}
+        self._unsure: set[int] = set()
+        """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
 
     @property
     def folded(self) -> int:
@@ -113,7 +120,9 @@ class FoldWorker:
             self._tell("fold stopped", reason=error.message, alarm=not isinstance(error, LostLease), **error.context)
             self._drop_everything()
             if isinstance(error, LogRolledBack | DamagedState):
-                self._not_before[self._tags.index(error.context["partition"])] = monotonic() + 5.0
+                partition = self._tags.index(error.context["partition"])
+                self._not_before[partition] = monotonic() + 5.0
+                self._alarms.raised(STANDS_STILL[type(error)], f"partition {partition}", error.message)
         except StoreError as error:
             self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
             self._drop_everything()
@@ -127,6 +136,7 @@ class FoldWorker:
         found = self._receive()
         if not found:
             self._lane.settle()
+            self._folds()
             return
         folders = [(self._folders[p], batch) for p, batch in found.items() if p in self._folders]
         for folder, batch in folders:
@@ -136,6 +146,16 @@ class FoldWorker:
             folder.fold()
             if monotonic() >= self._next_renewal:  # a long round must not outlast its leases
                 self._renew(self._now_ms())
+        if self._unsure:
+            self._lane.settle()
+            self._folds()
+
+    def _folds(self) -> None:
+        """What is held is folded: alarms that it stands still are over."""
+        for partition in self._unsure & self._folders.keys():
+            for name in STANDS_STILL.values():
+                self._alarms.cleared(name, f"partition {partition}")
+        self._unsure.clear()
 
     def _ask(self, block_ms: int, following: Mapping[int, Sequence[Stored]] | None = None) -> bool:
         """Ask for the entries after each checkpoint, or after those in hand; False where no partition is held."""
@@ -231,6 +251,7 @@ class FoldWorker:
             lease, self._load, self._lane, base=self._base, tell=self._tell, probe=self._probe
         )
         self._stop_reading()
+        self._unsure.add(partition)
         self._tell(
             "partition taken",
             partition=partition,

@@ -18,6 +18,7 @@ DEDUPE_BUCKETS = 512
 
 STORE_KEY = "engramlog:store"
 WORKERS_KEY = "engramlog:workers"
+ALARMS_KEY = "engramlog:alarms"
 
 
 def crc16(text: str) -> int:

@@ -107,7 +107,7 @@ class Keeper:
                     return
             opened = False
             try:
-                with open_the_store(self._settings, "shared") as store:
+                with open_the_store(self._settings, "shared", tell=self._alarmed) as store:
                     self._recovered(store)
                     with application_on(store, self._settings, tell=self._alarmed) as application:
                         opened = True

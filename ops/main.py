@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from api.application import Application
 from api.cli import (
+    alarms,
     chats,
     cleaning,
     comparing,
@@ -51,6 +52,7 @@ FACES = (
     cleaning,
     embedding,
     dead,
+    alarms,
     evaluating,
     evaluating_pairs,
     extracting,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import redis
 
+from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
@@ -17,6 +21,8 @@ from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
+
+Tell = Callable[..., None]
 
 
 @dataclass(slots=True)
@@ -30,6 +36,7 @@ class OpenStore:
     views: RedisViews
     vectors: RedisVectors
     embedded: EmbeddedRedis | None
+    alarms: RedisAlarms
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -40,16 +47,26 @@ class OpenStore:
         self.log.close()
         self.views.close()
         self.vectors.close()
+        self.alarms.close()
         self.client.close()
+
+
+def silent(_fact: str, **_facts: Any) -> None:
+    """Tells nobody."""
 
 
 @contextmanager
 def open_the_store(
-    settings: Settings, role: Role = "command", *, on_wait: Callable[[str], None] | None = None
+    settings: Settings,
+    role: Role = "command",
+    *,
+    on_wait: Callable[[str], None] | None = None,
+    tell: Tell = silent,
 ) -> Iterator[OpenStore]:
-    """The store of these settings, created where there is none. Raises StoreError where it cannot be opened."""
+    """The store of these settings, created where there is none; alarms are told by `tell`. Raises StoreError where it cannot be
+    opened."""
     if settings.redis_url:
-        with _joined(settings, settings.redis_url, None) as store:
+        with _joined(settings, settings.redis_url, None, tell) as store:
             yield store
         return
     embedded = open_folder(
@@ -59,20 +76,21 @@ def open_the_store(
         maxmemory=settings.redis_maxmemory,
         on_wait=on_wait,
     )
-    with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded) as store:
+    with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded, tell) as store:
         embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
         yield store
 
 
 @contextmanager
-def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None) -> Iterator[OpenStore]:
+def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
     client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
     identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
     wire.close()
     log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas)
     vectors = RedisVectors(WirePool(client), identity.tags)
-    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded)
+    alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
+    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded, alarms)
     try:
         yield store
     finally:

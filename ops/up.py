@@ -75,7 +75,7 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with open_the_store(settings, "up", on_wait=on_wait) as store:
+    with open_the_store(settings, "up", on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
         if store.embedded and store.embedded.recovery:

@@ -140,7 +140,9 @@ class CatchUp:
             if self._worker is None:
                 facts = {PASSING: True}
                 tags = self._store.identity.tags
-                self._worker = FoldWorker(self._store.client, tags, new_worker_id(), tell=self._tell, facts=facts)
+                self._worker = FoldWorker(
+                    self._store.client, tags, new_worker_id(), tell=self._tell, facts=facts, alarms=self._store.alarms
+                )
             self._worker.drain(until, SLICE_SECONDS)
 
     def close(self) -> None:
@@ -196,7 +198,9 @@ def assemble(
     replayer = Replayer(reader, store.views)
     queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
     schedule = partial(lifecycle_status, queue, store.identity.store_id)
-    operator = Operator(store.client, store.identity, store.log, reader, writer, workers_of, schedule, meanings)
+    operator = Operator(
+        store.client, store.identity, store.log, reader, writer, workers_of, schedule, store.alarms, meanings
+    )
     lifecycle = Lifecycle(store.log, store.views, catch_up)
     keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)
     forget = Embedding(store.vectors, None, tell).carry_out
@@ -242,7 +246,7 @@ def open_application(
 ) -> Iterator[Application]:
     """The application for a command's duration: accesses are flushed and everything appended is folded at its end."""
     with (
-        open_the_store(settings, role, on_wait=on_wait) as store,
+        open_the_store(settings, role, on_wait=on_wait, tell=tell) as store,
         application_on(store, settings, tell=tell, on_wait=on_wait) as application,
     ):
         yield application

@@ -15,7 +15,8 @@ from uuid import uuid4
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import EngramlogError
-from events.redis_wire import Script, Wire, connect
+from events.redis_alarms import RedisAlarms
+from events.redis_wire import Script, Wire, WirePool, connect
 from ops.logs import start_logging, teller
 from projections.redis_create import read_identity
 from projections.redis_scripts import COMMIT
@@ -58,6 +59,7 @@ def run_worker(
         script=script,
         lease_ms=lease_ms,
         facts=facts,
+        alarms=RedisAlarms(WirePool(client), worker_id, tell),
     )
     tell("worker started", partitions=identity.partitions, store=identity.store_id)
     worker.run(stop)

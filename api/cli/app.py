@@ -115,6 +115,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "mcp",
         "worker",
         "status",
+        "alarms",
         "stats",
         "dead",
         "embed",

@@ -35,6 +35,9 @@ def partitions(answer: dict[str, Any]) -> None:
     )
     if answer["memory"].get("warning"):
         out.print(f"[yellow]{answer['memory']['warning']}[/]")
+    for alarm in answer["alarms"]:
+        colour, about = ("red" if alarm["severity"] == "stopped" else "yellow"), escape(alarm["subject"])
+        out.print(f"[{colour}]alarm {escape(alarm['name'])}[/] {about}: {escape(alarm['text'])}")
     out.print(_schedule(answer["lifecycle"]))
     out.print(f"[dim]{answer['notice']}[/]")
 

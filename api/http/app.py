@@ -18,6 +18,7 @@ from api.http.guard import MAX_BODY, Guard
 from api.http.metrics import Metrics
 from api.http.reference import reference
 from api.http.routes import (
+    alarms,
     chats,
     cleaning,
     comparing,
@@ -110,6 +111,7 @@ def create_app(
         episodes,
         feed,
         dead,
+        alarms,
         store,
     ):
         app.include_router(module.router)

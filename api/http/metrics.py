@@ -5,6 +5,7 @@ With several API processes each scrape sees one of them; the store's figures are
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Callable, Iterator
 from threading import Lock
 from time import monotonic
@@ -14,6 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from events.alarms import KNOWN
 from events.errors import EngramlogError
 
 KEPT_SECONDS = 1.0
@@ -92,11 +94,21 @@ class StoreCollector(Collector):
             lag.add_metric([str(partition["partition"])], partition["lag"])
         yield lag
         yield from _lifecycle(status["lifecycle"])
+        yield _alarms(status["alarms"])
         memory = status["memory"]
         if memory.get("used_bytes") is not None:
             yield GaugeMetricFamily("engramlog_redis_used_bytes", "Memory that Redis uses.", value=memory["used_bytes"])
         if memory.get("max_bytes") is not None:
             yield GaugeMetricFamily("engramlog_redis_max_bytes", "Redis's maxmemory.", value=memory["max_bytes"])
+
+
+def _alarms(standing: list[dict[str, Any]]) -> Metric:
+    """How many alarms stand, by name: those of the table are told as 0 too, so that a rule can look at them before they are."""
+    told = GaugeMetricFamily("engramlog_alarms", "Alarms that stand.", labels=["name", "severity"])
+    counts = Counts(alarm["name"] for alarm in standing)
+    for name in sorted(KNOWN.keys() | counts.keys()):
+        told.add_metric([name, KNOWN[name].severity if name in KNOWN else "warning"], counts[name])
+    return told
 
 
 def _lifecycle(told: dict[str, Any]) -> Iterator[Metric]:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
-STORE_KEYS = {"engramlog:store", "engramlog:workers"}
+STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms"}
 PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}

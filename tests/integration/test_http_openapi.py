@@ -19,6 +19,8 @@ from tests.given_http import BASE
 
 ROUTES = {
     "POST /v1/events",
+    "GET /v1/alarms",
+    "POST /v1/alarms/clear",
     "GET /v1/owners/{owner}/search",
     "GET /v1/owners/{owner}/memories",
     "GET /v1/owners/{owner}/memories/{memory_id}",

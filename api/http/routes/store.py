@@ -68,15 +68,21 @@ async def health() -> Response:
 
 @router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented(Ready, "Redis answers."))
 def ready(application: Asked) -> Response:
-    """Whether Redis answers, and how far each partition's fold is behind; 503 where it does not answer."""
+    """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still."""
     status = application.operator.status()
+    stopped = any(alarm["severity"] == "stopped" for alarm in status["alarms"])
     return Json(
         {
-            "status": "ready",
+            "status": "stopped" if stopped else "ready",
             "lag": status["lag"],
             "partitions": {str(one["partition"]): one["lag"] for one in status["partitions"]},
             "workers": len(status["workers"]),
-        }
+            "alarms": [
+                {"name": alarm["name"], "severity": alarm["severity"], "since": alarm["first"]}
+                for alarm in status["alarms"]
+            ],
+        },
+        503 if stopped else 200,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.http.shapes.alarms import AlarmCleared, AlarmsStanding
 from api.http.shapes.cleaning import Cleaned, Decided, Schedule
 from api.http.shapes.comparing import Compared, Curves
 from api.http.shapes.context import ContextBlock, MemoryUses
@@ -31,6 +32,8 @@ from api.http.shapes.talk import ChatsImported, Extracted
 __all__ = [
     "EXAMPLE_EFFECT_OF_MERGE",
     "EXAMPLE_EVENT",
+    "AlarmCleared",
+    "AlarmsStanding",
     "Appended",
     "Assessment",
     "AssociationTree",

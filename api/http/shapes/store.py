@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from api.http.shapes.alarms import AlarmStanding
 from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.http.shapes.embedding import Coverage
 from api.http.shapes.log import Example, exampled
@@ -84,6 +85,7 @@ class StoreStatus(BaseModel):
             "workers": [{"worker": "host-4711-9c01ab", "host": "host", "pid": 4711, "folded": 4_000}],
             "memory": EXAMPLE_MEMORY,
             "lifecycle": EXAMPLE_SCHEDULE,
+            "alarms": [],
             "sealed": False,
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
@@ -97,6 +99,7 @@ class StoreStatus(BaseModel):
     workers: list[dict[str, Any]]
     memory: dict[str, Any]
     lifecycle: Schedule
+    alarms: list[AlarmStanding]
     sealed: bool
     notice: str
 
@@ -225,12 +228,21 @@ class Health(BaseModel):
     status: str
 
 
+class ReadyAlarm(BaseModel):
+    """An alarm as supervisors see it: `/v1/alarms` tells the rest."""
+
+    name: str
+    severity: str
+    since: str
+
+
 class Ready(BaseModel):
     """Redis answers."""
 
-    model_config = exampled({"status": "ready", "lag": 0, "partitions": {"0": 0, "1": 0}, "workers": 1})
+    model_config = exampled({"status": "ready", "lag": 0, "partitions": {"0": 0, "1": 0}, "workers": 1, "alarms": []})
 
     status: str
     lag: int
     partitions: dict[str, int] = Field(description="Lag by partition.")
     workers: int
+    alarms: list[ReadyAlarm] = Field(description="What stands; with a `stopped` one among them the answer is 503.")

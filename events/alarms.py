@@ -1,0 +1,111 @@
+"""What stopped or was lost, and must not go unnoticed: one table of alarms, kept until it is over or an operator has seen it.
+
+An alarm has a name of the table, a subject (a partition, a job, a folder; "" for the whole store) and one line of text without
+anybody's words. A *condition* (a partition that stands still) is cleared by the part that sees its end; an *incident* (a job
+that was refused) by an operator. Raising the same alarm again counts, and costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+Severity = Literal["stopped", "warning"]
+Tell = Callable[..., None]
+MOST_TEXT = 500
+"""Characters of an alarm's text at most."""
+MOST_SUBJECT = 120
+"""Characters of a subject at most."""
+
+
+class Known(NamedTuple):
+    """What an alarm of a name means."""
+
+    severity: Severity
+    """`stopped`: something stands still or cannot be relied on, and `/ready` says 503; `warning`: look soon."""
+    ends: Literal["itself", "operator"]
+    """Who clears it: the part that sees the condition's end, or an operator who has looked."""
+    meaning: str
+    """One sentence: what happened and what to do."""
+
+
+KNOWN: Mapping[str, Known] = {
+    "log_rolled_back": Known(
+        "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
+    ),
+    "state_damaged": Known(
+        "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
+    ),
+}
+"""Every alarm by name."""
+
+
+class Alarm(msgspec.Struct, frozen=True):
+    """One alarm that stands."""
+
+    name: str
+    subject: str
+    text: str
+    first: int
+    """When it was raised first since it was last cleared: microseconds since 1970, of Redis's clock."""
+    last: int
+    count: int
+    by: str
+    """The process that raised it last."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad; a name of a newer release is a warning."""
+        known = KNOWN.get(self.name)
+        return known.severity if known else "warning"
+
+
+class Alarms(Protocol):
+    """Where parts report what must not go unnoticed. Never raises, never blocks for long."""
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        """It happened, or still holds."""
+        ...
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        """It is over; nothing happens where it was not raised."""
+        ...
+
+
+class TellingAlarms:
+    """Alarms that are only told, where there is no store to keep them in."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        """Tell it."""
+        self._tell("alarm raised", name=name, subject=subject, reason=text, alarm=True)
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        """Nothing: nothing is kept."""
+
+
+def one_line(text: str, most: int) -> str:
+    """`text` as one printable line of at most `most` characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def as_dict(alarm: Alarm, when: Callable[[int], str]) -> dict[str, Any]:
+    """JSON-ready; `when` writes an instant."""
+    known = KNOWN.get(alarm.name)
+    return {
+        "name": alarm.name,
+        "severity": alarm.severity,
+        "subject": alarm.subject,
+        "text": alarm.text,
+        "meaning": known.meaning if known else "",
+        "ends": known.ends if known else "operator",
+        "first": when(alarm.first),
+        "last": when(alarm.last),
+        "count": alarm.count,
+        "by": alarm.by,
+    }

@@ -1,0 +1,146 @@
+"""Alarms kept in the store, so that every process and every face shows them: one hash, bounded, best effort.
+
+Where Redis does not answer an alarm is told in the log at once, and written when it answers again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Lock
+from time import monotonic
+
+import msgspec
+
+from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
+from events.errors import StoreError
+from events.partitions import ALARMS_KEY
+from events.redis_wire import Wire, WirePool
+
+WRITE_SECONDS = 5.0
+"""How often the same alarm is written at most while it goes on being raised."""
+TELL_SECONDS = 60.0
+"""How often it is told in the log at most."""
+MOST_ALARMS = 500
+"""Alarms that the store keeps; beyond, a subject is left out, and the alarms of a name are counted as one."""
+
+
+class _Mine(msgspec.Struct):
+    """An alarm as this process raised it."""
+
+    text: str
+    unwritten: int = 0
+    write_at: float = 0.0
+    tell_at: float = 0.0
+
+
+class RedisAlarms:
+    """The alarms of a store. Safe for threads: each call borrows a connection."""
+
+    def __init__(self, wires: WirePool, by: str, tell: Tell) -> None:
+        self._wires = wires
+        self._by = by
+        self._tell = tell
+        self._mine: dict[tuple[str, str], _Mine] = {}
+        self._lock = Lock()
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        """See `Alarms.raised`. `name` stands in the table."""
+        assert name in KNOWN, name
+        subject, text, now = one_line(subject, MOST_SUBJECT), one_line(text, MOST_TEXT), monotonic()
+        with self._lock:
+            if (name, subject) not in self._mine and len(self._mine) >= MOST_ALARMS:
+                subject = ""
+            mine = self._mine.setdefault((name, subject), _Mine(text))
+            mine.unwritten += 1
+            told = now >= mine.tell_at or text != mine.text
+            due = now >= mine.write_at or text != mine.text
+            mine.text = text
+            if told:
+                mine.tell_at = now + TELL_SECONDS
+        if told:
+            self._tell("alarm raised", name=name, subject=subject, reason=text, alarm=True)
+        if due:
+            self._write(name, subject, mine)
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        """See `Alarms.cleared`."""
+        subject = one_line(subject, MOST_SUBJECT)
+        with self._lock:
+            mine = self._mine.pop((name, subject), None)
+        gone = False
+        with suppress(StoreError):
+            gone = self.drop(name, subject)
+        if gone or mine:
+            self._tell("alarm cleared", name=name, subject=subject)
+
+    def drop(self, name: str, subject: str | None = None) -> bool:
+        """Forget an alarm, or every alarm of a name; whether there was one. Raises StoreError."""
+        with self._wires.wire() as wire:
+            fields = [_field(name, subject)] if subject is not None else self._fields_of(wire, name)
+            return bool(fields and wire.call("HDEL", ALARMS_KEY, *fields))
+
+    def standing(self) -> list[Alarm]:
+        """Every alarm that stands, the worst and newest first. Raises StoreError."""
+        self._write_left()
+        with self._wires.wire() as wire:
+            answer = wire.call("HGETALL", ALARMS_KEY)
+        found = [alarm for raw in answer[1::2] if (alarm := _decoded(raw)) is not None]
+        return sorted(found, key=lambda one: (one.severity != "stopped", -one.last, one.name, one.subject))
+
+    def _write_left(self) -> None:
+        with self._lock:
+            left = [(key, mine) for key, mine in self._mine.items() if mine.unwritten]
+        for (name, subject), mine in left:
+            self._write(name, subject, mine)
+
+    def _write(self, name: str, subject: str, mine: _Mine) -> None:
+        """Add what this process raised to what the store keeps; left for later where Redis does not answer."""
+        try:
+            with self._wires.wire() as wire:
+                self._put(wire, name, subject, mine)
+        except StoreError:
+            with self._lock:
+                mine.write_at = monotonic() + WRITE_SECONDS
+                mine.unwritten = max(mine.unwritten, 1)
+
+    def _put(self, wire: Wire, name: str, subject: str, mine: _Mine) -> None:
+        field = _field(name, subject)
+        kept, many = wire.call("HGET", ALARMS_KEY, field), int(wire.call("HLEN", ALARMS_KEY))
+        if kept is None and many >= MOST_ALARMS:
+            subject, field = "", _field(name, "")
+            kept = wire.call("HGET", ALARMS_KEY, field)
+        before = _decoded(kept) if kept else None
+        seconds, micros = wire.call("TIME")
+        now = int(seconds) * 1_000_000 + int(micros)
+        with self._lock:
+            count, mine.unwritten, mine.write_at = mine.unwritten, 0, monotonic() + WRITE_SECONDS
+        alarm = Alarm(
+            name=name,
+            subject=subject,
+            text=mine.text,
+            first=before.first if before else now,
+            last=now,
+            count=count + (before.count if before else 0),
+            by=self._by,
+        )
+        wire.call("HSET", ALARMS_KEY, field, msgspec.json.encode(alarm))
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._wires.close()
+
+    @staticmethod
+    def _fields_of(wire: Wire, name: str) -> list[bytes]:
+        return [field for field in wire.call("HKEYS", ALARMS_KEY) if field.partition(b"|")[0] == name.encode()]
+
+
+def _field(name: str, subject: str) -> str:
+    return f"{name}|{subject}"
+
+
+def _decoded(raw: bytes) -> Alarm | None:
+    """An alarm as kept; None for what cannot be read, which is nobody's alarm."""
+    try:
+        return msgspec.json.decode(raw, type=Alarm)
+    except msgspec.MsgspecError:
+        return None

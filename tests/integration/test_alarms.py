@@ -1,0 +1,101 @@
+"""What stands still is told on every face, and no more once it folds again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from events.alarms import KNOWN, Alarms
+from projections.builds import BuildKeys
+from tests.given_http import HttpStore, created, http_store, mentioned
+from tests.integration.live import Live, wait_until
+from tests.servers import RedisServer
+
+OWNER = "alice"
+
+
+class Kept(Alarms):
+    """Alarms in a dict."""
+
+    def __init__(self) -> None:
+        self.standing: dict[tuple[str, str], str] = {}
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        self.standing[name, subject] = text
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        self.standing.pop((name, subject), None)
+
+
+def _records(live: Live, partition: int) -> str:
+    return BuildKeys(
+        live.identity.tags[partition], live.client.hget(f"{{{live.identity.tags[partition]}}}:meta", "live").decode()
+    ).records(OWNER)  # type: ignore[union-attr]
+
+
+def test_a_partition_that_stands_still_alarms_and_the_alarm_ends_when_it_folds_again(redis_server: RedisServer) -> None:
+    live, alarms = Live(redis_server.url, partitions=1), Kept()
+    try:
+        live.start_worker("first")
+        live.append(live.created(OWNER, "tea"))
+        wait_until(live.folded)
+        live.stop_worker("first")
+        key = _records(live, 0)
+        whole = live.client.hget(key, "tea")
+        live.client.hset(key, "tea", b"\xc1")
+        live.start_worker("second", alarms=alarms)
+        live.append(live.mentioned(OWNER, "tea"))
+        wait_until(lambda: alarms.standing)
+        raised = set(alarms.standing)
+        live.client.hset(key, "tea", whole)  # type: ignore[arg-type]
+        wait_until(live.folded)
+        wait_until(lambda: not alarms.standing)
+    finally:
+        live.close()
+    assert raised == {("state_damaged", "partition 0")}
+
+
+def _standing(stage: HttpStore) -> list[dict[str, Any]]:
+    return list(stage.client.get("/v1/alarms").json()["alarms"])
+
+
+def test_an_alarm_is_told_by_status_ready_and_metrics_until_it_is_cleared(tmp_path: Path) -> None:
+    with http_store(tmp_path) as stage:
+        before = stage.client.get("/ready")
+        stage.store.alarms.raised("state_damaged", "partition 3", "the record of tea cannot be read")
+        ready, status = stage.client.get("/ready"), stage.client.get("/v1/status").json()
+        metrics = stage.client.get("/metrics").text
+        cleared = stage.client.post("/v1/alarms/clear", json={"name": "state_damaged", "subject": "partition 3"}).json()
+        after = stage.client.get("/ready")
+    assert (before.status_code, ready.status_code, after.status_code) == (200, 503, 200)
+    assert [alarm["name"] for alarm in ready.json()["alarms"]] == ["state_damaged"]
+    assert [(alarm["name"], alarm["text"]) for alarm in status["alarms"]] == [
+        ("state_damaged", "the record of tea cannot be read")
+    ]
+    assert 'engramlog_alarms{name="state_damaged",severity="stopped"} 1.0' in metrics
+    assert (cleared["cleared"], cleared["alarms"]) == (True, [])
+
+
+def test_an_alarm_that_nobody_knows_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    with http_store(tmp_path) as stage:
+        refused = stage.client.post("/v1/alarms/clear", json={"name": "state_damagd"})
+    assert (refused.status_code, refused.json()["field"]) == (422, "name")
+    assert "state_damaged" in refused.json()["allowed"]
+
+
+def test_questions_are_answered_while_an_alarm_stands(tmp_path: Path) -> None:
+    with http_store(tmp_path) as stage:
+        stage.store.alarms.raised("state_damaged", "partition 3", "x")
+        stage.told(OWNER, created("tea", "I drink green tea"), mentioned("tea"))
+        found = stage.client.get(f"/v1/owners/{OWNER}/search", params={"q": "green tea"}).json()
+    assert [row["id"] for row in found["results"]] == ["tea"]
+
+
+def test_every_alarm_of_the_table_is_in_the_runbook_with_its_severity_end_and_meaning() -> None:
+    page = (Path(__file__).parents[2] / "docs/operating.md").read_text()
+    missing = [
+        name
+        for name, known in KNOWN.items()
+        if f"| `{name}` | {known.severity} | {known.ends} | {known.meaning} |" not in page
+    ]
+    assert missing == []
