@@ -11,6 +11,7 @@ from typing import Any
 
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
+from events.redis_gap import refuse_holes
 from events.redis_wire import Script, Wire
 from projections.partition import (
     Decoded,
@@ -123,12 +124,13 @@ class PartitionFolder:
     def prepare(self, stored: Sequence[Stored]) -> None:
         """Take what follows on the checkpoint, and load whom it is about before Redis is busy with the next commit.
 
-        Entries before the checkpoint (a stale prefetch) are passed over. Raises FoldError or StoreError: then the folder
-        must be dropped.
+        Entries before the checkpoint (a stale prefetch) are passed over. Raises LogGap where seqs are missing, within or
+        at the head; FoldError or StoreError: then the folder must be dropped.
         """
         stored = [one for one in stored if one.seq > self.checkpoint.seq]
-        if not stored or stored[0].seq != self.checkpoint.seq + 1:
+        if not stored:
             return
+        refuse_holes(stored, self.checkpoint.seq, self.lease.keys.tag)
         self._ready = decode_all(stored)
         if self._whole:
             for name in {one.owner for one in stored}:

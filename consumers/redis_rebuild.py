@@ -17,6 +17,7 @@ from events.envelope import Stored
 from events.errors import LostLease, StoreFull, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
+from events.redis_gap import refuse_gap
 from events.redis_log import APPEND_FULL, entries
 from events.redis_wire import Wire, as_store_error
 from projections.builds import BuildKeys, next_build
@@ -52,7 +53,8 @@ def rebuild_partition(
 ) -> Rebuilt:
     """Fold a partition's log anew and switch readers and workers to it.
 
-    Raises LostLease while another rebuild of the partition holds the new build, and StoreError where Redis refuses.
+    Raises LogGap where the log is not whole, LostLease while another rebuild of the partition holds the new build, and
+    StoreError where Redis refuses.
     """
     tend, load, read = Wire(client), Wire(client), Wire(client)
     lane = CommitLane(Wire(client), probe=probe)
@@ -60,6 +62,7 @@ def rebuild_partition(
         live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         keys = BuildKeys(tag, next_build(live))
         end, renewed = monotonic() + give_up_after, monotonic()
+        refuse_gap(tend, tag)
         lane.connect()
         lease = take_lease(tend, keys, holder, now_ms=_now_ms(tend), ttl_ms=lease_ms, must_be_live=False)
         if lease is None:
@@ -72,7 +75,7 @@ def rebuild_partition(
                 renewed = monotonic()
                 if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
                     raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
-            batch = _answered(read)
+            batch = _answered(read, tag)
             if batch:
                 folder.prepare(batch)
                 _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
@@ -83,6 +86,7 @@ def rebuild_partition(
                 continue
             _ask(read, tag, folder.checkpoint.seq)
             lane.settle()
+            refuse_gap(tend, tag)
             probe("before a switch")
             if _switch(tend, live, keys):
                 probe("after a switch")
@@ -102,10 +106,10 @@ def _ask(wire: Wire, tag: str, after: int) -> None:
     wire.send("XRANGE", LogKeys(tag).stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT)
 
 
-def _answered(wire: Wire) -> list[Stored]:
+def _answered(wire: Wire, tag: str) -> list[Stored]:
     """The entries asked for. Raises StoreError where Redis refused."""
     try:
-        return entries(wire.receive())
+        return entries(wire.receive(), tag)
     except redis.ResponseError as error:
         raise as_store_error(error) from error
 

@@ -15,8 +15,10 @@ import msgspec
 import redis
 
 from events.envelope import Stored
+from events.errors import LogGap
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, position_text
+from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Wire
 from projections.builds import BuildKeys, version_of
@@ -106,24 +108,46 @@ def verify_partition(
             return verdict
         oracle = _Oracle(base)
         stored = read_checkpoint(wire, keys)
+        _look(wire, keys, stored, verdict)
         _catch_up(wire, keys, oracle, stored.seq, verdict, on_progress)
         _compare_checkpoint(oracle.checkpoint, stored, verdict)
         _compare_owners(wire, keys, oracle, verdict, on_progress)
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
+    except _Gap:
+        pass  # it was told; what lies behind it can be compared with nothing
     finally:
         wire.close()
     return verdict
 
 
+class _Gap(Exception):
+    """The log cannot be read on."""
+
+
+def _look(wire: Wire, keys: BuildKeys, stored: Checkpoint, verdict: Verdict) -> None:
+    try:
+        refuse_gap(wire, keys.tag, stored.seq)
+    except LogGap as error:
+        verdict.differs("the log is not whole", problem=error.message)
+
+
 def _catch_up(wire: Wire, keys: BuildKeys, oracle: _Oracle, to: int, verdict: Verdict, on_progress: Progress) -> None:
     while oracle.checkpoint.seq < to:
         after = oracle.checkpoint.seq
-        batch = entries(wire.call("XRANGE", keys.log.stream, f"{after + 1}-0", f"{to}-0", "COUNT", READ_COUNT))
-        if [one.seq for one in batch] != list(range(after + 1, after + 1 + len(batch))) or not batch:
-            verdict.differs("the log has a gap", position=position_text(verdict.partition, after + 1))
-            return
-        oracle.feed(batch)
+        try:
+            batch = entries(
+                wire.call("XRANGE", keys.log.stream, f"{after + 1}-0", f"{to}-0", "COUNT", READ_COUNT), keys.tag
+            )
+        except LogGap as error:
+            verdict.differs("an entry that no append wrote", problem=error.message)
+            raise _Gap from error
+        whole = [one for expected, one in enumerate(batch, after + 1) if one.seq == expected]
+        oracle.feed(whole)
+        if len(whole) < len(batch) or not batch:
+            missing = oracle.checkpoint.seq + 1
+            verdict.differs("the log has a gap", position=position_text(verdict.partition, missing))
+            raise _Gap
         on_progress(oracle.checkpoint.seq, to)
 
 

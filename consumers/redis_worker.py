@@ -7,9 +7,10 @@ a commit that is refused drops everything that was not committed; partitions are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Event as Flag
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import redis
 
@@ -17,24 +18,32 @@ from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, sil
 from consumers.redis_presence import Presence, fair_share
 from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
-from events.errors import DamagedState, FoldError, LogRolledBack, LostLease, StoreError
+from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
+from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Script, Wire, as_store_error
 from projections.builds import BuildKeys, version_of
 from projections.fold import PROJECTION_VERSION
 from projections.redis_retire import drop_retired_builds
 from projections.redis_scripts import COMMIT
-from projections.redis_store import release_lease, renew_lease, take_lease
+from projections.redis_store import read_checkpoint, release_lease, renew_lease, take_lease
 
+_T = TypeVar("_T")
 LEASE_MS = 3_000
 TICK_SECONDS = 0.25
 BLOCK_MS = 200
 READ_COUNT = 500
 BACK_OFF_SECONDS = 0.5
+STANDING_SECONDS = 5.0
+"""How long a partition that stands still is left alone before it is looked at again."""
 RETIRE_SECONDS = 30.0
-STANDS_STILL: Mapping[type[FoldError], str] = {LogRolledBack: "log_rolled_back", DamagedState: "state_damaged"}
+STANDS_STILL: Mapping[type[FoldError], str] = {
+    LogGap: "partition_gap",
+    LogRolledBack: "log_rolled_back",
+    DamagedState: "state_damaged",
+}
 """The alarm of a partition whose fold stands still, by what stopped it."""
 
 
@@ -54,9 +63,11 @@ class FoldWorker:
         lease_ms: int = LEASE_MS,
         facts: Mapping[str, Any] | None = None,
         alarms: Alarms | None = None,
+        standing_seconds: float = STANDING_SECONDS,
     ) -> None:
         self.worker_id = worker_id
         self._alarms = alarms or TellingAlarms(tell)
+        self._standing_seconds = standing_seconds
         self._tags = list(tags)
         self._base = base
         self._tell = tell
@@ -119,10 +130,8 @@ class FoldWorker:
         except FoldError as error:
             self._tell("fold stopped", reason=error.message, alarm=not isinstance(error, LostLease), **error.context)
             self._drop_everything()
-            if isinstance(error, LogRolledBack | DamagedState):
-                partition = self._tags.index(error.context["partition"])
-                self._not_before[partition] = monotonic() + 5.0
-                self._alarms.raised(STANDS_STILL[type(error)], f"partition {partition}", error.message)
+            if type(error) in STANDS_STILL:
+                self._stands_still(self._tags.index(error.context["partition"]), error)
         except StoreError as error:
             self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
             self._drop_everything()
@@ -138,17 +147,29 @@ class FoldWorker:
             self._lane.settle()
             self._folds()
             return
-        folders = [(self._folders[p], batch) for p, batch in found.items() if p in self._folders]
-        for folder, batch in folders:
-            folder.prepare(batch)
+        for partition, batch in found.items():
+            if partition in self._folders:
+                self._unless_gap(partition, partial(self._folders[partition].prepare, batch))
         self._ask(BLOCK_MS, found)
-        for folder, _ in folders:
-            folder.fold()
+        for partition in found:
+            if partition not in self._folders:
+                continue
+            self._folders[partition].fold()
             if monotonic() >= self._next_renewal:  # a long round must not outlast its leases
                 self._renew(self._now_ms())
         if self._unsure:
             self._lane.settle()
             self._folds()
+
+    def _stands_still(self, partition: int, error: FoldError) -> None:
+        """Leave a partition alone for a while, and say so; the others go on."""
+        self._not_before[partition] = monotonic() + self._standing_seconds
+        self._alarms.raised(STANDS_STILL[type(error)], f"partition {partition}", error.message)
+        folder = self._folders.pop(partition, None)
+        if folder is not None:
+            self._tell("fold stopped", reason=error.message, alarm=True, **error.context)
+            self._lane.settle()  # what was folded before the place stays
+            release_lease(self._tend, folder.lease)
 
     def _folds(self) -> None:
         """What is held is folded: alarms that it stands still are over."""
@@ -184,7 +205,21 @@ class FoldWorker:
         except redis.ResponseError as error:
             self._lane.settle()  # why the commit in flight was refused, if it was, says more than why the read was
             raise as_store_error(error) from error
-        return {by_stream[stream]: entries(found) for stream, found in answer or ()}
+        read = dict[int, list[Stored]]()
+        for stream, found in answer or ():
+            partition = by_stream[stream]
+            stored = self._unless_gap(partition, partial(entries, found, self._tags[partition]))
+            if stored:
+                read[partition] = stored
+        return read
+
+    def _unless_gap(self, partition: int, work: Callable[[], _T]) -> _T | None:
+        """Do it, or have the partition stand still where its log is not whole."""
+        try:
+            return work()
+        except LogGap as error:
+            self._stands_still(partition, error)
+            return None
 
     def _tick(self) -> None:
         """Leases, presence, operators' requests: four times a second, or when asked for."""
@@ -214,6 +249,9 @@ class FoldWorker:
             if not renew_lease(self._tend, folder.lease, now_ms=now_ms, ttl_ms=self._lease_ms):
                 self._tell("lease lost", partition=partition, epoch=folder.lease.epoch)
                 self._folders.pop(partition)
+                continue
+            tag, folded = folder.lease.keys.tag, folder.checkpoint.seq
+            self._unless_gap(partition, partial(refuse_gap, self._tend, tag, folded))
 
     def _balance(self, share: int, now_ms: int) -> None:
         """Give up what is above the share, take what is free below it."""
@@ -243,8 +281,14 @@ class FoldWorker:
             )
             self._not_before[partition] = monotonic() + 5.0
             return
+        keys = BuildKeys(tag, build)
+        try:
+            refuse_gap(self._tend, tag, read_checkpoint(self._tend, keys).seq)
+        except LogGap as error:
+            self._stands_still(partition, error)
+            return
         self._lane.connect()
-        lease = take_lease(self._tend, BuildKeys(tag, build), self.worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
+        lease = take_lease(self._tend, keys, self.worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
         if lease is None:
             return
         self._folders[partition] = PartitionFolder(

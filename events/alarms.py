@@ -32,6 +32,12 @@ class Known(NamedTuple):
 
 
 KNOWN: Mapping[str, Known] = {
+    "partition_gap": Known(
+        "stopped",
+        "itself",
+        "Entries of a partition's log are missing, or no append wrote them: nothing is folded over it, the other partitions go"
+        ' on. docs/operating.md, "A gap in the log", says what can be done.',
+    ),
     "log_rolled_back": Known(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
     ),

@@ -25,6 +25,7 @@
        |- UndecodableEvent         stored bytes of an event that this version cannot read
        |- DamagedState             stored records that cannot be read; the log is the truth
        |- LostLease                another worker holds the partition now
+       |- LogGap                   entries of the log are missing, or no append wrote them
        `- LogRolledBack            the log is shorter or other than what was folded
 
 Each says what happened, to which owner, memory or position, and what to do about it.
@@ -210,6 +211,12 @@ class DamagedState(FoldError):
 
 class LostLease(FoldError):
     """Another worker holds the partition now; drop everything unanswered and lease anew."""
+
+
+class LogGap(FoldError):
+    """Entries of a partition's log are missing, or there is one that no append wrote: nothing is folded over it."""
+
+    status = 503
 
 
 class LogRolledBack(FoldError):

@@ -14,10 +14,11 @@ import redis
 
 from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
-from events.errors import StoreFull
+from events.errors import LogGap, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
 from events.partitions import LogKeys, partition_of
 from events.redis_append import APPEND, append_arguments, append_receipts
+from events.redis_gap import MENDING
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
 
 APPEND_FULL = 0.85
@@ -171,13 +172,27 @@ def _answer(wire: Wire) -> Any:
         return error
 
 
-def entries(answer: list[Any] | None) -> list[Stored]:
-    """Stream entries as Redis sends them, decoded."""
-    return [
-        # As Stored(...), in half the time.
-        _STORED(Stored, (int(key[:-2]), _KINDS.get(held[1]) or held[1].decode(), held[3], held[5].decode(), held[7]))
-        for key, held in answer or ()
-    ]
+def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
+    """Stream entries as Redis sends them, decoded. Raises LogGap at one that no append wrote; `tag`: of the partition."""
+    try:
+        return [
+            # As Stored(...), in half the time. An id that is not `<seq>-0` is no number.
+            _STORED(
+                Stored,
+                (
+                    int(key.removesuffix(b"-0")),
+                    _KINDS.get(held[1]) or held[1].decode(),
+                    held[3],
+                    held[5].decode(),
+                    held[7],
+                ),
+            )
+            for key, held in answer or ()
+        ]
+    except (ValueError, IndexError) as error:
+        raise LogGap(
+            f"partition {{{tag}}}: its log has an entry that no append wrote ({error}); {MENDING}", partition=tag
+        ) from error
 
 
 _STORED = tuple.__new__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -39,6 +39,7 @@ from consumers.redis_sessions import Sessions
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
+from events.redis_gap import refuse_gap
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded_folder import Role
 from ops.embedders import meanings_of
@@ -52,6 +53,8 @@ from projections.redis_meanings import Meanings
 
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""
+GAP_SECONDS = 0.5
+"""How long a command waits in vain before it looks whether a log is whole."""
 LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
 """How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
@@ -74,8 +77,11 @@ class CatchUp:
         self._folding = Lock()
 
     def __call__(self, until: Mapping[int, int]) -> None:
-        """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more."""
-        last, stalled_at, pause = dict[int, int](), 0.0, 0.001
+        """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more.
+
+        LogGap where that is because a log is not whole.
+        """
+        last, stalled_at, looked_at, pause = dict[int, int](), 0.0, 0.0, 0.001
         while True:
             with self._wires.wire() as wire:
                 reached = self._checkpoints(wire, until)
@@ -87,6 +93,10 @@ class CatchUp:
                 return
             if reached != last:
                 last, stalled_at = reached, monotonic() + STALLED_SECONDS
+                looked_at = monotonic() + GAP_SECONDS
+            elif monotonic() > looked_at:
+                looked_at = monotonic() + GAP_SECONDS
+                self._refuse_gaps(missing)
             if monotonic() > stalled_at:
                 raise NotYetFolded(
                     f"nothing was folded for {STALLED_SECONDS:g} s; see `engramlog status`", checkpoints=reached
@@ -96,6 +106,11 @@ class CatchUp:
                 pause = min(pause * 2, 0.05)
             else:
                 self._fold(missing)
+
+    def _refuse_gaps(self, partitions: Iterable[int]) -> None:
+        with self._wires.wire() as wire:
+            for partition in partitions:
+                refuse_gap(wire, self._store.identity.tags[partition])
 
     def fold_leftovers(self, on_wait: Callable[[str], None] | None = None) -> None:
         """Fold what a process that died left in the log, on a server that is this process's own; as far as that goes.

@@ -14,7 +14,8 @@ import msgspec
 import redis
 
 from events.envelope import Stored
-from events.errors import DamagedState, LogRolledBack, LostLease
+from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
+from events.redis_gap import MENDING
 from events.redis_log import entries, runs
 from events.redis_wire import Argument, Script, Wire, as_store_error
 from projections.builds import BuildKeys
@@ -60,11 +61,14 @@ def release_lease(wire: Wire, lease: Lease) -> None:
 
 
 def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
-    """How far a build is folded."""
+    """How far a build is folded. Raises DamagedState where the checkpoint cannot be read."""
     seq, head, digest, memories = wire.call("HMGET", keys.checkpoint, "seq", "head", "digest", "memories")
     if seq is None:
         return Checkpoint()
-    return Checkpoint(int(seq), head, int(digest, 16), int(memories))
+    try:
+        return Checkpoint(int(seq), head, int(digest, 16), int(memories))
+    except (TypeError, ValueError) as error:
+        raise _damaged(keys, "the checkpoint", error) from error
 
 
 _DECODE_QUARANTINE = msgspec.msgpack.Decoder(Quarantine)
@@ -163,9 +167,17 @@ def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
 
 
 def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
-    """The stored events at these seqs."""
+    """The stored events at these seqs. Raises LogGap where one of them is not in the log any more."""
     answers = _answers(wire, [["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
-    return [one for answer in answers for one in entries(answer)]
+    found = [one for answer in answers for one in entries(answer, keys.tag)]
+    if len(found) != len(seqs):
+        missing = min(set(seqs) - {one.seq for one in found}, default=0)
+        raise LogGap(
+            f"partition {{{keys.tag}}}: its log has no entry {missing} any more; {MENDING}",
+            partition=keys.tag,
+            missing=missing,
+        )
+    return found
 
 
 def _answers(wire: Wire, commands: Sequence[Sequence[Argument]]) -> list[Any]:

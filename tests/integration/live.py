@@ -10,6 +10,7 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
+from consumers.redis_verify import verify_partition
 from consumers.redis_worker import FoldWorker
 from events.catalogue import MemoryCreated, MemoryMentioned
 from events.door import make_event
@@ -106,15 +107,21 @@ class Live:
 
     def folded(self) -> bool:
         """Whether every partition's checkpoint is its head."""
-        wire = Wire(self.client)
+        return all(map(self.folded_of, range(len(self.identity.tags))))
+
+    def folded_of(self, partition: int) -> bool:
+        """Whether a partition's checkpoint is its head."""
+        wire, tag = Wire(self.client), self.identity.tags[partition]
         try:
-            for number, tag in enumerate(self.identity.tags):
-                live = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()
-                if read_checkpoint(wire, BuildKeys(tag, live)).seq != self.log.head(number):
-                    return False
+            live = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()
+            return read_checkpoint(wire, BuildKeys(tag, live)).seq == self.log.head(partition)
         finally:
             wire.close()
-        return True
+
+    def differences(self) -> list[dict[str, Any]]:
+        """What `verify` finds in every partition."""
+        tags = enumerate(self.identity.tags)
+        return [one for number, tag in tags for one in verify_partition(self.client, number, tag).differences]
 
     def close(self) -> None:
         """Stop every worker and connection."""
