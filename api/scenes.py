@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from api.asked import PRESENT, AsOf, check_memory_id, check_owner, parse_as_of, parse_instant, position_of
+from api.patience import current_check, weigh
 from events.envelope import Stored, micros
 from events.errors import NotFound
 from events.log import EventLog
@@ -139,7 +140,13 @@ class Scenes:
                 self._pasts.move_to_end(key)
                 return self._pasts[key]
         wanted = seqs if place.seq is not None else self._views.history(owner)[0]
-        history = fold_owner(self._stored(owner, wanted, on_progress), keep=_happened_by(place.instant))
+        weigh(len(wanted))
+        history = fold_owner(
+            self._stored(owner, wanted, on_progress),
+            keep=_happened_by(place.instant),
+            check=current_check(),
+            total=len(wanted),
+        )
         now = place.instant if place.instant is not None else history.newest
         past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
         with self._lock:

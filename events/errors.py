@@ -19,6 +19,7 @@
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
     |- ServerBusy                  the service has as much in hand as it can carry (exit 1, HTTP 503)
+    |- DeadlineExceeded            a question took longer than it may, and was stopped (exit 1, HTTP 504)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
     |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
@@ -171,6 +172,15 @@ class ServerBusy(EngramlogError):
 
     def __init__(self, message: str, *, retry_after: int, **context: Any) -> None:
         super().__init__(message, retry_after=retry_after, **context)
+
+
+class DeadlineExceeded(EngramlogError):
+    """A question took longer than it may and was stopped; nothing was written. Asked again it would take as long.
+
+    `done` of `total` steps were taken in `seconds`.
+    """
+
+    status = 504
 
 
 class EmbedderFailed(EngramlogError):

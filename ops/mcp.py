@@ -11,12 +11,14 @@ from typing import Any
 import anyio
 import uvicorn
 
+from api.admission import Admission
 from api.http.guard import check_host
 from api.http.serve import STOP_SECONDS, listening
 from api.mcp.connection import Connection
 from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
+from ops.admission import admission_limits
 from ops.keeper import Keeper
 from ops.settings import Settings
 
@@ -37,9 +39,9 @@ class SdkLog(logging.Handler):
         self._tell("protocol trouble", where=where, error=None if error is None else error.__name__, alarm=True)
 
 
-def _served(connection: Connection, tell: Tell) -> MemoryServer:
+def _served(connection: Connection, settings: Settings, tell: Tell) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
-    return MemoryServer(connection, tell)
+    return MemoryServer(connection, tell, Admission(admission_limits(settings)))
 
 
 def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
@@ -53,7 +55,7 @@ def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    server = _served(Connection(keeper, owner, keeper.heard), tell)
+    server = _served(Connection(keeper, owner, keeper.heard), settings, tell)
     try:
         anyio.run(serve, server)
     finally:
@@ -69,7 +71,7 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
     keeper = Keeper(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
-    app = create_app(_served(connection, tell), connection)
+    app = create_app(_served(connection, settings, tell), connection)
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -44,6 +44,20 @@ class Settings(BaseSettings):
     """Whose memories `engramlog mcp` serves."""
     mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
     """Where `engramlog mcp --http` listens."""
+    light: Annotated[int, Field(ge=1, le=256)] = 32
+    """Light questions (search, get, list ...) that one process answers at once: threads of their own."""
+    light_per_owner: Annotated[int, Field(ge=1, le=256)] = 8
+    """Of these, for one owner."""
+    light_waiting: Annotated[int, Field(ge=0, le=100_000)] = 1_024
+    """Light questions that may wait, a quarter of them for one owner; more are refused (429)."""
+    heavy: Annotated[int, Field(ge=1, le=64)] = 2
+    """Heavy questions (replay, compare, map, export, long histories and pasts) at once: threads of their own."""
+    heavy_per_owner: Annotated[int, Field(ge=1, le=64)] = 1
+    """Of these, for one owner."""
+    heavy_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
+    """Heavy questions that may wait, a quarter of them for one owner; more are refused (429)."""
+    heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
+    """How long a heavy question may take once it runs; then it is stopped (504)."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0

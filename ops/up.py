@@ -18,6 +18,7 @@ from api.application import Application
 from api.http.app import create_app
 from api.http.serve import check_host, serve
 from events.errors import EmbeddedRedisError, EngramlogError
+from ops.admission import admission_limits
 from ops.embedders import meanings_of
 from ops.models import model_of
 from ops.settings import Settings
@@ -114,7 +115,7 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
     model = model_of(settings)
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
-    server = serve(create_app(application), settings.host, settings.port)
+    server = serve(create_app(application, admission=admission_limits(settings)), settings.host, settings.port)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):

@@ -15,6 +15,7 @@ from events.catalogue import EventData, TurnsExtracted
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue
 from projections.changelog import FIRST_LINK, Entry, link, make_entry
+from projections.checks import EVERY, Check, unchecked
 from projections.evolve import evolve, parameters_of
 from projections.memory import Memory
 from projections.scene import Settings
@@ -142,14 +143,19 @@ def fold_owner(
     base: Parameters = DEFAULTS,
     keep: Callable[[AnyEvent], bool] = lambda _: True,
     forced: Mapping[str, ParameterValue] | None = None,
+    check: Check = unchecked,
+    total: int = 0,
 ) -> History:
     """All of an owner's events in log order, those that `keep` lets through.
 
     `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
-    Raises UndecodableEvent as `decode` does.
+    `check` is asked between events whether to go on, and told how many of `total` are folded.
+    Raises UndecodableEvent as `decode` does, and what `check` raises.
     """
     owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
-    for one in stored:
+    for number, one in enumerate(stored):
+        if not number % EVERY:
+            check(number, total)
         event = decode(one.kind, one.body)
         if not keep(event):
             continue

@@ -60,7 +60,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "no connection to Redis; the same request can be sent again safely",
     ),
     504: (
-        "The position was not folded in time.",
+        "The position was not folded in time, or a heavy question took longer than it may.",
         "NotYetFolded",
         "position 3:128 was not folded within 2 s: the checkpoint is 120; is a worker running?",
     ),

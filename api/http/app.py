@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from api.admission import Admission, AdmissionLimits
 from api.application import Application
 from api.http import problem
 from api.http.answer import ProblemShape
@@ -60,6 +61,7 @@ def create_app(
     metrics: Metrics | None = None,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     max_body: int = MAX_BODY,
+    admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
@@ -74,10 +76,13 @@ def create_app(
         on_closed=lambda reason: metrics.feed_closed.labels(reason).inc(),
     )
     metrics.feed_clients.set_function(lambda: feeds.clients)
+    admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc())
+    metrics.watch_lanes(admitted.lanes.values())
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
+        admitted.close()
         feeds.close()
 
     app = FastAPI(
@@ -92,6 +97,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.parts = Parts(application, metrics, feeds)
+    app.state.admission = admitted
     problem.install(app)
     for module in (
         events,

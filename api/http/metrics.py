@@ -6,7 +6,8 @@ With several API processes each scrape sees one of them; the store's figures are
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -15,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from api.lane import Lane
 from events.alarms import KNOWN
 from events.errors import EngramlogError
 
@@ -49,7 +51,23 @@ class Metrics:
             ["reason"],
             registry=self.registry,
         )
+        self.refused = Counter(
+            "engramlog_refused_questions",
+            "Questions answered 429 since their owner, or all together, had as many in hand as allowed; by class of work.",
+            ["work"],
+            registry=self.registry,
+        )
+        self._lanes = Gauge(
+            "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
+        )
         self.registry.register(StoreCollector(status))
+
+    def watch_lanes(self, lanes: Iterable[Lane]) -> None:
+        """Tell from now on how many questions run and wait in each of these."""
+        for lane in lanes:
+            self.refused.labels(lane.name)  # told as 0 until the first
+            self._lanes.labels(lane.name, "running").set_function(partial(getattr, lane, "running"))
+            self._lanes.labels(lane.name, "waiting").set_function(partial(getattr, lane, "waiting"))
 
     def text(self) -> bytes:
         """Everything in the Prometheus text format."""

@@ -34,7 +34,8 @@ class _Uvicorn(uvicorn.Server):
         self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the feeds, then everything else."""
+        """End the feeds and the heavy questions, then everything else."""
+        self._app.state.admission.close()
         self._app.state.parts.feeds.close()
         await super().shutdown(sockets)
 

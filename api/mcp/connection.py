@@ -51,6 +51,11 @@ class Connection:
         finally:
             _OWNER.reset(token)
 
+    @staticmethod
+    def told_owner() -> str:
+        """The owner that was told."""
+        return _OWNER.get()
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The store, opened for one call of the owner that was told."""

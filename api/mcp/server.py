@@ -23,13 +23,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
+from api.admission import Admission
 from api.http.problem import input_error
+from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
+from api.work import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
 Tell = Callable[..., None]
@@ -55,8 +58,11 @@ ARGUMENTS = {
 """What the service layer calls what a tool calls otherwise."""
 
 
-def tools_of(connection: Connection) -> list[Tool]:
-    """Every tool, with its hints. Unknown arguments are refused: a misspelt one would be passed over in silence."""
+def tools_of(connection: Connection, admission: Admission) -> list[Tool]:
+    """Every tool, with its hints, run where its class of work says.
+
+    Unknown arguments are refused: a misspelt one would be passed over in silence.
+    """
     search, say, know = SearchTools(connection), SayTools(connection), KnowTools(connection)
     hinted: list[tuple[Callable[..., Any], str, ToolAnnotations]] = [
         (ContextTools(connection).memory_context, "What to know before an answer", READS),
@@ -78,7 +84,8 @@ def tools_of(connection: Connection) -> list[Tool]:
     tools = []
     for function, title, hints in hinted:
         described = " ".join((function.__doc__ or "").split())
-        tool = Tool.from_function(function, title=title, description=described, annotations=hints)
+        placed = admitted(function, TOOLS[function.__name__], admission)
+        tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters["additionalProperties"] = False
         tools.append(tool)
     return tools
@@ -87,8 +94,14 @@ def tools_of(connection: Connection) -> list[Tool]:
 class MemoryServer(MCPServer[Any]):
     """An MCP server of one store."""
 
-    def __init__(self, connection: Connection, tell: Tell = lambda *_args, **_facts: None) -> None:
-        tools = tools_of(connection)
+    def __init__(
+        self,
+        connection: Connection,
+        tell: Tell = lambda *_args, **_facts: None,
+        admission: Admission | None = None,
+    ) -> None:
+        admission = admission or Admission()
+        tools = tools_of(connection, admission)
         super().__init__(
             "engramlog",
             title="Engramlog",
@@ -104,11 +117,17 @@ class MemoryServer(MCPServer[Any]):
         self._arguments = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
         resources = Resources(connection)
         told: dict[str, Any] = {"mime_type": "application/json"}
-        self.resource(ABOUT_URI, name="about", title="About this memory", **told)(resources.about)
-        self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(resources.recent)
+
+        def placed(function: Callable[..., Any], uri: str) -> Callable[..., Any]:
+            return admitted(function, RESOURCES[uri], admission)
+
+        self.resource(ABOUT_URI, name="about", title="About this memory", **told)(placed(resources.about, ABOUT_URI))
+        self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(placed(resources.recent, RECENT_URI))
         # Ids hold / and .. as they like: they are looked up in a store, never opened as files.
         free = ResourceSecurity(exempt_params={"memory_key"})
-        self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(resources.memory)
+        self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(
+            placed(resources.memory, MEMORY_URI)
+        )
         self.prompt(title="When to search memory")(when_to_search)
 
     async def _of_its_owner(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Any:

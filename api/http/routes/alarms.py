@@ -8,11 +8,12 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked
 from api.http.shapes import AlarmCleared, AlarmsStanding
 
-router = APIRouter(prefix="/v1/alarms", tags=["store"])
+router = APIRouter(prefix="/v1/alarms", tags=["store"], route_class=AdmittedRoute)
 
 
 class ClearingAlarm(BaseModel):

@@ -11,13 +11,14 @@ from starlette.responses import Response
 
 from api.chat_file import SHAPE_NAMES
 from api.chats import MOST_BYTES, MOST_TURNS
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner, Question
 from api.http.shapes import ChatsImported
 from api.http.shapes.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
 from events.errors import ConcurrencyError
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 
 
 class ChatsAsked(Question):

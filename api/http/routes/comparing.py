@@ -8,11 +8,12 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, MemoryId, Owner, Question, TimeAsked
 from api.http.shapes.comparing import Compared, Curves
 
-router = APIRouter(prefix="/v1/owners/{owner}")
+router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 
 
 class CompareAsked(TimeAsked):

@@ -9,13 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from api.context import BUDGET
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, MemoryId, Owner, Question
 from api.http.shapes import ContextBlock, MemoryUses
 from projections.proactive import MOST_SEARCHES, THRESHOLD
 from projections.sessions import WORKING_MESSAGES
 
-router = APIRouter(prefix="/v1/owners/{owner}")
+router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 _ASKED: dict[str, Any] = {
     "turn": {"value": {"text": "What should I drink tonight?", "session": "s1", "turn_id": "D4:7", "budget": 800}},
     "中文": {"value": {"text": "今晚喝什么好？", "messages": 0}},

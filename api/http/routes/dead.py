@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Discarding, Owner
 from api.http.shapes import DeadOwner, DeadOwners, Discarded, Retried
 
-router = APIRouter(prefix="/v1/dead", tags=["dead letters"])
+router = APIRouter(prefix="/v1/dead", tags=["dead letters"], route_class=AdmittedRoute)
 
 
 @router.get("", summary="Quarantined owners", responses=documented(DeadOwners, "Who, why, and how many events wait."))

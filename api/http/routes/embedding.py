@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
 from api.http.shapes.embedding import Embedding
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 
 
 @router.get("/embedding", summary="Vectors", responses=documented(Embedding, "How many memories have a vector."))

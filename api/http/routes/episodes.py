@@ -8,11 +8,12 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
 from api.http.shapes import Left
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 
 
 class Making(BaseModel):

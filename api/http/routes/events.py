@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
@@ -16,7 +17,7 @@ from api.http.shapes import EXAMPLE_EVENT, Appended
 from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
 from events.log import Receipt
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], route_class=AdmittedRoute)
 AT_ONCE = 64 * 1024
 """Bytes of a body that is read where requests are received; a larger one is by a thread, lest everybody wait for it."""
 

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from api.extracting import RULES, WAYS
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
 from api.http.shapes import Extracted
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 
 
 RUN_SECONDS = 15.0

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, Owner
 from api.http.shapes import FactsKnown
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 
 
 class FactsAsked(AsOfAsked):

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.asked import check_owner, position_of
+from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
 from api.http.asking import AskedParts, Owner, Question
 from api.http.feed import Client, Feeds
@@ -72,7 +73,7 @@ class FeedResponse(StreamingResponse):
             self._feeds.leave(self._client)
 
 
-router = APIRouter(tags=["feed"])
+router = APIRouter(tags=["feed"], route_class=AdmittedRoute)
 _ANSWERS = problems(409) | {
     200: {
         "description": "Server-sent events, until either side ends it: `open`, then a `change` for each event that changed"

@@ -8,13 +8,14 @@ from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, MemoryId, Owner, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.living import laws as all_laws
 
-router = APIRouter(prefix="/v1")
+router = APIRouter(prefix="/v1", route_class=AdmittedRoute)
 
 
 class PageAsked(TimeAsked):

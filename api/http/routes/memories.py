@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import (
     Asked,
@@ -23,7 +24,7 @@ from api.http.asking import (
 )
 from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Why
 
-router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"], route_class=AdmittedRoute)
 _NOW: dict[str, Any] = {"now": {"summary": "By the user, now", "value": {}}}
 Said = Annotated[Told | None, Body(openapi_examples=_NOW)]
 

@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
+from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, Deletion, Owner, Question
 from api.http.guard import LINES_TYPES, media_type
@@ -24,7 +25,7 @@ from api.records import FORMATS
 from events.errors import ConcurrencyError, RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"])
+router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 PIECES = 200
 """Memories that are sent at a time."""
 

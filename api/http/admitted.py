@@ -1,0 +1,57 @@
+"""Routes whose endpoints run where their class of work says: no endpoint takes a thread that another class needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import Parameter, iscoroutinefunction, signature
+from typing import Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from api.admission import Admission
+from api.work import Work, work_of_route
+
+_REQUEST = "request_in_hand"
+
+
+class AdmittedRoute(APIRoute):
+    """A route that asks for admission first. Raises LookupError at import where the table does not name it."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **told: Any) -> None:
+        (method,) = told.get("methods") or ["GET"]
+        self.work = work_of_route(method, path)
+        super().__init__(path, _admitted(endpoint, self.work), **told)
+
+
+def admission_of(request: Request) -> Admission:
+    """The admission of the application that was asked."""
+    found: Admission = request.app.state.admission
+    return found
+
+
+def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
+    """The endpoint as a coroutine that runs it in its lane: what it takes is in the table, what it is given stays."""
+    if iscoroutinefunction(endpoint):
+        if work is not Work.FREE:
+            raise TypeError(f"{endpoint.__name__} runs on the event loop, and is said to be {work.value}")
+        return endpoint
+
+    @wraps(endpoint)
+    async def admitted(**given: Any) -> Response:
+        request: Request = given.pop(_REQUEST)
+        run = admission_of(request).run
+        return await run(work, given.get("owner", ""), partial(endpoint, **given), partial(_disconnected, request))
+
+    told = signature(endpoint)
+    asked = Parameter(_REQUEST, Parameter.KEYWORD_ONLY, annotation=Request)
+    admitted.__signature__ = told.replace(parameters=[*told.parameters.values(), asked])  # type: ignore[attr-defined]
+    return admitted
+
+
+async def _disconnected(request: Request) -> None:
+    """Ends once the client is gone. The body was read before: nothing else can come."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue

@@ -1,0 +1,106 @@
+"""How long a question may take, and whether anybody still waits for its answer: one `Patience` a question.
+
+Folds and comparisons are pure and know no clock. They take a `Check`, and call it between steps with how far they came; it
+raises where the question is to end. The one of the question in hand is `current_check()`, set by whoever admitted it; the
+command line admits everything, and its check never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+
+from events.errors import DeadlineExceeded, EngramlogError
+from projections.checks import Check, unchecked
+
+LIGHT_STEPS = 2_000
+"""Events folded, or as much work, that a light question may take: about 60 ms. What takes more moves to the heavy lane."""
+
+
+class NeedsHeavyLane(Exception):
+    """A light question turned out to be long before it did anything."""
+
+
+class Patience:
+    """The bounds of one question. Safe for threads: given up by the event loop, asked by a worker thread."""
+
+    def __init__(self, *, light: bool = False) -> None:
+        """`light`: it may take `LIGHT_STEPS`, no more. It has no end until `begin`."""
+        self._seconds = 0.0
+        self._end: float | None = None
+        self._light = light
+        self._over: EngramlogError | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether it runs, and waits in no line any more."""
+        return self._end is not None
+
+    def begin(self, seconds: float) -> None:
+        """It may take so long from now on."""
+        self._seconds, self._end = seconds, monotonic() + seconds
+
+    def give_up(self, why: EngramlogError) -> None:
+        """Nobody waits for the answer any more: the next check raises `why`."""
+        self._over = why
+
+    def check(self, done: int, total: int) -> None:
+        """Go on? `done` of `total` steps are taken. Raises what it was given up for, or DeadlineExceeded."""
+        if self._over is not None:
+            raise self._over
+        if self._end is not None and monotonic() > self._end:
+            raise DeadlineExceeded(
+                f"the question was stopped after {self._seconds:g} s: {done:,} of {total:,} steps were done; ask about less,"
+                " or let questions take longer (ENGRAMLOG_HEAVY_SECONDS)",
+                done=done,
+                total=total,
+                seconds=self._seconds,
+            )
+
+    def weigh(self, steps: int) -> None:
+        """Say how long the question will be, once that is known. Raises NeedsHeavyLane where it is too long for its lane."""
+        if self._light and steps > LIGHT_STEPS:
+            raise NeedsHeavyLane
+
+
+_CURRENT: ContextVar[Patience | None] = ContextVar("patience", default=None)
+
+
+@contextmanager
+def with_patience(patience: Patience) -> Iterator[None]:
+    """Everything asked within has these bounds."""
+    token = _CURRENT.set(patience)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def current_check() -> Check:
+    """The check of the question in hand."""
+    patience = _CURRENT.get()
+    return unchecked if patience is None else patience.check
+
+
+def weigh(steps: int) -> None:
+    """Say how many events the question in hand will fold, or as much work; before it does anything that leaves a trace.
+
+    Raises NeedsHeavyLane where it was admitted as light and is not: it is asked again among the heavy ones.
+    """
+    patience = _CURRENT.get()
+    if patience is not None:
+        patience.weigh(steps)
+
+
+def both(check: Check, on_progress: Callable[[int, int], None] | None) -> Check:
+    """A check that also tells somebody how far it came."""
+    if on_progress is None:
+        return check
+
+    def told(done: int, total: int) -> None:
+        check(done, total)
+        on_progress(done, total)
+
+    return told

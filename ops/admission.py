@@ -1,0 +1,20 @@
+"""How much of each class of work a process takes, as the settings say."""
+
+from __future__ import annotations
+
+from api.admission import AdmissionLimits
+from api.lane import LaneLimits
+from ops.settings import Settings
+
+
+def admission_limits(settings: Settings) -> AdmissionLimits:
+    """The limits of the lanes. One owner has a quarter of the waiting places, and one at least where there is any."""
+    return AdmissionLimits(
+        light=_lane(settings.light, settings.light_per_owner, settings.light_waiting),
+        heavy=_lane(settings.heavy, settings.heavy_per_owner, settings.heavy_waiting),
+        heavy_seconds=settings.heavy_seconds,
+    )
+
+
+def _lane(running: int, of_owner: int, waiting: int) -> LaneLimits:
+    return LaneLimits(running, min(of_owner, running), waiting, -(-waiting // 4))

@@ -1,0 +1,133 @@
+"""Nobody keeps the others waiting: heavy questions of one owner beside light ones of another, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from api.admission import AdmissionLimits
+from api.http.app import create_app
+from api.lane import LaneLimits
+from tests.given_http import BASE, HttpStore, created, http_store
+
+SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
+REPLAYS = 60
+PATIENT = 60.0
+"""Seconds after which a test that waits for a fact fails."""
+REPLAY = "/v1/owners/alice/replay"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """Alice and bob, each with a memory."""
+    with http_store(tmp_path_factory.mktemp("fair")) as opened:
+        opened.told("alice", created("coffee"))
+        opened.told("bob", created("tea", owner="bob"))
+        yield opened
+
+
+@pytest.fixture
+def client(store: HttpStore) -> Iterator[TestClient]:
+    """A client of a service that carries little."""
+    with TestClient(create_app(store.application, admission=SMALL), base_url=BASE) as opened:
+        yield opened
+
+
+class Held:
+    """Calls that are held until they are released."""
+
+    def __init__(self) -> None:
+        self.begun = Flag()
+        self.release = Flag()
+        self.most = 0
+        self._running = 0
+
+    def __call__(self, *_args: Any, **_asked: Any) -> dict[str, Any]:
+        self._running += 1
+        self.most = max(self.most, self._running)
+        self.begun.set()
+        assert self.release.wait(PATIENT)
+        self._running -= 1
+        return {}
+
+
+@pytest.fixture
+def held(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    """Replays take as long as the test likes."""
+    one = Held()
+    monkeypatch.setattr(store.application.replayer, "replay", one)
+    yield one
+    one.release.set()
+
+
+def test_sixty_replays_of_one_owner_keep_nobody_else_waiting(client: TestClient, held: Held) -> None:
+    with ThreadPoolExecutor(REPLAYS) as crowd:
+        asked: list[Future[Response]] = [crowd.submit(client.post, REPLAY, json={}) for _ in range(REPLAYS)]
+        assert held.begun.wait(PATIENT)
+        assert client.get("/v1/owners/bob/memories/tea").status_code == 200
+        assert client.get("/v1/owners/alice/memories/coffee").status_code == 200
+        assert client.get("/ready").status_code == 200
+        allowed = SMALL.heavy.of_owner + SMALL.heavy.waiting_of_owner
+        refused = [one.result(PATIENT) for one in asked if _refused(one, asked, REPLAYS - allowed)]
+        held.release.set()
+        answers = [one.result(PATIENT) for one in asked]
+    assert held.most == 1
+    assert sorted(answer.status_code for answer in answers) == [200] * allowed + [429] * (REPLAYS - allowed)
+    for answer in refused:
+        assert int(answer.headers["retry-after"]) >= 1
+        assert answer.headers["content-type"] == "application/problem+json"
+        told = answer.json()
+        assert (told["error"], told["work"], told["owner"]) == ("TooManyRequests", "heavy", "alice")
+
+
+def _refused(one: Future[Response], asked: list[Future[Response]], count: int) -> bool:
+    """Whether this one was sent away; waits until so many were."""
+    end = Flag()
+    while sum(other.done() for other in asked) < count:
+        assert not end.wait(0.005)
+    return one.done()
+
+
+def test_another_owner_s_heavy_question_runs_beside_one_that_takes_long(client: TestClient, held: Held) -> None:
+    with ThreadPoolExecutor(1) as crowd:
+        first = crowd.submit(client.post, REPLAY, json={})
+        assert held.begun.wait(PATIENT)
+        assert client.get("/v1/owners/bob/compare").status_code == 200
+        held.release.set()
+        assert first.result(PATIENT).status_code == 200
+
+
+def test_refusals_and_what_is_in_hand_are_metrics_by_class(client: TestClient, held: Held) -> None:
+    with ThreadPoolExecutor(REPLAYS) as crowd:
+        asked = [crowd.submit(client.post, REPLAY, json={}) for _ in range(REPLAYS)]
+        assert held.begun.wait(PATIENT)
+        refused = REPLAYS - SMALL.heavy.of_owner - SMALL.heavy.waiting_of_owner
+        _refused(asked[0], asked, refused)
+        told = client.get("/metrics").text
+        held.release.set()
+    assert f'engramlog_refused_questions_total{{work="heavy"}} {refused:.1f}' in told
+    assert 'engramlog_refused_questions_total{work="light"} 0.0' in told
+    assert 'engramlog_questions{state="running",work="heavy"} 1.0' in told
+    assert f'engramlog_questions{{state="waiting",work="heavy"}} {SMALL.heavy.waiting_of_owner:.1f}' in told
+
+
+def test_light_questions_of_one_owner_leave_threads_to_the_others(
+    client: TestClient, store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, stats = Held(), store.application.operator.stats
+    monkeypatch.setattr(store.application.operator, "stats", lambda owner: held() if owner == "alice" else stats(owner))
+    with ThreadPoolExecutor(REPLAYS) as crowd:
+        asked = [crowd.submit(client.get, "/v1/owners/alice/stats") for _ in range(REPLAYS)]
+        assert held.begun.wait(PATIENT)
+        assert client.get("/v1/owners/bob/stats").status_code == 200
+        _refused(asked[0], asked, REPLAYS - SMALL.light.of_owner - SMALL.light.waiting_of_owner)
+        held.release.set()
+        statuses = [one.result(PATIENT).status_code for one in asked]
+    assert held.most <= SMALL.light.of_owner
+    assert set(statuses) == {200, 429}
