@@ -20,6 +20,8 @@ from projections.redis_scripts import LEASE
 
 STOPPED = "stopped:"
 """What the fields begin with that say why a kind of job stopped for a partition."""
+REFUSED = "refused"
+"""The field that counts what lay in the queue and was no job of ours."""
 BESIDE = "beside-"
 """What the fields of a kind begin with that is no part of the lifecycle."""
 
@@ -83,6 +85,8 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
     of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
 
+    `refused` counts what lay in the queue and was no job of ours (`consumers.rq_door`), since the store was made.
+
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
     does not answer, all is null and `problem` says why.
     """
@@ -94,7 +98,7 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
     except StoreError as error:
         unknown = dict.fromkeys(
-            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "beside", "stopped")
+            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped")
         )
         return unknown | {"problem": error.message}
     finally:
@@ -110,6 +114,7 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         "queued": int(queued),
         "running": int(running),
         "failed": int(failed),
+        "refused": int(told.get(REFUSED, 0)),
         "beside": _beside(told, leader is not None),
         "stopped": {
             kind.partition(":")[0]: reason for kind, reason in sorted(_by_kind(told, STOPPED).items(), reverse=True)

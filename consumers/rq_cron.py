@@ -18,7 +18,7 @@ from rq.exceptions import DuplicateJobError
 from consumers.redis_folder import Tell, silent
 from consumers.redis_leader import BESIDE, Leader, queue_name, redis_ms, schedule_key
 from consumers.redis_worker import LEASE_MS
-from consumers.rq_jobs import KINDS, Kind
+from consumers.rq_jobs import FUNCTION, KINDS, Kind
 from events.redis_wire import Wire, as_store_error
 
 LEAST_MINUTES = 60
@@ -28,12 +28,11 @@ JOB_SECONDS = 6 * 3_600
 """A job that takes longer hangs, and is ended."""
 FAILED_SECONDS = 7 * 86_400
 """How long a job that failed for good stays to be looked at."""
-FUNCTION = "consumers.rq_jobs.run"
 _MINUTE_MS = 60_000
 
 
 def lifecycle_queue(client: redis.Redis, store_id: str) -> Queue:
-    """A store's queue; the only one that its workers serve."""
+    """A store's queue, to put jobs into it. Workers take them out by `consumers.rq_work`, which trusts none of it."""
     return Queue(queue_name(store_id), connection=client, serializer="json")
 
 

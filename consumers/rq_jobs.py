@@ -41,6 +41,8 @@ from projections.redis_create import read_identity
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
+FUNCTION = "consumers.rq_jobs.run"
+"""The one job function, as a payload names it. The name is compared, never looked up."""
 DAY_MINUTES = 1_440
 VIEW_BYTES = 64 << 20
 """A job looks at one owner after the other; what it has seen need not be kept."""

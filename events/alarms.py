@@ -44,6 +44,11 @@ KNOWN: Mapping[str, Known] = {
     "state_damaged": Known(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),
+    "job_refused": Known(
+        "warning",
+        "operator",
+        "Something lay in the job queue that was no job of this store: find out who can write to it.",
+    ),
 }
 """Every alarm by name."""
 

@@ -12,26 +12,23 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from threading import Event as Flag
 from threading import Thread
 
 import redis
-from rq import Queue, SimpleWorker
-from rq.exceptions import DequeueTimeout, InvalidJobOperation, NoSuchJobError, StopRequested
-from rq.job import Job
-from rq.registry import ScheduledJobRegistry
-from rq.worker import WorkerStatus
 
 from consumers.redis_lifecycle import RULE
 from consumers.redis_sessions import EXTRACTIVE, OFF
 from consumers.redis_worker import LEASE_MS
-from consumers.rq_cron import LEAST_MINUTES, Cron, lifecycle_queue
+from consumers.rq_cron import LEAST_MINUTES, Cron
+from consumers.rq_door import Door
 from consumers.rq_jobs import kinds_of, serving
 from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
+from consumers.rq_work import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError
-from events.redis_wire import Wire, connect
+from events.redis_alarms import RedisAlarms
+from events.redis_wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
 from ops.logs import start_logging, teller
 from ops.models import chat_of
@@ -42,90 +39,9 @@ from projections.meaning import Embedder
 from projections.redis_create import StoreIdentity, read_identity
 
 Tell = Callable[..., None]
-POLL_SECONDS = 1
-"""How long it waits for a job before it looks again whether to stop."""
 ATTEND_SECONDS = 1.0
 BEAT_SECONDS = 15.0
-ABANDONED_SECONDS = 60
-"""A running job whose worker did not beat for so long is taken up by another."""
-HOUSE_SECONDS = 30
-"""How often a worker looks for abandoned jobs and for those to be tried again."""
 AGAIN_SECONDS = 1.0
-
-
-class JobWorker(SimpleWorker):
-    """Runs the jobs of one queue in this process, one after the other, until a flag is set."""
-
-    def __init__(self, queue: Queue, stop: Flag) -> None:
-        super().__init__(
-            [queue],
-            name=new_worker_id(),
-            connection=queue.connection,
-            serializer="json",
-            worker_ttl=2 * HOUSE_SECONDS,
-            maintenance_interval=HOUSE_SECONDS,
-            log_job_description=False,
-        )
-        self._stop = stop
-
-    def beat(self) -> None:
-        """Say that it lives, and its job with it. From another thread, since this one is in the job."""
-        if self.birth_date is None:
-            return
-        self.heartbeat(ABANDONED_SECONDS)
-        for execution in list(self.executions.values()):
-            self.maintain_heartbeats(execution.job, execution)
-
-    def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:  # noqa: ARG002 - RQ's signature
-        """Seconds until a job without a beat counts as abandoned, however long it may run."""
-        return ABANDONED_SECONDS
-
-    def dequeue_job_and_maintain_ttl(
-        self,
-        timeout: int | None,
-        max_idle_time: int | None = None,  # noqa: ARG002 - RQ's signature
-    ) -> tuple[Job, Queue] | None:
-        """The next job; None where there is none and none is waited for (`timeout` None).
-
-        RQ's own waits for minutes and is torn out of it by a signal, which may lose the job just taken.
-        """
-        self.set_state(WorkerStatus.IDLE)
-        while not self._stop.is_set():
-            if self.should_run_maintenance_tasks:
-                self.run_maintenance_tasks()
-            try:
-                found = Queue.dequeue_any(
-                    self.queues,
-                    None if timeout is None else POLL_SECONDS,
-                    connection=self.connection,
-                    job_class=self.job_class,
-                    serializer=self.serializer,
-                    death_penalty_class=self.death_penalty_class,
-                )
-            except DequeueTimeout:
-                continue
-            if found is not None:
-                found[0].redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
-            return found
-        raise StopRequested
-
-    def run_maintenance_tasks(self) -> None:
-        """RQ's, and what its scheduler would do in a forked process: put back the jobs whose time to be tried again came."""
-        super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
-        for queue in self.queues:
-            registry = ScheduledJobRegistry(queue=queue)  # type: ignore[no-untyped-call]
-            for job_id in registry.get_jobs_to_schedule():
-                with suppress(InvalidJobOperation, NoSuchJobError):  # another worker was first, or its time is over
-                    registry.requeue(job_id)
-
-    def subscribe(self) -> None:
-        """Nothing: it takes no commands but signals to its process."""
-
-    def unsubscribe(self) -> None:
-        """Nothing, likewise."""
-
-    def _install_signal_handlers(self) -> None:
-        """Nothing: the process sets the flag."""
 
 
 class Attendant:
@@ -212,19 +128,22 @@ def run_job_worker(
     lent = None if embedder is None else Lent(embedder)
     asked = None if chat is None else Lent(chat)
     served = Serving(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
+    alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
+    door = Door(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
-            _work(client, identity.store_id, attendant, stop, tell)
+            _work(client, door, attendant, stop, tell)
             stop.wait(AGAIN_SECONDS)
     attendant.end()
+    alarms.close()
     client.close()
     tell("job worker stopped")
 
 
-def _work(client: redis.Redis, store_id: str, attendant: Attendant, stop: Flag, tell: Tell) -> None:
+def _work(client: redis.Redis, door: Door, attendant: Attendant, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
-        attendant.worker = JobWorker(lifecycle_queue(client, store_id), stop)
+        attendant.worker = JobWorker(store_queue(client, door), stop, new_worker_id(), tell)
         attendant.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
         tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)

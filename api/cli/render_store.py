@@ -48,6 +48,8 @@ def _schedule(told: dict[str, Any]) -> Text:
         return Text(f"lifecycle: the queue does not answer ({told['problem']})", "yellow")
     ticks = f"last tick {when(told['last_tick'])}, next {when(told['next_tick'])}"
     jobs = f"{told['queued']:,} jobs queued, {told['running']:,} running, {told['failed']:,} failed"
+    if told.get("refused"):
+        jobs += f", {told['refused']:,} refused that were none of ours"
     if told["leader"] is None:
         return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
     beside = "".join(

@@ -134,7 +134,7 @@ def _lifecycle(told: dict[str, Any]) -> Iterator[Metric]:
     led = float(told.get("leader") is not None)
     yield GaugeMetricFamily("engramlog_lifecycle_leader", "Whether somebody schedules the lifecycle jobs.", value=led)
     jobs = GaugeMetricFamily("engramlog_lifecycle_jobs", "Lifecycle jobs, by where they stand.", labels=["state"])
-    for state in ("queued", "running", "failed"):
+    for state in ("queued", "running", "failed", "refused"):
         if told.get(state) is not None:
             jobs.add_metric([state], told[state])
     yield jobs

@@ -14,13 +14,15 @@ from api.importing import ImportOptions, import_turns
 from consumers import redis_lifecycle
 from consumers.redis_leader import lifecycle_status
 from consumers.redis_lifecycle import Lifecycle
-from consumers.rq_cron import FUNCTION, lifecycle_queue
-from consumers.rq_jobs import run, serving
+from consumers.rq_cron import lifecycle_queue
+from consumers.rq_door import Door
+from consumers.rq_jobs import FUNCTION, run, serving
 from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
+from consumers.rq_work import JobWorker, store_queue
+from events.alarms import TellingAlarms
 from events.envelope import canonical, decode
 from events.redis_wire import connect
-from ops.job_worker import JobWorker
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.model_chat import ModelChat
@@ -194,15 +196,15 @@ def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing
 
 def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, str]:
     """What `status` says of jobs that stopped, after a job worker ran one with the model."""
-    queue = lifecycle_queue(connect(server.url), "test")
-    queue.enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
+    client = connect(server.url)
+    lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
     with closing(ModelChat("scripted", url=model.url, tries=1, timeout=1.0)) as chat:
         lent, stop = Lent(lambda: chat), Flag()
         served = Serving(server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={})
         with serving(served):
-            JobWorker(queue, stop).work(burst=True, logging_level="CRITICAL")
-    queue.connection.close()
-    client = connect(server.url)
+            door = Door(client, "test", 1, TellingAlarms(served.tell))
+            worker = JobWorker(store_queue(client, door), stop, f"test-{tick}", served.tell)
+            worker.work(burst=True, logging_level="CRITICAL")
     try:
         return dict(lifecycle_status(client, "test")["stopped"])
     finally:
@@ -212,8 +214,8 @@ def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, st
 def test_status_says_why_the_job_stopped_until_it_runs_through(live: Live, server: RedisServer) -> None:
     with model_endpoint() as model:
         model.replies = [limited(after=3_600)]
-        stopped = worked(server, model, "tick")
+        stopped = worked(server, model, "20260101T0000")
         assert list(stopped) == ["extract"]
         assert "asks to wait 3600 s" in stopped["extract"]
         model.answers(honest)
-        assert worked(server, model, "tock") == {}
+        assert worked(server, model, "20260101T0005") == {}

@@ -195,6 +195,7 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
         "queued": 0,
         "running": 0,
         "failed": 0,
+        "refused": 0,
         "beside": {},
         "stopped": {},
     }

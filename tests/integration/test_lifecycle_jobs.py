@@ -8,18 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event as Flag
 from typing import Any
 
 import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
 from consumers.redis_lifecycle import Lifecycle, owners_of
-from consumers.rq_cron import Cron, lifecycle_queue
+from consumers.rq_cron import Cron
 from consumers.rq_jobs import UNFOLDED_IN_A_ROW, run, serving
-from consumers.rq_serving import Serving
+from consumers.rq_work import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted
 from events.door import make_event
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
@@ -27,7 +25,6 @@ from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuara
 from events.log import Appendable, Receipt
 from events.partitions import partition_of
 from events.redis_wire import Wire, connect
-from ops.job_worker import ABANDONED_SECONDS, JobWorker
 from projections.columns import Columns
 from projections.lifecycle import Decision
 from projections.memory import LEVELS
@@ -35,6 +32,7 @@ from projections.modes import effective_levels
 from projections.redis_view import RedisViews
 from tests.given import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
+from tests.integration.served import Served, job_worker
 from tests.integration.test_up import get, running
 from tests.servers import RedisServer, Servers, wheel_server
 
@@ -282,29 +280,6 @@ def test_nothing_is_decided_on_records_of_another_version(jobs: Jobs, monkeypatc
     assert jobs.decided("ada") == []
 
 
-class Served:
-    """A process that serves a store's jobs, as `ops.job_worker` is, in the test's thread."""
-
-    def __init__(self, live: Live, url: str) -> None:
-        self.store_id = live.identity.store_id
-        self.queue = lifecycle_queue(connect(url), self.store_id)
-        self.stop = Flag()
-        self.told: list[tuple[str, dict[str, Any]]] = []
-        self.serving = Serving(url, 10.0, lambda fact, **facts: self.told.append((fact, facts)), self.stop)
-
-    def run(self, kind: str, partition: int) -> Any:
-        """The job function itself."""
-        with serving(self.serving):
-            return run(kind, self.store_id, partition, "20260101T0000")
-
-    def work(self) -> JobWorker:
-        """All jobs that wait."""
-        with serving(self.serving):
-            worker = JobWorker(self.queue, self.stop)
-            worker.work(burst=True, logging_level="CRITICAL")
-        return worker
-
-
 @pytest.fixture
 def served(live: Live, server: RedisServer) -> Iterator[Served]:
     made = Served(live, server.url)
@@ -442,18 +417,6 @@ def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
     assert FailedJobRegistry(queue=served.queue).count == 0
 
 
-@contextmanager
-def job_worker(url: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A job worker as a process, ended by its id at the latest here."""
-    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", url, *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def test_a_job_whose_worker_was_killed_is_taken_up_by_another_and_nothing_is_decided_twice(
     jobs: Jobs, live: Live, served: Served, server: RedisServer
 ) -> None:
@@ -470,10 +433,11 @@ def test_a_job_whose_worker_was_killed_is_taken_up_by_another_and_nothing_is_dec
     assert 20 < killed_at < 600
     started = StartedJobRegistry(queue=served.queue)
     assert started.get_job_ids(cleanup=False)
-    started.cleanup(time.time() + ABANDONED_SECONDS + 1)  # as a worker's housekeeping does, a minute later
     retried = ScheduledJobRegistry(queue=served.queue)
-    for job_id in retried.get_job_ids():
-        retried.requeue(job_id)
+    connection = served.queue.connection
+    for registry in (started, retried):  # as if a minute, and then the time until it is tried again, had passed
+        connection.zadd(registry.key, dict.fromkeys(connection.zrange(registry.key, 0, -1), 0))
+        served.work()
     served.work()
     decided = [decode(one.kind, one.body) for one in live.log.read(0, before, 10_000)]
     assert {(event.owner, event.data.memory_id) for event in decided} == {(o, m) for o in owners for m in ("m0", "m1")}
@@ -488,7 +452,7 @@ def test_a_running_job_s_beat_keeps_it_from_being_taken_up_by_another(
     tick(live, server.url)
     started, later = StartedJobRegistry(queue=served.queue), []
     carry_out = Lifecycle.carry_out
-    worker = JobWorker(served.queue, served.stop)
+    worker = served.worker()
 
     def watched(lifecycle: Lifecycle, *arguments: Any, **options: Any) -> Any:
         (job,) = served.queue.connection.zrange(started.key, 0, -1)

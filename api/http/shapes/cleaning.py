@@ -21,6 +21,7 @@ EXAMPLE_SCHEDULE: Example = {
     "queued": 0,
     "running": 1,
     "failed": 0,
+    "refused": 0,
     "beside": {
         "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 5}
     },
@@ -110,6 +111,7 @@ class Schedule(BaseModel):
     queued: int | None = Field(description="Jobs that wait; all fields are null where the queue does not answer.")
     running: int | None
     failed: int | None = Field(description="Jobs that failed for good in the last seven days.")
+    refused: int | None = Field(default=None, description="What lay in the queue and was no job of this store, ever.")
     beside: dict[str, Ticks] | None = Field(
         default=None, description="What is scheduled beside the lifecycle, by kind: `embed`, `extract`."
     )

@@ -1,0 +1,71 @@
+"""A store's job queue as a test works it: in its own thread, or by a process as `up` starts it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event as Flag
+from typing import Any
+from uuid import uuid4
+
+from consumers.rq_door import Door
+from consumers.rq_jobs import run, serving
+from consumers.rq_serving import Serving
+from consumers.rq_work import JobWorker, store_queue
+from events.redis_wire import connect
+from tests.integration.live import Live
+
+
+class Served:
+    """A process that serves a store's jobs, as `ops.job_worker` is, in the test's thread."""
+
+    def __init__(self, live: Live, url: str) -> None:
+        self.store_id = live.identity.store_id
+        self.stop = Flag()
+        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.alarms: list[tuple[str, str, str]] = []
+        client = connect(url)
+        self.queue = store_queue(client, Door(client, self.store_id, live.log.partitions, self))
+        self.serving = Serving(url, 10.0, self.tell, self.stop)
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        """Note an alarm."""
+        self.alarms.append((name, subject, text))
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        """No job ends an alarm."""
+        raise AssertionError((name, subject))
+
+    def tell(self, fact: str, **facts: Any) -> None:
+        """Note what the process would log."""
+        self.told.append((fact, facts))
+
+    def worker(self) -> JobWorker:
+        """A worker of the queue."""
+        return JobWorker(self.queue, self.stop, f"test-{uuid4().hex}", self.tell)
+
+    def run(self, kind: str, partition: int) -> Any:
+        """The job function itself."""
+        with serving(self.serving):
+            return run(kind, self.store_id, partition, "20260101T0000")
+
+    def work(self) -> JobWorker:
+        """All jobs that wait."""
+        with serving(self.serving):
+            worker = self.worker()
+            worker.work(burst=True, logging_level="CRITICAL")
+        return worker
+
+
+@contextmanager
+def job_worker(url: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A job worker as a process, ended by its id at the latest here."""
+    command = [sys.executable, "-P", "-m", "ops.job_worker", "--url", url, *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
