@@ -58,6 +58,8 @@ class Application:
     uses: Uses
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
+    mended: str | None = None
+    """What was done about a data folder that others could enter."""
 
 
 Opener = Callable[[], AbstractContextManager[Application]]

@@ -16,23 +16,25 @@ NOT_PASSED_ON = frozenset({"ENGRAMLOG_OWNER"})
 """Told as an argument."""
 
 
-def client_config(settings: Settings, owner: str | None, *, http: bool) -> dict[str, Any]:
+def client_config(settings: Settings, owner: str | None, *, token: str | None = None) -> dict[str, Any]:
     """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
 
-    `left_out` names settings that hold secrets, which are never printed.
+    With a `token` the one for HTTP, which shows it. `left_out` names settings that hold secrets: these are never printed.
     """
-    if http:
+    if token is not None:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        return {
-            "mcpServers": {NAME: {"type": "http", "url": f"http://{host}:{settings.mcp_port}/mcp/{owner or 'OWNER'}"}}
-        }
+        url = f"http://{host}:{settings.mcp_port}/mcp/{owner or 'OWNER'}"
+        entry: dict[str, Any] = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
+        return {"mcpServers": {NAME: entry}}
     program = Path(sys.argv[0]).absolute()
     command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
     given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
-    secret = sorted(name for name, value in given.items() if name.endswith("_KEY") or urlsplit(value).password)
+    secret = sorted(
+        name for name, value in given.items() if name.endswith(("_KEY", "_TOKEN")) or urlsplit(value).password
+    )
     told = {name: value for name, value in given.items() if name not in {*secret, *NOT_PASSED_ON}}
     if "ENGRAMLOG_DATA" in told:
         told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
-    entry: dict[str, Any] = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner)]}
+    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner)]}
     entry |= {"env": dict(sorted(told.items()))} if told else {}
     return {"mcpServers": {NAME: entry}} | ({"left_out": secret} if secret else {})

@@ -26,6 +26,7 @@ from ops.logs import start_logging, teller
 from ops.notices import patient
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store
+from ops.token import token_of
 from ops.wiring import open_application
 from ops.worker import new_worker_id, run_worker
 from projections.partition import DIGEST_MODULUS
@@ -34,8 +35,8 @@ from projections.partition import DIGEST_MODULUS
 @contextmanager
 def _store() -> Iterator[OpenStore]:
     with open_the_store(load_settings(), on_wait=patient(err)) as store:
-        if store.embedded and store.embedded.recovery:
-            err.print(f"[bold yellow]{store.embedded.recovery}[/]")
+        for told in filter(None, (store.embedded.recovery if store.embedded else None, store.mended)):
+            err.print(f"[bold yellow]{escape(told)}[/]")
         yield store
 
 
@@ -184,7 +185,12 @@ def mcp_(
     if port is not None:
         settings = settings.model_copy(update={"mcp_port": port})
     if config:
-        entry = client_config(settings, owner, http=http)
+        entry = client_config(settings, owner, token=token_of(settings) if http else None)
+        if http:
+            err.print(
+                "[yellow]the token in it opens every owner's memories: keep the file to yourself;"
+                " `engramlog token --rotate` makes it void[/]"
+            )
         if secret := entry.pop("left_out", None):
             err.print(f"[yellow]left out, for they hold secrets: {', '.join(secret)}; put them under env yourself[/]")
         print_json(entry)
@@ -199,6 +205,27 @@ def mcp_(
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
     over_stdio(settings, owner, teller())
+
+
+@app.command(epilog='Example: `curl -H "Authorization: Bearer $(engramlog token)" http://127.0.0.1:8733/v1/status`')
+def token(
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Make a new one; the old one is refused at once, by running services too.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`."""
+    settings = load_settings()
+    if rotate and settings.token is not None:
+        raise BadSetting(
+            "ENGRAMLOG_TOKEN: it is set, and is the token; change it there, and where clients have it",
+            setting="ENGRAMLOG_TOKEN",
+        )
+    told = token_of(settings, rotate=rotate)
+    if json:
+        print_json({"token": told})
+    else:
+        typer.echo(told)
 
 
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")

@@ -126,6 +126,8 @@ class Keeper:
     def _recovered(self, store: OpenStore) -> None:
         if store.embedded is not None and store.embedded.recovery:
             self._tell("log recovered", what=store.embedded.recovery, alarm=True)
+        if store.mended:
+            self._tell("data folder closed", what=store.mended, alarm=True)
 
     def _give(self, opened: tuple[Application, OpenStore] | None, failure: EngramlogError | None) -> None:
         with self._changed:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.markup import escape
+
 from api.application import Application
 from api.cli import (
     alarms,
@@ -66,8 +68,8 @@ FACES = (
 @contextmanager
 def _open() -> Iterator[Application]:
     with open_application(load_settings(), on_wait=patient(err)) as application:
-        if application.recovery:
-            err.print(f"[bold yellow]{application.recovery}[/]")
+        for told in filter(None, (application.recovery, application.mended)):
+            err.print(f"[bold yellow]{escape(told)}[/]")
         yield application
 
 

@@ -21,6 +21,7 @@ from api.mcp.stdio import serve
 from ops.admission import admission_limits
 from ops.keeper import Keeper
 from ops.settings import Settings
+from ops.token import admits_of
 
 Tell = Callable[..., None]
 
@@ -68,10 +69,13 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
     check_host(settings.host)
+    admits, mended = admits_of(settings)
+    if mended:
+        tell("data folder closed", what=mended, alarm=True)
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
     keeper = Keeper(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
-    app = create_app(_served(connection, settings, tell), connection)
+    app = create_app(_served(connection, settings, tell), connection, admits)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -79,6 +83,7 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
         lifespan="on",
         ws="none",
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

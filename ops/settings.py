@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -13,6 +14,10 @@ from redis.connection import parse_url
 
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+
+MIN_TOKEN, MAX_TOKEN = 32, 512
+"""Characters of a token of one's own."""
+_SHOWN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 
 
 class Settings(BaseSettings):
@@ -42,6 +47,8 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
     owner: str | None = None
     """Whose memories `engramlog mcp` serves."""
+    token: SecretStr | None = None
+    """What callers of the API show, in place of the token that lies in the data folder; never printed or logged."""
     mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
     """Where `engramlog mcp --http` listens."""
     light: Annotated[int, Field(ge=1, le=256)] = 32
@@ -105,6 +112,18 @@ class Settings(BaseSettings):
             raise ValueError(f"a URL such as redis://localhost:6379/0 ({error})") from None
         return value or None
 
+    @field_validator("token")
+    @classmethod
+    def _fit_token(cls, value: SecretStr | None) -> SecretStr | None:
+        told = "" if value is None else value.get_secret_value()
+        if value is not None and not (
+            MIN_TOKEN <= len(told) <= MAX_TOKEN and told.isascii() and _SHOWN.fullmatch(told)
+        ):
+            raise ValueError(
+                f"{MIN_TOKEN} to {MAX_TOKEN} letters, digits and - . _ ~ + / =, such as `openssl rand -hex 32` prints"
+            )
+        return value
+
     @field_validator("embedder")
     @classmethod
     def _known_embedder(cls, value: str) -> str:
@@ -164,4 +183,6 @@ def load_settings() -> Settings:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
         allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        raise BadSetting(f"{name}: got {first['input']!r}; allowed: {allowed}", setting=name) from None
+        secret = Settings.model_fields[str(first["loc"][0])].annotation == SecretStr | None
+        got = "a value that is not shown" if secret else repr(first["input"])
+        raise BadSetting(f"{name}: got {got}; allowed: {allowed}", setting=name) from None

@@ -17,6 +17,7 @@ from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded_folder import Role
+from ops.private_folder import private_folder
 from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_vectors import RedisVectors
@@ -37,6 +38,8 @@ class OpenStore:
     vectors: RedisVectors
     embedded: EmbeddedRedis | None
     alarms: RedisAlarms
+    mended: str | None = None
+    """What was done about a data folder that others could enter, in a sentence."""
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -69,8 +72,9 @@ def open_the_store(
         with _joined(settings, settings.redis_url, None, tell) as store:
             yield store
         return
+    folder, mended = private_folder(settings.data)
     embedded = open_folder(
-        settings.data,
+        folder,
         role,
         binary=find_redis_server(settings.redis_server),
         maxmemory=settings.redis_maxmemory,
@@ -78,6 +82,7 @@ def open_the_store(
     )
     with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded, tell) as store:
         embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
+        store.mended = mended
         yield store
 
 

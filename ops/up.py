@@ -16,6 +16,7 @@ from time import monotonic
 
 from api.application import Application
 from api.http.app import create_app
+from api.http.bearer import Admits
 from api.http.serve import check_host, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
@@ -23,6 +24,7 @@ from ops.embedders import meanings_of
 from ops.models import model_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
+from ops.token import admits_of
 from ops.wiring import CatchUp, assemble
 
 LOOK_SECONDS = 0.25
@@ -73,18 +75,21 @@ class Workers:
 def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
     """Run until SIGINT or SIGTERM. Raises EmbeddedRedisError with its last log lines where the private Redis dies."""
     check_host(settings.host)
+    admits, mended = admits_of(settings)
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with open_the_store(settings, "up", on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
+        for what in filter(None, (mended, store.mended)):
+            tell("data folder closed", what=what, alarm=True)
         if store.embedded and store.embedded.recovery:
             tell("log recovered", what=store.embedded.recovery, alarm=True)
         workers = Workers("worker", _command("ops.worker", store, settings), settings.workers, tell)
         jobs = Workers("job worker", _job_command(store, settings), settings.job_workers, tell)
         try:
-            _serve(store, settings, workers, jobs, stop, tell)
+            _serve(store, settings, admits, workers, jobs, stop, tell)
         finally:
             jobs.stop()
             workers.stop()
@@ -105,7 +110,9 @@ def _job_command(store: OpenStore, settings: Settings) -> list[str]:
     return [*_command("ops.job_worker", store, settings), "--minutes", str(settings.lifecycle_minutes), *queue]
 
 
-def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers, stop: Flag, tell: Tell) -> None:
+def _serve(
+    store: OpenStore, settings: Settings, admits: Admits, workers: Workers, jobs: Workers, stop: Flag, tell: Tell
+) -> None:
     catch_up = CatchUp(store, tell)
     meanings = meanings_of(settings, store)
     if meanings is not None:
@@ -115,7 +122,8 @@ def _serve(store: OpenStore, settings: Settings, workers: Workers, jobs: Workers
     model = model_of(settings)
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
-    server = serve(create_app(application, admission=admission_limits(settings)), settings.host, settings.port)
+    app = create_app(application, admits=admits, admission=admission_limits(settings))
+    server = serve(app, settings.host, settings.port)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):

@@ -248,6 +248,7 @@ def assemble(
         operator=operator,
         accesses=accesses,
         recovery=recovery,
+        mended=store.mended,
     )
 
 

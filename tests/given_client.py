@@ -14,11 +14,10 @@ from uuid import uuid4
 
 import httpx2
 
-from api.http.app import create_app
 from api.http.serve import serve
 from engramlog import AsyncMemory, Memory, Retry
 from events.partitions import partition_of
-from tests.given_http import QUICK, HttpStore, http_store
+from tests.given_http import QUICK, SHOWN, HttpStore, app_of, http_store
 
 KINDS = ("sync", "async")
 EAGER = Retry(first=0.001, longest=0.002)
@@ -53,7 +52,7 @@ class Service:
 def service(folder: Path, *, worker: bool = True) -> Iterator[Service]:
     """The real service on a free loopback port."""
     with http_store(folder, worker=worker) as http:
-        running = serve(create_app(http.application, limits=QUICK), "127.0.0.1", 0)
+        running = serve(app_of(http.application, limits=QUICK), "127.0.0.1", 0)
         try:
             yield Service(running.url, http)
         finally:
@@ -121,7 +120,7 @@ class Proxy:
 def proxy(target: str) -> Iterator[Proxy]:
     """A proxy before `target` on a free port."""
     told = Proxy()
-    onward = httpx2.Client(base_url=target, trust_env=False)
+    onward = httpx2.Client(base_url=target, trust_env=False, headers=SHOWN)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -17,7 +17,6 @@ from fastapi.testclient import TestClient
 import ops.main  # noqa: F401 - registers every command
 from api.application import Application
 from api.cli.app import run
-from api.http.app import create_app
 from consumers.redis_worker import FoldWorker
 from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from ops.settings import Settings
@@ -27,7 +26,7 @@ from projections.redis_meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.embedding import WordEmbedder
 from tests.given import Told, created, linked, merged, negated, parameters
-from tests.given_http import BASE
+from tests.given_http import app_of, client_of
 from tests.given_mcp import Agent, in_process, talk
 
 OWNER = "alice"
@@ -141,7 +140,7 @@ def world(folder: Path, language: Language) -> Iterator[World]:
         thread = Thread(target=worker.run, args=(stop,))
         thread.start()
         try:
-            with TestClient(create_app(application), base_url=BASE) as client:
+            with client_of(app_of(application)) as client:
                 made = World(
                     Store(application),
                     client,

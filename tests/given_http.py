@@ -11,6 +11,7 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from api.application import Application
@@ -22,7 +23,10 @@ from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import CatchUp, assemble, quiet
 
-BASE = "http://127.0.0.1"
+BASE = "http://127.0.0.1:8733"
+TOKEN = "a-token-of-the-tests-0123456789-abcdef"
+SHOWN = {"authorization": f"Bearer {TOKEN}"}
+"""The header by which a request is answered; `client_of` and `tests/client` send it by themselves."""
 QUICK = Limits(poll_seconds=0.01, heartbeat_seconds=0.05)
 Json = dict[str, Any]
 
@@ -69,6 +73,21 @@ def mentioned(memory_id: str, **fields: Any) -> Json:
     return event("MemoryMentioned", memory_id=memory_id, **fields)
 
 
+def admits(shown: str) -> bool:
+    """Admits who shows the token of the tests."""
+    return shown == TOKEN
+
+
+def app_of(application: Application, **options: Any) -> FastAPI:
+    """The application of the HTTP face that asks for the token of the tests."""
+    return create_app(application, admits=admits, **options)
+
+
+def client_of(app: FastAPI, **options: Any) -> TestClient:
+    """A client that shows the token, and that its POSTs without a body are meant."""
+    return TestClient(app, base_url=BASE, headers={**SHOWN, "engramlog-request": "1"}, **options)
+
+
 @contextmanager
 def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
     """A store in a folder, closed in order."""
@@ -80,7 +99,7 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
         if worker:
             folder_thread.start()
         try:
-            with TestClient(create_app(application, limits=QUICK), base_url=BASE) as client:
+            with client_of(app_of(application, limits=QUICK)) as client:
                 yield HttpStore(store, application, client)
         finally:
             stop.set()

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from api.application import Application
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
+from tests.given_http import SHOWN, TOKEN
 
 T = TypeVar("T")
 COMMAND = ("-P", "-m", "ops.main", "mcp")
@@ -32,7 +35,7 @@ TOOLS = {
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """What a server of this folder is started with."""
-    return {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": "", **more}
+    return {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": "", "ENGRAMLOG_TOKEN": TOKEN, **more}
 
 
 class Agent:
@@ -64,11 +67,13 @@ class Agent:
 
 
 def talk(server: Any, talking: Callable[[Agent], Awaitable[T]], mode: str = "auto") -> T:
-    """Connect a client to a server, a URL or a transport, let it talk, and leave."""
+    """Connect a client to a server, a URL (which it shows the token) or a transport, let it talk, and leave."""
 
     async def told() -> T:
-        async with Client(server, mode=mode) as client:
-            return await talking(Agent(client))
+        async with httpx2.AsyncClient(headers=SHOWN, timeout=60) as http:
+            reached = streamable_http_client(server, http_client=http) if isinstance(server, str) else server
+            async with Client(reached, mode=mode) as client:
+                return await talking(Agent(client))
 
     return asyncio.run(told())
 

@@ -112,6 +112,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
     "Operate": (
         "up",
+        "token",
         "mcp",
         "worker",
         "status",

@@ -14,6 +14,7 @@ from api.application import Application
 from api.http import problem
 from api.http.answer import ProblemShape
 from api.http.asking import Parts
+from api.http.bearer import OPEN_PATHS, Admits, nobody
 from api.http.feed import Feeds, Limits
 from api.http.guard import MAX_BODY, Guard
 from api.http.metrics import Metrics
@@ -58,6 +59,7 @@ TAGS = [
 def create_app(
     application: Application,
     *,
+    admits: Admits = nobody,
     metrics: Metrics | None = None,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     max_body: int = MAX_BODY,
@@ -65,7 +67,8 @@ def create_app(
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
-    Requests whose Host or Origin is not loopback are refused; there is no CORS.
+    `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
+    anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS.
     """
     metrics = metrics or Metrics(application.operator.status)
     feeds = Feeds(
@@ -123,7 +126,7 @@ def create_app(
         app.include_router(module.router)
     _describe_problems(app)
     app.add_route("/docs", reference(app), include_in_schema=False)
-    app.add_middleware(Guard, max_body=max_body)
+    app.add_middleware(Guard, max_body=max_body, admits=admits, open_paths=OPEN_PATHS)
     return app
 
 

@@ -1,20 +1,20 @@
 """What every request passes before a route sees it: who may call, how much it may send, and how its path is read.
 
-Until access keys exist the API is for this machine alone. A web page of any site can make a browser on this machine send
-requests to 127.0.0.1, so a loopback socket is not enough: the Host must be loopback (DNS rebinding) and so must the Origin,
-where a browser tells one (cross-site requests).
+The API is for this machine alone, and on it for who shows the token: the Host must be this service (`api.http.origin`), the
+Origin too where a browser tells one, and all but a few paths that tell nothing of anybody ask for it (`api.http.bearer`).
 """
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from ipaddress import ip_address
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.bearer import KNOWN, READS, Admits, is_known, unauthorized
+from api.http.origin import OWN_HEADER, is_loopback, refused_place
 from api.http.problem import Problem, plain_problem
 from events.errors import BadSetting
 
@@ -22,16 +22,6 @@ MAX_BODY = 64 * 1024 * 1024
 """Most bytes of a request's body."""
 JSON_TYPES = frozenset({"application/json"})
 LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name, without its port, is this machine alone."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_host(host: str) -> None:
@@ -52,45 +42,51 @@ def media_type(headers: Headers) -> str:
 
 
 class Guard:
-    """ASGI middleware around the application."""
+    """ASGI middleware around the application. Paths that are `open_paths` are read without the token."""
 
-    def __init__(self, app: ASGIApp, max_body: int = MAX_BODY) -> None:
+    def __init__(
+        self, app: ASGIApp, max_body: int = MAX_BODY, *, admits: Admits, open_paths: frozenset[str] = frozenset()
+    ) -> None:
         self._app = app
         self._max_body = max_body
+        self._admits = admits
+        self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on with the path as it was sent and a counted body."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(Headers(scope=scope))
-        if refusal is not None:
-            await refusal(scope, receive, send)
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})  # there is none, and none gets past
             return
-        await self._app({**scope, "path": _path_as_sent(scope)}, self._counted(receive), send)
+        headers = Headers(scope=scope)
+        path, known = _path_as_sent(scope), is_known(headers, self._admits)
+        refusal = refused_place(scope, headers) or self._refused_stranger(scope, path, known, headers)
+        refusal = refusal or self._refused_body(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, _plainly(send))
+            return
+        await self._app({**scope, "path": path, KNOWN: known}, self._counted(receive), _plainly(send))
 
-    def _refusal(self, headers: Headers) -> Problem | None:
-        if not is_loopback(_host_of(headers.get("host", ""))):
-            return plain_problem(
-                HTTPStatus.MISDIRECTED_REQUEST,
-                f"Host: got {headers.get('host', 'none')!r}; allowed: 127.0.0.1, [::1] or localhost with the port",
-            )
-        origin = headers.get("origin")
-        if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
-            return plain_problem(HTTPStatus.FORBIDDEN, f"Origin: got {origin!r}; allowed: pages of this machine")
-        if origin is None and headers.get("sec-fetch-site") == "cross-site" and "sec-fetch-user" not in headers:
-            return plain_problem(
-                HTTPStatus.FORBIDDEN, "Sec-Fetch-Site: got 'cross-site'; allowed: pages of this machine"
-            )
+    def _refused_stranger(self, scope: Scope, path: str, known: bool, headers: Headers) -> Problem | None:
+        if known or (path in self._open_paths and scope["method"] in READS):
+            return None
+        return unauthorized(headers)
+
+    def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._max_body:
             return plain_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"{length} bytes"))
         has_body = length != "0" or "transfer-encoding" in headers
-        if has_body and media_type(headers) not in JSON_TYPES | LINES_TYPES:
+        if not has_body and (scope["method"] in READS or headers.get(OWN_HEADER)):
+            return None
+        if media_type(headers) not in JSON_TYPES | LINES_TYPES:
+            bare = "" if has_body else "; without a body the header Engramlog-Request: 1 will do"
             return plain_problem(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-                f"Content-Type: got {headers.get('content-type', 'none')!r}; allowed: application/json"
-                " (POST /v1/events also: application/x-ndjson)",
+                f"Content-Type: got {headers.get('content-type', 'none')[:80]!r}; allowed: application/json"
+                f" (POST /v1/events also: application/x-ndjson){bare}",
             )
         return None
 
@@ -114,12 +110,17 @@ class Guard:
         return counted
 
 
-def _host_of(header: str) -> str:
-    """The host of a Host header without its port; "" for what is none."""
-    try:
-        return urlsplit(f"//{header}").hostname or ""
-    except ValueError:
-        return ""
+def _plainly(send: Send) -> Send:
+    """`send` whose answers are what they say they are, and are kept by nobody on the way."""
+
+    async def plainly(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["x-content-type-options"] = "nosniff"
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return plainly
 
 
 def _path_as_sent(scope: Scope) -> str:

@@ -43,7 +43,9 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
         **{name: value for name, value in context.items() if name not in _RESERVED},
     }
     retry_after = context.get("retry_after")
-    told = {"cache-control": "no-store", **headers} | ({"retry-after": str(retry_after)} if retry_after else {})
+    told = {"cache-control": "no-store", "x-content-type-options": "nosniff", **headers} | (
+        {"retry-after": str(retry_after)} if retry_after else {}
+    )
     return Problem(orjson.dumps(_encodable(document), option=orjson.OPT_NON_STR_KEYS), status, told)
 
 

@@ -55,6 +55,7 @@ class Server:
             lifespan="on",
             ws="none",
             server_header=False,
+            proxy_headers=False,
             timeout_graceful_shutdown=int(STOP_SECONDS),
         )
         self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))

@@ -1,7 +1,7 @@
 """The same server over streamable HTTP: `/mcp/OWNER`, on this machine alone, one connection for each owner's URL.
 
 No sessions: each request stands for itself, so that a restarted server goes on answering. The guard is that of the HTTP
-face (`api.http.guard`).
+face (`api.http.guard`), and every request shows the token.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.asked import check_owner, refused
+from api.http.bearer import Admits
 from api.http.guard import Guard
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
@@ -23,7 +24,7 @@ MAX_BODY = 16 * 1024 * 1024
 """Most bytes of a request: a hundred turns of 64 KiB, escaped."""
 
 
-def create_app(server: MemoryServer, connection: Connection) -> ASGIApp:
+def create_app(server: MemoryServer, connection: Connection, admits: Admits) -> ASGIApp:
     """The ASGI application. It opens nothing itself; what it stands on is its caller's."""
     served = server.streamable_http_app(
         streamable_http_path=f"{PATH}/{{owner:path}}",
@@ -32,7 +33,7 @@ def create_app(server: MemoryServer, connection: Connection) -> ASGIApp:
         max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard does it
     )
-    return Guard(_Owned(served, connection), max_body=MAX_BODY)
+    return Guard(_Owned(served, connection), max_body=MAX_BODY, admits=admits)
 
 
 class _Owned:

@@ -14,6 +14,7 @@ import httpx2
 
 from engramlog import deleting, reading, talk, writing
 from engramlog.errors import refused
+from engramlog.token import Told, token_for
 from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope
 
 URL = "http://127.0.0.1:8733"
@@ -95,15 +96,17 @@ class Verbs:
 class Memory(Verbs):
     """The memories that an Engramlog service keeps.
 
-    `url` is the service's, `owner` whose memories are meant (else each verb names one), `timeout` in seconds for each part
-    of a request, `retry` how often what may be sent again is. Proxies and certificates of the environment are not used: the
-    service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
+    `url` is the service's, `token` what it asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what lies in
+    the data folder: see `engramlog.token`), `owner` whose memories are meant (else each verb names one), `timeout` in seconds
+    for each part of a request, `retry` how often what may be sent again is. Proxies and certificates of the environment are
+    not used: the service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
     """
 
     def __init__(
         self,
         url: str = URL,
         *,
+        token: str | None = None,
         owner: str | None = None,
         timeout: float = 30.0,
         retry: Retry = Retry(),  # noqa: B008 - immutable
@@ -111,7 +114,10 @@ class Memory(Verbs):
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
-        self._http = httpx2.Client(base_url=_address(url), timeout=timeout, transport=transport, trust_env=False)
+        self._token = token_for(_address(url), token)
+        self._http = httpx2.Client(
+            base_url=_address(url), timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+        )
 
     def carry_out(self, plan: Plan[R]) -> R:
         """Do what a plan says, and return its result."""
@@ -130,7 +136,9 @@ class Memory(Verbs):
 
     def _send(self, request: Request) -> Outcome:
         try:
-            answer = self._http.request(request.method, request.path, content=request.body, headers=_headers(request))
+            answer = self._http.request(
+                request.method, request.path, content=request.body, headers=_headers(request, self._token)
+            )
         except httpx2.TransportError as error:
             return _lost(error)
         return _answer(answer)
@@ -153,6 +161,7 @@ class AsyncMemory(Verbs):
         self,
         url: str = URL,
         *,
+        token: str | None = None,
         owner: str | None = None,
         timeout: float = 30.0,
         retry: Retry = Retry(),  # noqa: B008 - immutable
@@ -160,7 +169,10 @@ class AsyncMemory(Verbs):
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
-        self._http = httpx2.AsyncClient(base_url=_address(url), timeout=timeout, transport=transport, trust_env=False)
+        self._token = token_for(_address(url), token)
+        self._http = httpx2.AsyncClient(
+            base_url=_address(url), timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+        )
 
     async def carry_out(self, plan: Plan[R]) -> R:
         """Do what a plan says, and return its result."""
@@ -180,7 +192,7 @@ class AsyncMemory(Verbs):
     async def _send(self, request: Request) -> Outcome:
         try:
             answer = await self._http.request(
-                request.method, request.path, content=request.body, headers=_headers(request)
+                request.method, request.path, content=request.body, headers=_headers(request, self._token)
             )
         except httpx2.TransportError as error:
             return _lost(error)
@@ -208,8 +220,10 @@ def _address(url: str) -> str:
     return url.rstrip("/")
 
 
-def _headers(request: Request) -> dict[str, str]:
-    return {} if request.body is None else {"content-type": request.media_type}
+def _headers(request: Request, told: Told) -> dict[str, str]:
+    token = told()
+    shown = {} if token is None else {"authorization": f"Bearer {token}"}
+    return shown | ({} if request.body is None else {"content-type": request.media_type})
 
 
 def _lost(error: httpx2.TransportError) -> Lost:

@@ -2,6 +2,7 @@
 
 EngramlogError
 |- InputError           something in the request cannot be right (HTTP 4xx): `field`, `got`, `allowed`
+|  |- TokenRefused      no token was shown, or another than the service's (401)
 |  |- OwnerMissing      nobody said whose memories; nothing was sent
 |  `- NotFound          no such owner, memory or route (404)
 |- Conflict             the position does not exist or is parked, or something else came first (409)
@@ -56,6 +57,10 @@ class InputError(EngramlogError):
     """Something in the request cannot be right; nothing was done."""
 
 
+class TokenRefused(InputError):
+    """No token was shown, or another than the service's; `Memory(token=...)` or `ENGRAMLOG_TOKEN` tells it."""
+
+
 class OwnerMissing(InputError):
     """Nobody said whose memories are meant."""
 
@@ -100,6 +105,7 @@ class UnexpectedAnswer(EngramlogError):
 
 BY_NAME: Mapping[str, type[EngramlogError]] = {"OwnerQuarantined": OwnerQuarantined}
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
+    401: TokenRefused,
     404: NotFound,
     409: Conflict,
     429: Unavailable,

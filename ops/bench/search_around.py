@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from http.client import HTTPConnection
+from pathlib import Path
 from random import Random
 from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep
 from typing import Any
 from urllib.parse import quote
@@ -89,12 +91,14 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
     from api.http.serve import serve  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
     from ops.store import open_the_store  # noqa: PLC0415
+    from ops.token import TokenFile, make_token  # noqa: PLC0415
     from ops.wiring import CatchUp, assemble, quiet  # noqa: PLC0415
 
     settings = load_settings().model_copy(update={"redis_url": server.url})
-    with open_the_store(settings) as store:
+    with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
         application = assemble(store, CatchUp(store, quiet))
-        app = create_app(application)
+        app = create_app(application, admits=TokenFile(Path(folder)))
+        shown = {"authorization": f"Bearer {make_token(Path(folder))}"}
         app.add_api_route("/empty", _empty, methods=["GET"])
         http = serve(app, "127.0.0.1", 0)
         try:
@@ -103,8 +107,8 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
             rows = []
             for number, query in enumerate((*asked[:20], *asked)):  # the first are for warming up
                 row = [
-                    _timed_ms(lambda: _got(connection, "/empty")),
-                    _timed_ms(lambda q=query: _got(connection, path + quote(q))),  # type: ignore[misc]
+                    _timed_ms(lambda: _got(connection, "/empty", shown)),
+                    _timed_ms(lambda q=query: _got(connection, path + quote(q), shown)),  # type: ignore[misc]
                     _timed_ms(
                         lambda q=query: application.reader.search(  # type: ignore[misc]
                             owner, q, mode="review", limit=RESULTS, trace=False
@@ -131,8 +135,8 @@ def _empty() -> dict[str, str]:
     return {}
 
 
-def _got(connection: HTTPConnection, path: str) -> bytes:
-    connection.request("GET", path)
+def _got(connection: HTTPConnection, path: str, shown: Mapping[str, str]) -> bytes:
+    connection.request("GET", path, headers=dict(shown))
     answer = connection.getresponse()
     told = answer.read()
     assert answer.status == 200, told

@@ -13,6 +13,7 @@ from api.mcp.connection import Connection
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
 from api.mcp.server import tools_of
 from ops.main import main
+from ops.token import read_token
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "mcp.md").read_text("utf-8")
 ROWS = re.findall(r"^\| `(\w+)` \| ([a-z, ]+) \| (.+) \|$", PAGE, re.MULTILINE)
@@ -78,10 +79,12 @@ def test_a_setting_that_holds_a_secret_is_named_and_not_printed(
     assert [word for word in ("sk-12345", "hunter2") if word in said.out + said.err] == []
 
 
-def test_over_http_it_is_the_url_that_the_page_names(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_over_http_it_is_the_url_that_the_page_names_with_the_token_of_the_data_folder(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("ENGRAMLOG_OWNER", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "store"))
     entry = printed(capsys, "--http", "--config")["mcpServers"]["memory"]
-    assert entry == {"type": "http", "url": "http://127.0.0.1:8734/mcp/OWNER"}
+    shown = {"Authorization": f"Bearer {read_token(tmp_path / 'store')}"}
+    assert entry == {"type": "http", "url": "http://127.0.0.1:8734/mcp/OWNER", "headers": shown}
     assert entry["url"] in PAGE

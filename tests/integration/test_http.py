@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
 import api.cli.dead
@@ -18,7 +17,6 @@ import api.cli.reading
 import api.cli.searching
 import api.cli.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
-from api.http.app import create_app
 from api.http.serve import check_host
 from api.http.shapes import (
     DeadOwners,
@@ -37,7 +35,7 @@ from api.http.shapes import (
     Why,
 )
 from events.errors import BadSetting
-from tests.given_http import BASE, HttpStore, created, http_store, mentioned
+from tests.given_http import HttpStore, app_of, client_of, created, http_store, mentioned
 
 COFFEE = "/v1/owners/alice/memories/coffee"
 SECRET_TEXT = "my password is hunter2-Xq9!"
@@ -260,17 +258,32 @@ def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: Http
     ("headers", "status"),
     [
         ({"host": "127.0.0.1:8733"}, 200),
-        ({"host": "localhost"}, 200),
+        ({"host": "LOCALHOST:8733"}, 200),
+        ({"host": "localhost"}, 421),
+        ({"host": "localhost:8734"}, 421),
+        ({"host": "localhost:many"}, 421),
+        ({"host": "me@127.0.0.1:8733"}, 421),
         ({"host": "[::1]:8733"}, 200),
         ({"host": "attacker.example"}, 421),
         ({"host": "127.0.0.1.attacker.example"}, 421),
         ({"host": "0.0.0.0:8733"}, 421),
         ({"host": ""}, 421),
         ({"host": "[::1"}, 421),
-        ({"origin": "http://localhost:8733"}, 200),
+        ({"origin": "http://127.0.0.1:8733"}, 200),
+        ({"origin": "http://localhost:8733", "host": "localhost:8733"}, 200),
+        ({"origin": "http://localhost:8733"}, 403),
+        ({"origin": "http://127.0.0.1:3000"}, 403),
+        ({"origin": "https://127.0.0.1:8733"}, 403),
+        ({"origin": "http://127.0.0.1"}, 403),
+        ({"origin": "http://127.0.0.1:8733/page"}, 403),
         ({"origin": "https://attacker.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": ""}, 403),
+        ({"origin": "http://[::1"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-user": "?1"}, 403),
+        ({"sec-fetch-site": "none"}, 200),
         ({"sec-fetch-site": "same-origin"}, 200),
     ],
 )
@@ -278,6 +291,7 @@ def test_only_this_machine_and_its_own_pages_are_served(http: HttpStore, headers
     answer = http.client.get("/v1/status", headers=headers)
     assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (status, False)
     assert answer.headers["content-type"] == ("application/json" if status == 200 else "application/problem+json")
+    assert (answer.headers["x-content-type-options"], answer.headers["cache-control"]) == ("nosniff", "no-store")
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])
@@ -292,7 +306,7 @@ def test_a_loopback_address_is_taken(host: str) -> None:
 
 
 def test_a_body_too_large_is_refused_whether_announced_or_not(http: HttpStore) -> None:
-    with TestClient(create_app(http.application, max_body=100), base_url=BASE) as client:
+    with client_of(app_of(http.application, max_body=100)) as client:
         announced = client.post("/v1/events", json=[created("x")])
         streamed = client.post(
             "/v1/events",
@@ -307,17 +321,17 @@ def test_a_body_too_large_is_refused_whether_announced_or_not(http: HttpStore) -
 
 
 def test_an_error_nobody_foresaw_is_a_problem_too_and_tells_no_content(http: HttpStore) -> None:
-    app = create_app(http.application)
+    app = app_of(http.application)
     nothing: dict[str, str] = {}
     app.add_api_route("/v1/broken", lambda: nothing["what somebody said"])
-    with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
+    with client_of(app, raise_server_exceptions=False) as client:
         answer = client.get("/v1/broken")
     assert (answer.status_code, answer.json()["error"]) == (500, "InternalError")
     assert "what somebody said" not in answer.text
 
 
 def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
-    with TestClient(create_app(http.application), base_url=BASE) as client:
+    with client_of(app_of(http.application)) as client:
         client.get("/v1/owners/alice/search?q=coffee&trace=false")
         client.post("/v1/events", json=[created("coffee")])
         text = client.get("/metrics").text

@@ -13,12 +13,23 @@ from threading import Thread
 import httpx2
 import pytest
 
-from api.http.app import create_app
 from api.http.feed import STOPPING, Feeds
 from api.http.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position
-from tests.given_http import QUICK, HttpStore, Json, Message, created, event, http_store, mentioned, messages
+from tests.given_http import (
+    QUICK,
+    SHOWN,
+    HttpStore,
+    Json,
+    Message,
+    app_of,
+    created,
+    event,
+    http_store,
+    mentioned,
+    messages,
+)
 from tests.samples import owner_in
 
 PATIENCE = 20.0
@@ -35,7 +46,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture(scope="module")
 def server(http: HttpStore) -> Iterator[Server]:
     """A real server of that store."""
-    running = serve(create_app(http.application, limits=QUICK), "127.0.0.1", 0)
+    running = serve(app_of(http.application, limits=QUICK), "127.0.0.1", 0)
     yield running
     running.stop()
 
@@ -44,7 +55,7 @@ def server(http: HttpStore) -> Iterator[Server]:
 def reading(server: Server, path: str, **headers: str) -> Iterator[Iterator[Message]]:
     """The messages of a feed as they come."""
     told = {name.replace("_", "-"): value for name, value in headers.items()}
-    with httpx2.stream("GET", server.url + path, headers=told, timeout=PATIENCE) as answer:
+    with httpx2.stream("GET", server.url + path, headers=SHOWN | told, timeout=PATIENCE) as answer:
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"].startswith("text/event-stream")
         yield messages(answer.iter_lines())
@@ -161,7 +172,7 @@ def test_an_idle_feed_shows_that_it_lives(server: Server) -> None:
 
 
 def test_a_client_that_goes_is_forgotten(http: HttpStore) -> None:
-    app = create_app(http.application, limits=QUICK)
+    app = app_of(http.application, limits=QUICK)
     alone = serve(app, "127.0.0.1", 0)
     feeds: Feeds = app.state.parts.feeds
     with reading(alone, "/v1/owners/guest/feed") as found:
@@ -194,9 +205,7 @@ def test_a_place_that_cannot_be_is_refused_before_the_stream_begins(
 
 def test_stopping_the_server_ends_its_feeds_with_their_last_id_and_frees_the_port(http: HttpStore) -> None:
     ready: list[str] = []
-    running = serve(
-        create_app(http.application, limits=QUICK), "localhost", 0, on_ready=lambda one: ready.append(one.url)
-    )
+    running = serve(app_of(http.application, limits=QUICK), "localhost", 0, on_ready=lambda one: ready.append(one.url))
     with reading(running, "/v1/owners/stopped/feed") as found:
         opened = next(found)
         running.stop()
@@ -210,7 +219,7 @@ def test_stopping_the_server_ends_its_feeds_with_their_last_id_and_frees_the_por
 def test_a_port_that_is_taken_and_an_address_that_is_not_ours_alone_are_bad_settings(
     server: Server, http: HttpStore
 ) -> None:
-    app = create_app(http.application)
+    app = app_of(http.application)
     with pytest.raises(BadSetting, match="ENGRAMLOG_PORT"):
         serve(app, "127.0.0.1", server.port)
     with pytest.raises(BadSetting, match="ENGRAMLOG_HOST"):
@@ -235,7 +244,7 @@ def test_the_newest_events_are_read_from_no_more_packs_than_it_takes(http: HttpS
 
 
 def test_requests_wait_for_the_server_to_be_ready_rather_than_being_refused(http: HttpStore, tmp_path: Path) -> None:
-    running = serve(create_app(http.application), "127.0.0.1", 0)
+    running = serve(app_of(http.application), "127.0.0.1", 0)
     assert httpx2.get(f"{running.url}/health", timeout=PATIENCE).json() == {"status": "alive"}
     running.stop()
 

@@ -16,6 +16,7 @@ import pytest
 from mcp import Client
 
 from ops.main import main
+from tests.given_http import SHOWN
 from tests.given_mcp import COMMAND, TOOLS, Agent, environment, over_http, stdio, talk
 
 
@@ -77,7 +78,7 @@ def test_every_tool_works_over_http_and_owners_by_their_urls_are_isolated(tmp_pa
             about = talk(url("bob"), nothing, mode)
             assert (about["owner"], about["memories"]) == ("bob", 0)
         assert talk(f"{url('')}/林/alice", lambda agent: agent.read("memory://about"))["owner"] == "林/alice"
-        told = httpx2.post(url(""), json={}).json()
+        told = httpx2.post(url(""), json={}, headers=SHOWN).json()
         assert (told["status"], told["field"]) == (422, "owner")
         assert "/mcp/alice" in told["detail"]
         # A command beside the server joins it; it need not wait until the server ends.
@@ -86,7 +87,7 @@ def test_every_tool_works_over_http_and_owners_by_their_urls_are_isolated(tmp_pa
 
 def test_http_refuses_other_hosts_other_sites_and_requests_without_an_owner(tmp_path: Path) -> None:
     asked: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    with over_http(tmp_path / "store", "--owner", "alice") as url, httpx2.Client() as client:
+    with over_http(tmp_path / "store", "--owner", "alice") as url, httpx2.Client(headers=SHOWN) as client:
         post = client.post
         assert post(url("alice"), json=asked, headers={"host": "evil.example:80"}).status_code == 421
         assert post(url("alice"), json=asked, headers={"origin": "http://evil.example"}).status_code == 403
@@ -102,7 +103,7 @@ def test_a_slash_before_or_after_an_owner_is_refused_and_reaches_nobody_elses_me
     with over_http(tmp_path / "store") as url:
         base = url("")
         for path in ("/alice/", "//alice", "//", "/alice//"):
-            told = httpx2.post(f"{base}{path}", json=asked).json()
+            told = httpx2.post(f"{base}{path}", json=asked, headers=SHOWN).json()
             assert (told["status"], told["field"]) == (422, "owner"), path
             assert "/mcp/alice" in told["detail"]
         assert talk(url("alice/"), lambda agent: agent.read("memory://about"))["owner"] == "alice/"

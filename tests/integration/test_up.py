@@ -64,6 +64,10 @@ class Up:
         wait_until(lambda: len({fact["partition"] for fact in self.facts("partition taken")}) == 16, seconds=60)
         return url
 
+    def shown(self) -> dict[str, str]:
+        """The header that shows its token."""
+        return {"authorization": f"Bearer {self.run('token')['token']}"}
+
     def _ended(self) -> None:
         assert self.process.poll() is None, self.log.read_text()
 
@@ -111,23 +115,23 @@ def running(folder: Path, *arguments: str) -> Iterator[Up]:
                     os.kill(pid, signal.SIGKILL)
 
 
-def post(url: str, body: Any) -> Any:
-    request = Request(f"{url}/v1/events", json.dumps(body).encode(), {"content-type": "application/json"})
-    with urlopen(request, timeout=30) as answer:
+def post(up: Up, body: Any) -> Any:
+    asked = {"content-type": "application/json", **up.shown()}
+    with urlopen(Request(f"{up.ready()}/v1/events", json.dumps(body).encode(), asked), timeout=30) as answer:
         return json.load(answer)
 
 
-def get(url: str) -> Any:
-    with urlopen(url, timeout=30) as answer:
+def get(up: Up, path: str) -> Any:
+    with urlopen(Request(f"{up.ready()}{path}", headers=up.shown()), timeout=30) as answer:
         return json.load(answer)
 
 
 def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_order(tmp_path: Path) -> None:
     with running(tmp_path / "store", "--workers", "2") as up:
-        url = up.ready()
-        receipt = post(url, [EVENT])["receipts"][0]
+        up.ready()
+        receipt = post(up, [EVENT])["receipts"][0]
         assert (receipt["status"], receipt["fsynced"]) == ("appended", True)
-        found = get(f"{url}/v1/owners/alice/search?q=coffee&mode=review&after={receipt['position']}")
+        found = get(up, f"/v1/owners/alice/search?q=coffee&mode=review&after={receipt['position']}")
         assert [one["id"] for one in found["results"]] == ["m1"]
         answer = up.run("search", "alice", "咖啡", "--mode", "review")
         assert [one["id"] for one in answer["results"]] == ["m1"]
@@ -151,8 +155,8 @@ def _spread(status: dict[str, Any]) -> dict[str, int] | None:
 
 def test_a_killed_up_leaves_no_process_and_no_event_behind(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
-        url = up.ready()
-        assert post(url, [EVENT])["receipts"][0]["status"] == "appended"
+        up.ready()
+        assert post(up, [EVENT])["receipts"][0]["status"] == "appended"
         up.process.kill()
         up.process.wait(30)
         wait_until(up.gone)
@@ -171,12 +175,12 @@ def test_when_its_redis_dies_up_says_why_and_ends(tmp_path: Path) -> None:
 
 def test_a_worker_that_dies_is_started_again_and_folds_on(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
-        url = up.ready()
+        up.ready()
         os.kill(up.facts("worker process started")[0]["pid"], signal.SIGKILL)
         wait_until(lambda: len(up.facts("worker process started")) == 2)
-        receipt = post(url, [EVENT])["receipts"][0]
-        wait_until(lambda: get(f"{url}/v1/status")["lag"] == 0, seconds=30)
-        assert get(f"{url}/v1/owners/alice/memories/m1?after={receipt['position']}")["id"] == "m1"
+        receipt = post(up, [EVENT])["receipts"][0]
+        wait_until(lambda: get(up, "/v1/status")["lag"] == 0, seconds=30)
+        assert get(up, f"/v1/owners/alice/memories/m1?after={receipt['position']}")["id"] == "m1"
 
 
 def test_a_second_up_on_the_same_folder_is_refused_and_names_the_first(tmp_path: Path) -> None:

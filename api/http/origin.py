@@ -1,0 +1,87 @@
+"""Where a request comes from, as far as it says: to this machine by a name of its own, and from no page but this service's.
+
+A web page of any site, and of any other port of this machine, can make a browser send requests to 127.0.0.1. The Host tells a
+page that had its name led here (DNS rebinding), the Origin and Sec-Fetch-Site tell whose page asks, and what changes
+something must be of a kind that no page can send elsewhere without being asked first (CORS preflight; there is no CORS here).
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from api.http.problem import Problem, plain_problem
+
+OWN_HEADER = "engramlog-request"
+"""A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
+_PORTS = {"http": 80, "https": 443}
+
+
+class Place(NamedTuple):
+    """A scheme, a host and a port."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name, without its port, is this machine alone."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refused_place(scope: Scope, headers: Headers) -> Problem | None:
+    """The refusal of a request that was not meant for this service (421), or that another's page sends (403)."""
+    told = headers.getlist("host")
+    host = place_of(f"{scope['scheme']}://{told[0]}") if len(told) == 1 else None
+    server = scope.get("server") or ("", None)
+    if host is None or not is_loopback(host.host) or server[1] not in (None, host.port):
+        return plain_problem(
+            HTTPStatus.MISDIRECTED_REQUEST,
+            f"Host: got {_short(told)}; allowed: 127.0.0.1, [::1] or localhost with the port of this service",
+        )
+    origins = headers.getlist("origin")
+    if origins and (len(origins) > 1 or place_of(origins[0]) != host):
+        return plain_problem(
+            HTTPStatus.FORBIDDEN, f"Origin: got {_short(origins)}; allowed: the pages of this service alone"
+        )
+    site = headers.get("sec-fetch-site", "none")
+    if site not in ("none", "same-origin") and not _followed(scope, headers):
+        return plain_problem(
+            HTTPStatus.FORBIDDEN, f"Sec-Fetch-Site: got {_short([site])}; allowed: the pages of this service alone"
+        )
+    return None
+
+
+def place_of(address: str) -> Place | None:
+    """What an origin names: nothing but scheme, host and port; None for `null` and whatever cannot be read."""
+    try:
+        found = urlsplit(address)
+        port = found.port
+    except ValueError:
+        return None
+    plain = not (found.path or found.query or found.fragment or "@" in found.netloc)
+    if not plain or found.scheme not in _PORTS or not found.hostname:
+        return None
+    return Place(found.scheme, found.hostname, _PORTS[found.scheme] if port is None else port)
+
+
+def _followed(scope: Scope, headers: Headers) -> bool:
+    """Whether somebody followed a link of another page to here."""
+    return scope["method"] == "GET" and (
+        headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-user") == "?1"
+    )
+
+
+def _short(told: list[str]) -> str:
+    return repr(told[0][:80]) if len(told) == 1 else "none" if not told else f"{len(told)} of them"

@@ -1,0 +1,47 @@
+"""The data folder is its user's alone: in it lie the store, the socket of its Redis and the API's token."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ops.embedded_folder import UnusableFolder, unusable
+
+OURS = frozenset({"store.json", "engramlog.owner", "token"})
+"""Files by which a folder is known as a data folder."""
+OTHERS = 0o077
+
+
+def private_folder(folder: Path) -> tuple[Path, str | None]:
+    """The folder as a resolved path, made where it is missing, of mode 0700; and what was mended, in a sentence.
+
+    A folder that others could enter is closed to them where it is a data folder or empty. Raises UnusableFolder where it is
+    another user's, or holds something else: whoever else uses that would be locked out.
+    """
+    try:
+        folder = folder.expanduser().resolve()
+        if folder.exists() and not folder.is_dir():
+            raise UnusableFolder(f"{folder} is a file, not a data folder; name a folder", folder=str(folder))
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+        mode = stat.S_IMODE(found.st_mode)
+        if not mode & OTHERS:
+            return folder, None
+        if found.st_uid != os.geteuid():
+            raise UnusableFolder(
+                f"the data folder {folder} belongs to user {found.st_uid} and others can enter it ({mode:04o}); name a folder"
+                " of this user",
+                folder=str(folder),
+            )
+        names = set(os.listdir(folder))  # noqa: PTH208 - names are all that is asked for
+        if mode & stat.S_ISVTX or (names and not names & OURS):
+            raise UnusableFolder(
+                f"others can enter the data folder {folder} ({mode:04o}), and it holds other things than a store; name a"
+                f" folder of its own, or close this one: chmod 700 {folder}",
+                folder=str(folder),
+            )
+        folder.chmod(0o700)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise unusable(folder, error) from error
+    return folder, f"others could enter the data folder {folder} ({mode:04o}); it is closed to them now (0700)"

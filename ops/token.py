@@ -1,0 +1,172 @@
+"""The API's token: 256 random bits in the file `token` of the data folder, for this user alone.
+
+Its folder is 0700 and it is 0600; a file that others could have read, or that is another user's, is not used: whoever read it
+knows it. A running service looks at the file at every request and takes what lies there now, so that a new token holds at
+once and the old one no more. Only its hash is kept in memory; it is never logged, and stands in no URL and on no command line.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from events.errors import EngramlogError
+from ops.private_folder import OTHERS, private_folder
+from ops.settings import Settings
+
+NAME = "token"
+PREFIX = "egt_"
+"""Tells people and scanners what it is."""
+LONGEST = 1_024
+NEW_ONE = "`engramlog token --rotate` makes a new one"
+
+
+class TokenFileUnusable(EngramlogError):
+    """The file with the token cannot be trusted, read or written; nobody is admitted by it."""
+
+    status = 503
+    exit_code = 1
+
+
+def read_token(folder: Path) -> str | None:
+    """The token of a data folder, None where it has none yet. Raises TokenFileUnusable where it cannot be trusted."""
+    path = folder / NAME
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unusable(path, f"is a link, or cannot be read ({error.strerror})") from None
+    try:
+        found = os.fstat(descriptor)
+        text = os.read(descriptor, LONGEST).decode("ascii", "replace").strip() if stat.S_ISREG(found.st_mode) else ""
+    finally:
+        os.close(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise _unusable(path, "is no plain file")
+    if found.st_uid != os.geteuid():
+        raise _unusable(path, f"belongs to user {found.st_uid}, not to this one")
+    if stat.S_IMODE(found.st_mode) & OTHERS:
+        raise _unusable(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o})")
+    if len(text) < 32 or not text.isprintable():
+        raise _unusable(path, "holds no token")
+    return text
+
+
+def make_token(folder: Path) -> str:
+    """The token of a data folder, made where it has none yet; of several that make it at once one wins."""
+    while (found := read_token(folder)) is None:
+        made = _written(folder)
+        try:
+            os.link(made, folder / NAME)  # as a whole, and only where there is none
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _unusable(folder / NAME, f"cannot be written ({error.strerror})") from None
+        finally:
+            made.unlink(missing_ok=True)
+    return found
+
+
+def rotate_token(folder: Path) -> str:
+    """A new token in place of whatever lies there; the old one is refused from the next request on."""
+    made = _written(folder)
+    try:
+        made.replace(folder / NAME)
+    except OSError as error:
+        made.unlink(missing_ok=True)
+        raise _unusable(folder / NAME, f"cannot be replaced ({error.strerror})") from None
+    found = read_token(folder)
+    assert found is not None
+    return found
+
+
+def _written(folder: Path) -> Path:
+    """A new token in a file of its own beside."""
+    path = folder / f".{NAME}.{secrets.token_hex(8)}"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(f"{PREFIX}{secrets.token_urlsafe(32)}\n".encode())
+            file.flush()
+            os.fsync(descriptor)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise _unusable(path, f"cannot be written ({error.strerror})") from None
+    return path
+
+
+def _unusable(path: Path, what: str) -> TokenFileUnusable:
+    return TokenFileUnusable(f"the API's token {path} {what}; {NEW_ONE}", path=str(path))
+
+
+class _Seen(NamedTuple):
+    """The file as it was when it was read."""
+
+    file: tuple[int, ...]
+    digest: bytes | None
+
+
+class TokenFile:
+    """Admits who shows the token that lies in a data folder now. Safe for threads."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises TokenFileUnusable where the token that lies there cannot be trusted."""
+        self._folder = folder
+        self._lock = Lock()
+        self._seen = _Seen((), None)
+        make_token(folder)
+
+    def __call__(self, shown: str) -> bool:
+        """Whether this is it. Where the file is gone or not to be trusted any more, nobody is admitted."""
+        digest = self._digest()
+        return digest is not None and compare_digest(_hashed(shown), digest)
+
+    def _digest(self) -> bytes | None:
+        try:
+            at = os.lstat(self._folder / NAME)
+        except OSError:
+            return None
+        now = (at.st_dev, at.st_ino, at.st_mode, at.st_uid, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
+        with self._lock:
+            if self._seen.file != now:
+                self._seen = _Seen(now, self._read())
+            return self._seen.digest
+
+    def _read(self) -> bytes | None:
+        try:
+            token = read_token(self._folder)
+        except TokenFileUnusable:
+            return None
+        return None if token is None else _hashed(token)
+
+
+def _hashed(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def admits_of(settings: Settings) -> tuple[Callable[[str], bool], str | None]:
+    """Who is admitted by these settings, and what had to be mended; the token is made where there is none yet.
+
+    Raises TokenFileUnusable, and UnusableFolder where there can be no data folder.
+    """
+    if settings.token is not None:
+        digest = _hashed(settings.token.get_secret_value())
+        return (lambda shown: compare_digest(_hashed(shown), digest)), None
+    folder, mended = private_folder(settings.data)
+    return TokenFile(folder), mended
+
+
+def token_of(settings: Settings, *, rotate: bool = False) -> str:
+    """The token itself, for its user: that of the environment, or of the data folder, made where there is none yet."""
+    if settings.token is not None:
+        return settings.token.get_secret_value()
+    folder, _ = private_folder(settings.data)
+    return rotate_token(folder) if rotate else make_token(folder)

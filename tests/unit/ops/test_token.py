@@ -1,0 +1,186 @@
+"""The API's token: made once and whole, readable by its user alone, and never taken from where others could have put it."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from events.errors import BadSetting
+from ops.main import main
+from ops.private_folder import private_folder
+from ops.settings import Settings, load_settings
+from ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
+
+OWN = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder."""
+    return private_folder(tmp_path / "data")[0]
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_token_is_made_once_of_256_bits_for_its_user_alone(folder: Path) -> None:
+    made = make_token(folder)
+    assert (make_token(folder), read_token(folder), len(made)) == (made, made, len("egt_") + 43)
+    assert (mode(folder), mode(folder / "token"), [one.name for one in folder.iterdir()]) == (0o700, 0o600, ["token"])
+
+
+def test_a_wide_open_umask_opens_neither_the_folder_nor_the_token(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder, _ = private_folder(tmp_path / "data")
+        make_token(folder)
+    finally:
+        os.umask(before)
+    assert (mode(folder), mode(folder / "token")) == (0o700, 0o600)
+
+
+def test_many_that_make_it_at_once_have_the_same_one(folder: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        assert len(set(pool.map(lambda _: make_token(folder), range(64)))) == 1
+    assert [one.name for one in folder.iterdir()] == ["token"]
+
+
+def test_a_token_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(folder: Path, tmp_path: Path) -> None:
+    bait = tmp_path / "bait"
+    bait.write_text(OWN)
+    bait.chmod(0o600)
+    (folder / "token").symlink_to(bait)
+    with pytest.raises(TokenFileUnusable, match=r"is a link.*engramlog token --rotate"):
+        TokenFile(folder)
+    rotate_token(folder)
+    assert (bait.read_text(), (folder / "token").is_symlink()) == (OWN, False)
+
+
+@pytest.mark.parametrize("bits", [0o640, 0o604, 0o644, 0o660])
+def test_a_token_that_others_could_have_read_is_refused_until_there_is_a_new_one(folder: Path, bits: int) -> None:
+    known = make_token(folder)
+    (folder / "token").chmod(bits)
+    with pytest.raises(TokenFileUnusable, match="could be read by others"):
+        make_token(folder)
+    assert rotate_token(folder) != known
+    assert make_token(folder) == read_token(folder)
+
+
+def test_a_token_of_another_user_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_token(folder)
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    with pytest.raises(TokenFileUnusable, match="belongs to user"):
+        read_token(folder)
+
+
+@pytest.mark.parametrize("content", ["", "\n", "short", "x" * 20 + "\x00" * 30])
+def test_a_file_that_holds_no_token_is_refused(folder: Path, content: str) -> None:
+    (folder / "token").write_text(content)
+    (folder / "token").chmod(0o600)
+    with pytest.raises(TokenFileUnusable, match="holds no token"):
+        make_token(folder)
+
+
+def test_a_token_that_is_a_pipe_or_a_folder_is_refused_and_nobody_waits_for_it(folder: Path) -> None:
+    os.mkfifo(folder / "token", 0o600)
+    with pytest.raises(TokenFileUnusable):
+        read_token(folder)
+    (folder / "token").unlink()
+    (folder / "token").mkdir(0o700)
+    with pytest.raises(TokenFileUnusable):
+        read_token(folder)
+
+
+def test_a_running_service_takes_a_new_token_at_once_and_admits_nobody_while_there_is_none(folder: Path) -> None:
+    admits = TokenFile(folder)
+    first = make_token(folder)
+    assert (admits(first), admits(first + "x"), admits(""), admits("\udcff")) == (True, False, False, False)
+    second = rotate_token(folder)
+    assert (admits(first), admits(second)) == (False, True)
+    (folder / "token").chmod(0o644)
+    assert not admits(second)
+    (folder / "token").unlink()
+    assert not admits(second)
+    third = make_token(folder)
+    assert (admits(second), admits(third)) == (False, True)
+
+
+def test_what_admits_tells_nobody_the_token(folder: Path) -> None:
+    admits, token = TokenFile(folder), make_token(folder)
+    admits(token)
+    seen = [admits, vars(admits), *vars(admits).values()]
+    assert [one for one in seen if token in repr(one)] == []
+
+
+def test_a_data_folder_that_others_could_enter_is_closed_and_that_is_said(tmp_path: Path) -> None:
+    for content in ((), ("store.json", "more")):
+        folder = tmp_path / f"data{len(content)}"
+        folder.mkdir(0o755)
+        folder.chmod(0o755)
+        for name in content:
+            (folder / name).touch()
+        assert "0755" in (private_folder(folder)[1] or "")
+        assert (mode(folder), private_folder(folder)[1]) == (0o700, None)
+
+
+@pytest.mark.parametrize(("bits", "name"), [(0o755, "somebodys.txt"), (0o1777, "store.json")])
+def test_a_folder_that_holds_other_things_is_not_taken_from_those_who_use_it(
+    tmp_path: Path, bits: int, name: str
+) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / name).touch()
+    folder.chmod(bits)
+    with pytest.raises(Exception, match="name a folder of its own") as refusal:
+        private_folder(folder)
+    assert getattr(refusal.value, "exit_code", None) == 2
+    assert folder.stat().st_mode & 0o7777 == bits
+
+
+def test_a_token_of_the_environment_is_used_in_place_of_the_file_and_shown_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", OWN)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    settings = load_settings()
+    admits, _ = admits_of(settings)
+    assert (admits(OWN), admits(OWN[:-1]), OWN in f"{settings!r} {settings}") == (True, False, False)
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("value", ["short", "x" * 31, "x" * 513, "with spaces in it, although it is long", "密码" * 20])
+def test_a_token_of_the_environment_that_is_weak_is_refused_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", value)
+    with pytest.raises(
+        BadSetting, match="ENGRAMLOG_TOKEN: got a value that is not shown; allowed: 32 to 512"
+    ) as refusal:
+        load_settings()
+    assert value not in str(refusal.value.as_dict())
+
+
+def test_the_command_prints_the_token_makes_it_and_rotates_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("ENGRAMLOG_TOKEN", raising=False)
+    told = []
+    for words in (["token"], ["token"], ["token", "--rotate"], ["token"]):
+        assert main(words) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] != told[2] == told[3] == f"{read_token(tmp_path / 'data')}\n"
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", OWN)
+    assert (main(["token"]), capsys.readouterr().out) == (0, f"{OWN}\n")
+    assert main(["token", "--rotate"]) == 2
+    assert OWN not in capsys.readouterr().err
+
+
+def test_a_store_of_ones_own_redis_has_its_token_in_the_data_folder_too(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", redis_url="redis://localhost:1", token=None)
+    admits, _ = admits_of(settings)
+    assert admits(read_token(tmp_path / "data") or "")
