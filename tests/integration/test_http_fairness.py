@@ -12,9 +12,8 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from api.admission import AdmissionLimits
-from api.http.app import create_app
 from api.lane import LaneLimits
-from tests.given_http import BASE, HttpStore, created, http_store
+from tests.given_http import HttpStore, app_of, client_of, created, http_store
 
 SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
 REPLAYS = 60
@@ -35,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture
 def client(store: HttpStore) -> Iterator[TestClient]:
     """A client of a service that carries little."""
-    with TestClient(create_app(store.application, admission=SMALL), base_url=BASE) as opened:
+    with client_of(app_of(store.application, admission=SMALL)) as opened:
         yield opened
 
 
