@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from events.door import read_event
+from events.door import judged, read_event
 from events.envelope import Prepared
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
@@ -82,7 +82,8 @@ def append_lines(
         try:
             prepared = [read_event(raw, now=log.now(), line=number) for number, raw in request]
         except InvalidEvent as problem:
-            answer.error = _stopped(problem, answer)
+            found = judged(problem, log.behind())
+            answer.error = _stopped(problem, answer) if found is problem else found
             return answer
         if not _append(log, request, prepared, answer):
             return answer

@@ -14,9 +14,9 @@ from msgspec import structs
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, MemoryNegated, MemoryUnmerged
-from events.door import make_event, read_events
+from events.door import judged, make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
-from events.errors import ConcurrencyError, EngramlogError, InputError, StoreUnavailable
+from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from projections.changelog import describe
@@ -50,7 +50,10 @@ class Writer:
 
     def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
         """Validate a request of JSON envelopes whole, then append it; one receipt per event."""
-        events = read_events(raws, now=self._log.now())
+        try:
+            events = read_events(raws, now=self._log.now())
+        except InvalidBatch as refused:
+            raise judged(refused, self._log.behind()) from None
         receipts = self._log.append(events, expected_heads=expected_heads)
         return [self._dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
 

@@ -37,10 +37,10 @@ class Presence:
             [["HSET", WORKERS_KEY, self._worker_id, msgspec.json.encode(mine)], ["HGETALL", WORKERS_KEY]]
         )
         known = parse_workers(answer)
-        gone = [name for name, facts in known.items() if now_ms - facts["beat_ms"] > FORGET_AFTER * self._lease_ms]
+        gone = [name for name, facts in known.items() if _since(facts, now_ms) > FORGET_AFTER * self._lease_ms]
         if gone:
             self._wire.call("HDEL", WORKERS_KEY, *gone)
-        return [name for name, facts in known.items() if now_ms - facts["beat_ms"] <= self._lease_ms]
+        return [name for name, facts in known.items() if _since(facts, now_ms) <= self._lease_ms]
 
     def leave(self) -> None:
         """Remove this worker's entry."""
@@ -55,4 +55,9 @@ def parse_workers(answer: Sequence[bytes]) -> dict[str, dict[str, Any]]:
 def live_workers(wire: Wire, now_ms: int, lease_ms: int) -> dict[str, dict[str, Any]]:
     """The workers that beat within the last lease time."""
     known = parse_workers(wire.call("HGETALL", WORKERS_KEY))
-    return {name: facts for name, facts in known.items() if now_ms - facts["beat_ms"] <= lease_ms}
+    return {name: facts for name, facts in known.items() if _since(facts, now_ms) <= lease_ms}
+
+
+def _since(facts: Mapping[str, Any], now_ms: int) -> int:
+    """Milliseconds between a worker's last sign of life and now, either way: the clock may have gone back since."""
+    return abs(now_ms - int(facts["beat_ms"]))

@@ -38,8 +38,24 @@ KNOWN: Mapping[str, Known] = {
         "Entries of a partition's log are missing, or no append wrote them: nothing is folded over it, the other partitions go"
         ' on. docs/operating.md, "A gap in the log", says what can be done.',
     ),
+    "clock_apart": Known(
+        "warning",
+        "itself",
+        "Redis's clock and this machine's are more than five minutes apart: set the one that is wrong by NTP.",
+    ),
+    "clock_back": Known(
+        "warning",
+        "itself",
+        "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
+    ),
     "log_rolled_back": Known(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
+    ),
+    "partition_stands_still": Known(
+        "stopped",
+        "itself",
+        "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds"
+        " it.",
     ),
     "state_damaged": Known(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."

@@ -9,7 +9,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from math import isfinite
 from typing import Any
@@ -32,17 +32,19 @@ from events.envelope import (
     event_class,
     from_micros,
     in_utc,
+    micros,
     new_event_id,
     prepare_body,
     utc_text,
 )
-from events.errors import InvalidBatch, InvalidEvent
+from events.errors import AheadOfClock, ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from events.log import check_request_size
 from events.parameters import problem_with
 from events.shape import Shape
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
+_MICROSECOND = timedelta(microseconds=1)
 _SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 
 
@@ -76,6 +78,23 @@ def read_events(raws: Sequence[bytes | str], *, now: int) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
     check_request_size(len(raws))
     return _collect(lambda pair: read_event(pair[1], now=now, index=pair[0]), enumerate(raws))
+
+
+def judged(refused: InvalidEvent | InvalidBatch, behind: int) -> InputError | StoreError:
+    """A refusal in the light of the store's clock, which is `behind` this machine's by so many microseconds (`EventLog.behind`).
+
+    Events that are only ahead of a clock that is behind are not wrong: one ClockBehind for all of them. Others stay as they are.
+    """
+    problems = refused.problems if isinstance(refused, InvalidBatch) else [refused]
+    most = behind + FUTURE_TOLERANCE // _MICROSECOND if behind else 0
+    left = [one for one in problems if not (isinstance(one, AheadOfClock) and one.ahead <= most)]
+    if left:
+        return refused if len(left) == len(problems) else InvalidBatch(left)
+    return ClockBehind(
+        f"the store's clock is {behind / 60_000_000:.0f} minutes behind this machine's: {len(problems)} event(s) of now look as if"
+        " they came from the future. Set the clock that is wrong; nothing was written, the same request can be sent again",
+        retry_after=30,
+    )
 
 
 def _collect(read: Callable[[tuple[int, Any]], Prepared], items: Iterable[tuple[int, Any]]) -> list[Prepared]:
@@ -192,12 +211,11 @@ def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
 def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
     latest = _latest(now)
     if not EARLIEST <= event.occurred_at <= latest:
-        raise InvalidEvent(
-            "occurred_at",
-            utc_text(event.occurred_at),
-            f"from {utc_text(EARLIEST)} to {utc_text(latest)} (five minutes ahead of the store's clock)",
-            **where,
-        )
+        got = utc_text(event.occurred_at)
+        allowed = f"from {utc_text(EARLIEST)} to {utc_text(latest)} (five minutes ahead of the store's clock)"
+        if event.occurred_at > latest:
+            raise AheadOfClock("occurred_at", got, allowed, micros(event.occurred_at) - now, **where)
+        raise InvalidEvent("occurred_at", got, allowed, **where)
     data = event.data
     if event.type == "MemoryCreated" and data.imported is not None:
         for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):

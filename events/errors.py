@@ -3,6 +3,7 @@
     EngramlogError
     |- InputError                  the caller sent something that cannot be right (exit 2, HTTP 4xx)
     |  |- InvalidEvent             an event that does not fit its model: field, value, what is allowed
+    |  |  `- AheadOfClock          it is dated later than the store's clock allows
     |  |- InvalidBatch             several of them, each named by its index
     |  |- RequestTooLarge          more than 1,000 events in one request (HTTP 413)
     |  |- NotFound                 no such owner, memory or event (HTTP 404)
@@ -15,6 +16,7 @@
     |- StoreError                  the store cannot do it now (exit 1, HTTP 503)
     |  |- StoreFull                too close to maxmemory; try again later
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
+    |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
     |  |- StoreMismatch            this is not the store it should be
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
@@ -71,6 +73,14 @@ class InvalidEvent(InputError):
             f"{where}{field}: got {got}; allowed: {allowed}", field=field, got=got, allowed=allowed, **context
         )
         self.field, self.got, self.allowed = field, got, allowed
+
+
+class AheadOfClock(InvalidEvent):
+    """An event is dated more than five minutes after the store's clock; `ahead` says by how many microseconds it is after it."""
+
+    def __init__(self, field: str, got: str, allowed: str, ahead: int, **context: Any) -> None:
+        super().__init__(field, got, allowed, **context)
+        self.ahead = ahead
 
 
 class InvalidBatch(InputError):
@@ -143,6 +153,11 @@ class StoreFull(StoreError):
 
 class StoreUnavailable(StoreError):
     """Redis does not answer, refuses connections or is read-only; the same request can be sent again safely."""
+
+
+class ClockBehind(StoreError):
+    """The store's clock is more than five minutes behind this machine's, so that events of now cannot be told from wrong ones;
+    nothing was written, and the same request can be sent again once the clock is set."""
 
 
 class StoreMismatch(StoreError):

@@ -93,6 +93,10 @@ class EventLog(Protocol):
         """The store's clock, microseconds since 1970."""
         ...
 
+    def behind(self) -> int:
+        """Microseconds by which that clock is behind this machine's, where that is more than five minutes; else 0."""
+        ...
+
 
 def ready(event: Appendable) -> Prepared:
     """The event as it is written."""

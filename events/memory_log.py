@@ -118,6 +118,10 @@ class InMemoryEventLog:
         """See `EventLog.owner_head`."""
         return self._heads.get(owner, 0)
 
+    def behind(self) -> int:
+        """See `EventLog.behind`: there is one clock."""
+        return 0
+
     def now(self) -> int:
         """See `EventLog.now`."""
         return self._clock()

@@ -6,18 +6,20 @@ check comes before the first write, and the first write is the one that may be r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
 import redis
 
+from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
 from events.partitions import LogKeys, partition_of
 from events.redis_append import APPEND, append_arguments, append_receipts
+from events.redis_clock import StoreClock
 from events.redis_gap import MENDING
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
 
@@ -41,7 +43,14 @@ class RedisEventLog:
     """An `EventLog` in Redis. Safe for threads: each call borrows a connection of its own."""
 
     def __init__(
-        self, client: redis.Redis, tags: Sequence[str], *, replicas: int = 0, replica_timeout_ms: int = 1_000
+        self,
+        client: redis.Redis,
+        tags: Sequence[str],
+        *,
+        replicas: int = 0,
+        replica_timeout_ms: int = 1_000,
+        own_clock: Callable[[], int] | None = None,
+        alarms: Alarms | None = None,
     ) -> None:
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
@@ -49,7 +58,7 @@ class RedisEventLog:
         self._replica_timeout_ms = replica_timeout_ms
         self._durability: dict[Wire, _Durability] = {}
         self._memory: tuple[float, float | None] = (0.0, None)
-        self._clock: tuple[float, int] | None = None
+        self._clock = StoreClock(self._redis_time, own_clock, alarms)
 
     @property
     def partitions(self) -> int:
@@ -155,13 +164,17 @@ class RedisEventLog:
             return int(wire.call("HGET", self._keys[partition_of(owner, self.partitions)].heads, owner) or 0)
 
     def now(self) -> int:
-        """Redis's clock in microseconds, read once a minute and carried on by the monotonic clock between."""
-        if self._clock is None or monotonic() - self._clock[0] > 60.0:
-            with self._wires.wire() as wire:
-                seconds, micros = wire.call("TIME")
-            self._clock = (monotonic(), int(seconds) * 1_000_000 + int(micros))
-        read_at, value = self._clock
-        return value + int((monotonic() - read_at) * 1_000_000)
+        """See `EventLog.now`: Redis's clock, which never goes back within a process."""
+        return self._clock.now()
+
+    def behind(self) -> int:
+        """See `EventLog.behind`."""
+        return self._clock.behind()
+
+    def _redis_time(self) -> int:
+        with self._wires.wire() as wire:
+            seconds, micros = wire.call("TIME")
+        return int(seconds) * 1_000_000 + int(micros)
 
 
 def _answer(wire: Wire) -> Any:

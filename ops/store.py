@@ -15,6 +15,7 @@ import redis
 from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
+from ops.clock import now_micros
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded_folder import Role
 from ops.private_folder import private_folder
@@ -92,9 +93,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     wire = Wire(client)
     identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
     wire.close()
-    log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas)
-    vectors = RedisVectors(WirePool(client), identity.tags)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
+    log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas, own_clock=now_micros, alarms=alarms)
+    vectors = RedisVectors(WirePool(client), identity.tags)
     store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded, alarms)
     try:
         yield store

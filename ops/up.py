@@ -23,6 +23,7 @@ from ops.admission import admission_limits
 from ops.embedders import meanings_of
 from ops.models import model_of
 from ops.settings import Settings
+from ops.standstill import Standstill
 from ops.store import OpenStore, open_the_store
 from ops.token import admits_of
 from ops.wiring import CatchUp, assemble
@@ -124,11 +125,13 @@ def _serve(
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings))
     server = serve(app, settings.host, settings.port)
+    standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):
             workers.tend()
             jobs.tend()
+            standstill.tend(monotonic())
             died = store.embedded.died() if store.embedded else None
             if died:
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")

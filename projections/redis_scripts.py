@@ -40,12 +40,14 @@ LEASE = Script(
     "lease",
     """
 -- KEYS: checkpoint, meta. ARGV: mode, holder, now ms, ttl ms, epoch held, build that must be live or ''
+-- A lease that would last longer than four times one's own was taken before the clock went back: it has ended.
 local holder = redis.call('HGET', KEYS[1], 'holder')
 local ends = tonumber(redis.call('HGET', KEYS[1], 'until') or '0')
 local epoch = redis.call('HGET', KEYS[1], 'epoch') or '0'
 if ARGV[1] == 'take' then
   if ARGV[6] ~= '' and redis.call('HGET', KEYS[2], 'live') ~= ARGV[6] then return {0, epoch, 'not live'} end
-  if holder and holder ~= ARGV[2] and ends > tonumber(ARGV[3]) then return {0, epoch, holder} end
+  local lasts = ends - tonumber(ARGV[3])
+  if holder and holder ~= ARGV[2] and lasts > 0 and lasts <= 4 * tonumber(ARGV[4]) then return {0, epoch, holder} end
   epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
   redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', tonumber(ARGV[3]) + tonumber(ARGV[4]))
   return {1, tostring(epoch), ARGV[2]}

@@ -5,26 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from events.alarms import KNOWN, Alarms
+from events.alarms import KNOWN
 from projections.builds import BuildKeys
+from tests.given_alarms import KeptAlarms
 from tests.given_http import HttpStore, created, http_store, mentioned
 from tests.integration.live import Live, wait_until
 from tests.servers import RedisServer
 
 OWNER = "alice"
-
-
-class Kept(Alarms):
-    """Alarms in a dict."""
-
-    def __init__(self) -> None:
-        self.standing: dict[tuple[str, str], str] = {}
-
-    def raised(self, name: str, subject: str = "", text: str = "") -> None:
-        self.standing[name, subject] = text
-
-    def cleared(self, name: str, subject: str = "") -> None:
-        self.standing.pop((name, subject), None)
 
 
 def _records(live: Live, partition: int) -> str:
@@ -34,7 +22,7 @@ def _records(live: Live, partition: int) -> str:
 
 
 def test_a_partition_that_stands_still_alarms_and_the_alarm_ends_when_it_folds_again(redis_server: RedisServer) -> None:
-    live, alarms = Live(redis_server.url, partitions=1), Kept()
+    live, alarms = Live(redis_server.url, partitions=1), KeptAlarms()
     try:
         live.start_worker("first")
         live.append(live.created(OWNER, "tea"))

@@ -102,7 +102,7 @@ def test_one_rebuild_of_a_partition_at_a_time(redis_server: RedisServer) -> None
         wire = Wire(store.client)
         seconds, _ = wire.call("TIME")
         keys = BuildKeys(tag, f"{FIRST_BUILD}.1")
-        assert take_lease(wire, keys, "other", now_ms=int(seconds) * 1000, ttl_ms=60_000, must_be_live=False)
+        assert take_lease(wire, keys, "other", now_ms=int(seconds) * 1000, ttl_ms=20_000, must_be_live=False)
         wire.close()
         with pytest.raises(LostLease, match="another rebuild"):
             rebuild_partition(store.client, tag, holder="rebuild")

@@ -1,0 +1,96 @@
+"""The store's clock: Redis's TIME, read once a minute and carried on between, which never goes back within a process.
+
+A Redis whose clock goes back, or stands far from this machine's, makes honest events look as if they came from the future, and
+what this process says itself look older than what it answers to. Both are told by an alarm; neither stops an append that is right
+under either clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+
+from events.alarms import Alarms
+from events.envelope import from_micros, utc_text
+
+READ_SECONDS = 60.0
+"""How long one reading is carried on by the monotonic clock."""
+AGAIN_SECONDS = 1.0
+"""How soon it is read again while something is wrong with it."""
+BACK_MICROS = 1_000_000
+"""A clock more than a second behind what it said went back."""
+APART_MICROS = 300_000_000
+"""Redis and this machine more than five minutes apart: as much as an event may be ahead."""
+Read = Callable[[], int]
+
+
+class StoreClock:
+    """Microseconds since 1970 by the store's clock. Safe for threads.
+
+    `read` asks Redis, and raises StoreError where it does not answer; `own` is this machine's clock, where it is known.
+    """
+
+    def __init__(self, read: Read, own: Read | None = None, alarms: Alarms | None = None) -> None:
+        self._read = read
+        self._own = own
+        self._alarms = alarms
+        self._lock = Lock()
+        self._known: tuple[float, int] | None = None
+        self._read_at = 0.0
+        self._apart = self._back = False
+
+    def now(self) -> int:
+        """The store's clock now; never less than what this process was told before. Raises StoreError."""
+        with self._lock:
+            due = self._known is None or monotonic() - self._read_at > (
+                AGAIN_SECONDS if self._apart or self._back else READ_SECONDS
+            )
+            if due:
+                found = self._read()
+                self._read_at = monotonic()
+                carried = self._carried()
+                self._judge(found, carried)
+                self._known = (self._read_at, found if carried is None else max(found, carried))
+            carried = self._carried()
+        assert carried is not None
+        return carried
+
+    def behind(self) -> int:
+        """Microseconds by which the store's clock is behind this machine's by more than the tolerance; else 0."""
+        if self._own is None:
+            return 0
+        lacking = self._own() - self.now()
+        return lacking if lacking > APART_MICROS else 0
+
+    def _carried(self) -> int | None:
+        if self._known is None:
+            return None
+        read_at, value = self._known
+        return value + int((monotonic() - read_at) * 1_000_000)
+
+    def _judge(self, found: int, carried: int | None) -> None:
+        """Tell of a clock that went back, or that is not this machine's; and that it is over."""
+        back = carried is not None and found < carried - BACK_MICROS
+        if back and carried is not None:
+            self._raised(
+                "clock_back",
+                f"Redis's clock says {_told(found)} after {_told(carried)}; this process goes on from there",
+            )
+        elif self._back and self._alarms is not None:
+            self._alarms.cleared("clock_back")
+        own = self._own() if self._own is not None else found
+        apart = abs(found - own) > APART_MICROS
+        if apart:
+            self._raised("clock_apart", f"Redis's clock says {_told(found)}, this machine's {_told(own)}")
+        elif self._alarms is not None and (self._apart or self._known is None):
+            self._alarms.cleared("clock_apart")
+        self._back, self._apart = back, apart
+
+    def _raised(self, name: str, text: str) -> None:
+        if self._alarms is not None:
+            self._alarms.raised(name, "", text)
+
+
+def _told(micros: int) -> str:
+    return utc_text(from_micros(micros))

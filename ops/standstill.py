@@ -1,0 +1,56 @@
+"""Whether partitions with events to fold move: what `up` looks at while it runs, whatever the reason that they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from events.alarms import Alarms
+from events.errors import EngramlogError
+
+LOOK_SECONDS = 5.0
+"""How often it is looked."""
+STILL_SECONDS = 30.0
+"""So long a partition's checkpoint may stay where it is while events wait behind it: ten times a lease."""
+
+
+class Standstill:
+    """Raises `partition_stands_still` for each partition that does not move, and clears it when it does.
+
+    `tend` is called as often as one likes, with the monotonic time in seconds.
+    """
+
+    def __init__(self, status: Callable[[], Mapping[str, Any]], alarms: Alarms) -> None:
+        self._status = status
+        self._alarms = alarms
+        self._seen: dict[int, tuple[int, float]] = {}
+        self._still: set[int] = set()
+        self._next = 0.0
+
+    def tend(self, now: float) -> None:
+        """Look, when it is time. A store that does not answer is somebody else's to tell."""
+        if now < self._next:
+            return
+        self._next = now + LOOK_SECONDS
+        try:
+            partitions = self._status()["partitions"]
+        except EngramlogError:
+            self._seen.clear()
+            return
+        for one in partitions:
+            self._look(one["partition"], one["checkpoint"], one["lag"], one["holder"], now)
+
+    def _look(self, number: int, checkpoint: int, lag: int, holder: str | None, now: float) -> None:
+        seen, since = self._seen.get(number, (-1, now))
+        first = number not in self._seen
+        if seen != checkpoint or not lag:
+            since = now
+        self._seen[number] = (checkpoint, since)
+        if lag and now - since >= STILL_SECONDS:
+            self._still.add(number)
+            text = f"{lag:,} events wait behind position {number}:{checkpoint}; held by {holder or 'nobody'}"
+            self._alarms.raised("partition_stands_still", f"partition {number}", text)
+        elif since == now and (number in self._still or first):
+            self._still.discard(number)
+            if not first or not lag:
+                self._alarms.cleared("partition_stands_still", f"partition {number}")
