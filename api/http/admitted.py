@@ -8,16 +8,16 @@ from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any
 
 from fastapi import Request
-from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from api.admission import Admission
+from api.http.parsing import BodyRoute
 from api.work import Work, work_of_route
 
 _REQUEST = "request_in_hand"
 
 
-class AdmittedRoute(APIRoute):
+class AdmittedRoute(BodyRoute):
     """A route that asks for admission first. Raises LookupError at import where the table does not name it."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **told: Any) -> None:

@@ -34,6 +34,11 @@ class ProblemShape(BaseModel):
 
 _PROBLEMS: dict[int, tuple[str, str, str]] = {
     404: ("There is no such owner, memory or route.", "NotFound", "owner alice has no memory tea (position 3:128)"),
+    408: (
+        "The body came too slowly; the same request can be sent again.",
+        "RequestTimeout",
+        "body: it came too slowly; allowed: at least 65,536 bytes in 10 s, and all of it within 60 s",
+    ),
     409: (
         "The position does not exist or is parked, or the owner's head is another.",
         "BeyondHead",
@@ -43,6 +48,11 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "Too many events or bytes.",
         "RequestTooLarge",
         "a request of 1001 events; at most 1000 are allowed: split it",
+    ),
+    415: (
+        "A content type that is not JSON, or a body that is compressed.",
+        "UnsupportedMediaType",
+        "Content-Encoding: got 'gzip'; allowed: none, bodies are sent as they are",
     ),
     422: (
         "Something in the request cannot be right; nothing was done.",

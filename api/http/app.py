@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from fastapi import FastAPI
 
 from api.admission import Admission, AdmissionLimits
 from api.application import Application
 from api.http import problem
-from api.http.answer import ProblemShape
 from api.http.asking import Parts
 from api.http.bearer import OPEN_PATHS, Admits, nobody
+from api.http.bodies import Bodies
+from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import MAX_BODY, Guard
+from api.http.guard import Guard
+from api.http.limits import InFlight, Patience
 from api.http.metrics import Metrics
 from api.http.reference import reference
 from api.http.routes import (
@@ -62,8 +63,9 @@ def create_app(
     admits: Admits = nobody,
     metrics: Metrics | None = None,
     limits: Limits = Limits(),  # noqa: B008 - immutable
-    max_body: int = MAX_BODY,
     admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
+    in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
+    patience: Patience = Patience(),  # noqa: B008 - immutable
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
@@ -124,23 +126,11 @@ def create_app(
         store,
     ):
         app.include_router(module.router)
-    _describe_problems(app)
+    describe(app)
     app.add_route("/docs", reference(app), include_in_schema=False)
-    app.add_middleware(Guard, max_body=max_body, admits=admits, open_paths=OPEN_PATHS)
+    app.add_middleware(Bodies, in_flight=in_flight, patience=patience)
+    app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # the outermost: only who may call may send
     return app
-
-
-def _describe_problems(app: FastAPI) -> None:
-    """Put the shape of problems, which routes refer to, into the document."""
-    made = app.openapi
-
-    def with_problems() -> dict[str, Any]:
-        document = made()
-        schema = ProblemShape.model_json_schema()
-        document.setdefault("components", {}).setdefault("schemas", {})["ProblemShape"] = schema
-        return document
-
-    app.openapi = with_problems  # type: ignore[method-assign]
 
 
 def _version() -> str:

@@ -21,7 +21,7 @@ FORMS = (
     'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
 )
 MOST_LENIENT = 8 * 1024 * 1024
-"""Bytes of a body that is read once more to say what is wrong with it: nobody else is answered meanwhile."""
+"""Bytes of a body that is read once more to say what is wrong with it: for so long no other thread gets its turn."""
 _HEADS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, strict=True)]])
 
 

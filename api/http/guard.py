@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it: who may call, how much it may send, and how its path is read.
+"""What every request passes before a route sees it: who may call, and how its path is read.
 
 The API is for this machine alone, and on it for who shows the token: the Host must be this service (`api.http.origin`), the
 Origin too where a browser tells one, and all but a few paths that tell nothing of anybody ask for it (`api.http.bearer`).
@@ -10,7 +10,6 @@ from http import HTTPStatus
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.bearer import KNOWN, READS, Admits, is_known, unauthorized
@@ -18,8 +17,6 @@ from api.http.origin import OWN_HEADER, is_loopback, refused_place
 from api.http.problem import Problem, plain_problem
 from events.errors import BadSetting
 
-MAX_BODY = 64 * 1024 * 1024
-"""Most bytes of a request's body."""
 JSON_TYPES = frozenset({"application/json"})
 LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"})
 
@@ -44,16 +41,13 @@ def media_type(headers: Headers) -> str:
 class Guard:
     """ASGI middleware around the application. Paths that are `open_paths` are read without the token."""
 
-    def __init__(
-        self, app: ASGIApp, max_body: int = MAX_BODY, *, admits: Admits, open_paths: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, admits: Admits, open_paths: frozenset[str] = frozenset()) -> None:
         self._app = app
-        self._max_body = max_body
         self._admits = admits
         self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on with the path as it was sent and a counted body."""
+        """Refuse, or hand on with the path as it was sent."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -67,7 +61,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, _plainly(send))
             return
-        await self._app({**scope, "path": path, KNOWN: known}, self._counted(receive), _plainly(send))
+        await self._app({**scope, "path": path, KNOWN: known}, receive, _plainly(send))
 
     def _refused_stranger(self, scope: Scope, path: str, known: bool, headers: Headers) -> Problem | None:
         if known or (path in self._open_paths and scope["method"] in READS):
@@ -75,10 +69,7 @@ class Guard:
         return unauthorized(headers)
 
     def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._max_body:
-            return plain_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"{length} bytes"))
-        has_body = length != "0" or "transfer-encoding" in headers
+        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         if not has_body and (scope["method"] in READS or headers.get(OWN_HEADER)):
             return None
         if media_type(headers) not in JSON_TYPES | LINES_TYPES:
@@ -89,25 +80,6 @@ class Guard:
                 f" (POST /v1/events also: application/x-ndjson){bare}",
             )
         return None
-
-    def _too_large(self, got: str) -> str:
-        return f"a body of {got}; at most {self._max_body} bytes are allowed: send fewer events at a time"
-
-    def _counted(self, receive: Receive) -> Receive:
-        """`receive` that raises 413 once more came than is allowed, whatever was announced."""
-        received = 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self._max_body:
-                raise HTTPException(
-                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large(f"more than {received - 1} bytes")
-                )
-            return message
-
-        return counted
 
 
 def _plainly(send: Send) -> Send:

@@ -22,6 +22,8 @@ from events.errors import EngramlogError, InputError
 TYPE_PREFIX = "urn:engramlog:problem:"
 _RESERVED = frozenset({"type", "title", "status", "detail", "error"})
 _SHOWN = 120
+_TOLD = 100
+"""Most errors of one request that are told one by one."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHOULD = re.compile(r"\A(?:Value error, )?(?:\w+ should (?:be|have) )?")
 
@@ -54,17 +56,17 @@ def problem_of(error: EngramlogError) -> Problem:
     return problem(type(error).__name__, error.status, error.message, error.context, {})
 
 
-def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Problem:
-    """An answer that HTTP itself has a name for: 404, 405, 413, 415, 421."""
+def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **context: Any) -> Problem:
+    """An answer that HTTP itself has a name for: 404, 405, 408, 413, 415, 421."""
     kind = "".join(word.capitalize() for word in re.findall(r"[A-Za-z]+", HTTPStatus(status).phrase))
-    return problem(kind, status, detail, {}, headers or {})
+    return problem(kind, status, detail, context, headers or {})
 
 
 def input_error(errors: Sequence[Mapping[str, Any]]) -> InputError:
     """pydantic's errors as one InputError in the words of the door: field, got, allowed, and all of them as `problems`."""
-    problems = [_explain(error) for error in errors]
+    problems = [_explain(error) for error in errors[:_TOLD]]
     first = problems[0]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     context = {name: value for name, value in first.items() if name != "message"}
     return InputError(first["message"] + more, **context, problems=problems)
 

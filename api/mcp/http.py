@@ -13,15 +13,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.asked import check_owner, refused
 from api.http.bearer import Admits
+from api.http.bodies import Bodies
 from api.http.guard import Guard
+from api.http.limits import MCP
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
 from events.errors import EngramlogError
 
 PATH = "/mcp"
-MAX_BODY = 16 * 1024 * 1024
-"""Most bytes of a request: a hundred turns of 64 KiB, escaped."""
 
 
 def create_app(server: MemoryServer, connection: Connection, admits: Admits) -> ASGIApp:
@@ -30,10 +30,10 @@ def create_app(server: MemoryServer, connection: Connection, admits: Admits) -> 
         streamable_http_path=f"{PATH}/{{owner:path}}",
         json_response=True,
         stateless_http=True,
-        max_request_body_size=MAX_BODY,
+        max_request_body_size=MCP.size,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard does it
     )
-    return Guard(_Owned(served, connection), max_body=MAX_BODY, admits=admits)
+    return Guard(Bodies(_Owned(served, connection), limits=lambda _path: MCP), admits=admits)
 
 
 class _Owned:

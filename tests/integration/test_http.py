@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event as Flag
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 import api.cli.dead
@@ -17,6 +20,9 @@ import api.cli.reading
 import api.cli.searching
 import api.cli.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
+from api.http import parsing
+from api.http.limits import LARGER, SMALL, limit_of
+from api.http.parsing import read_json
 from api.http.serve import check_host
 from api.http.shapes import (
     DeadOwners,
@@ -306,18 +312,40 @@ def test_a_loopback_address_is_taken(host: str) -> None:
 
 
 def test_a_body_too_large_is_refused_whether_announced_or_not(http: HttpStore) -> None:
-    with client_of(app_of(http.application, max_body=100)) as client:
-        announced = client.post("/v1/events", json=[created("x")])
-        streamed = client.post(
-            "/v1/events",
-            content=iter([b"[" + b" " * 90, b" " * 90 + b"]"]),
-            headers={"content-type": "application/json"},
-        )
-        posted = client.post(
-            f"{COFFEE}/delete", content=iter([b" " * 101]), headers={"content-type": "application/json"}
-        )
-    answers = [(one.status_code, one.json()["error"]) for one in (announced, streamed, posted)]
-    assert answers == [(413, "RequestEntityTooLarge")] * 3
+    much = b" " * (SMALL.size + 1)
+    for content in (much, iter([much])):
+        answer = http.client.post(f"{COFFEE}/delete", content=content, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["error"]) == (413, "RequestEntityTooLarge")
+        assert answer.json()["allowed"] == SMALL.size
+
+
+def test_others_are_answered_while_a_body_is_parsed(http: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser that goes on until somebody else was answered."""
+    begun, answered = Flag(), Flag()
+
+    def parse(body: bytes) -> object:
+        begun.set()
+        assert answered.wait(60), "the event loop parsed it"
+        return read_json(body)
+
+    monkeypatch.setattr(parsing, "read_json", parse)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(http.client.post, f"{COFFEE}/confirm", json={"actor": "user"})
+        assert begun.wait(60)
+        assert http.client.get("/health").status_code == 200
+        answered.set()
+        assert slow.result().status_code in (200, 404)
+
+
+def test_every_route_reads_its_body_by_a_thread(http: HttpStore) -> None:
+    app = app_of(http.application)
+    routes = [one for router in app.routes for one in getattr(router, "original_router", app).routes]
+    assert [one.path for one in routes if isinstance(one, APIRoute) and not isinstance(one, parsing.BodyRoute)] == []
+    told = app.openapi()["paths"]
+    assert set(LARGER) <= {path for path, methods in told.items() if "post" in methods}
+    for path, methods in told.items():
+        if "requestBody" in methods.get("post", {}):
+            assert f"At most {limit_of(path).size:,} bytes" in methods["post"]["requestBody"]["description"]
 
 
 def test_an_error_nobody_foresaw_is_a_problem_too_and_tells_no_content(http: HttpStore) -> None:

@@ -156,9 +156,7 @@ def test_too_many_events_are_too_many_even_where_one_is_unreadable(http: HttpSto
     assert (answer.status_code, answer.json()["got"]) == (413, 1_001)
 
 
-def test_a_large_body_is_read_by_a_thread_and_a_small_one_at_once(
-    http: HttpStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_is_read_by_a_thread_whatever_its_size(http: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
     by: list[bool] = []
 
     def watched(body: bytes) -> batch.Batch:
@@ -174,7 +172,16 @@ def test_a_large_body_is_read_by_a_thread_and_a_small_one_at_once(
     for size in (1, 300):
         content = json.dumps([created(f"thread{number}", "x" * 300) for number in range(size)])
         assert http.client.post("/v1/events", content=content, headers=JSON).status_code == 200
-    assert by == [True, False]
+    assert by == [False, False]
+
+
+def test_a_body_of_more_values_than_events_could_have_is_refused_before_any_is_made(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "read_batch", None)
+    answer = http.client.post("/v1/events", content=b"[" + b"1," * 2_000_000 + b"1]", headers=JSON)
+    told = answer.json()
+    assert (answer.status_code, told["error"], told["allowed"]) == (413, "RequestTooLarge", 500_000)
 
 
 def test_a_request_written_in_part_says_so_for_each_event(http: HttpStore) -> None:

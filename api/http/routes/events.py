@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
@@ -13,20 +12,17 @@ from api.http.answer import Json, documented
 from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
+from api.http.parsing import by_thread
 from api.http.shapes import EXAMPLE_EVENT, Appended
 from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
 from events.log import Receipt
 
 router = APIRouter(tags=["events"], route_class=AdmittedRoute)
-AT_ONCE = 64 * 1024
-"""Bytes of a body that is read where requests are received; a larger one is by a thread, lest everybody wait for it."""
 
 
 async def batch_of(request: Request) -> Batch:
     """The request's events, in whichever of the three forms they came."""
-    body = await request.body()
-    read = read_lines if media_type(request.headers) in LINES_TYPES else read_batch
-    return read(body) if len(body) <= AT_ONCE else await run_in_threadpool(read, body)
+    return await by_thread(request, read_lines if media_type(request.headers) in LINES_TYPES else read_batch)
 
 
 _ENVELOPE = {"type": "object", "description": "One event; `GET /v1/schema` gives the JSON Schema of each type."}

@@ -18,6 +18,7 @@ from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, Deletion, Owner, Question
 from api.http.guard import LINES_TYPES, media_type
+from api.http.parsing import by_thread
 from api.http.shapes import DeletedMany, RecordsImported
 from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.importing_records import RecordOptions
@@ -99,15 +100,22 @@ class Sent(NamedTuple):
 
 async def records_of(request: Request) -> Sent:
     """The request's records: a JSON list, or a record a line. Raises RequestTooLarge beyond 1,000."""
-    body = await request.body()
-    if media_type(request.headers) in LINES_TYPES:
-        lines = body.removeprefix(BOM_UTF8).split(b"\n")
-    else:
-        try:
-            lines = [bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])]
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            allowed = f"a JSON list of records, or one a line as application/x-ndjson ({error})"
-            raise refused("body", body[:60].decode("utf-8", "replace"), allowed) from None
+    return await by_thread(request, _lines if media_type(request.headers) in LINES_TYPES else _listed)
+
+
+def _lines(body: bytes) -> Sent:
+    return _sent(body.removeprefix(BOM_UTF8).split(b"\n"))
+
+
+def _listed(body: bytes) -> Sent:
+    try:
+        return _sent([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        allowed = f"a JSON list of records, or one a line as application/x-ndjson ({error})"
+        raise refused("body", body[:60].decode("utf-8", "replace"), allowed) from None
+
+
+def _sent(lines: list[bytes]) -> Sent:
     _check_size(sum(1 for line in lines if line.strip()), "records")
     return Sent(lines)
 

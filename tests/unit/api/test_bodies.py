@@ -1,0 +1,253 @@
+"""Bodies within limits: how large, how slow, how many at once; and nothing of them is parsed where everybody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from api.http import bodies
+from api.http.bodies import Bodies
+from api.http.budget import Budget
+from api.http.limits import LARGER, MIB, SMALL, BodyLimit, InFlight, Patience, limit_of
+from api.http.structure import Most
+from events.errors import ServerBusy
+
+LIMIT = BodyLimit(100, Most(10, 5))
+JSON = (b"content-type", b"application/json")
+Answer = tuple[int, dict[str, Any], dict[bytes, bytes]]
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with the size of the body it was given in one message."""
+    message = await receive()
+    assert not message.get("more_body", False)
+    body = orjson.dumps({"got": len(message.get("body", b""))})
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+
+
+def pieces(*sent: bytes, then: Callable[[], Awaitable[Message]] | None = None) -> Receive:
+    """A sender of these pieces; `then` is asked for what comes after the last, which ends the body if there is none."""
+    waiting = list(sent)
+
+    async def receive() -> Message:
+        if not waiting and then:
+            return await then()
+        if not waiting:
+            return {"type": "http.disconnect"}
+        piece = waiting.pop(0)
+        return {"type": "http.request", "body": piece, "more_body": bool(waiting) or then is not None}
+
+    return receive
+
+
+async def never() -> Message:
+    """A sender who stops in the middle."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def gone() -> Message:
+    """A sender who hangs up."""
+    return {"type": "http.disconnect"}
+
+
+async def ask(app: Any, receive: Receive, *headers: tuple[bytes, bytes], path: str = "/") -> Answer:
+    """One request: status, document, headers."""
+    told: list[Message] = []
+
+    async def send(message: Message) -> None:
+        told.append(message)
+
+    await app({"type": "http", "path": path, "headers": [JSON, *headers]}, receive, send)
+    start, body = told
+    return start["status"], orjson.loads(body["body"]), dict(start["headers"])
+
+
+def limited(app: Any = echo, **given: Any) -> Bodies:
+    """The middleware with a limit of a hundred bytes."""
+    return Bodies(app, limits=lambda _path: LIMIT, **given)
+
+
+def length(size: int) -> tuple[bytes, bytes]:
+    """What a request announces."""
+    return b"content-length", str(size).encode()
+
+
+CHUNKED = (b"transfer-encoding", b"chunked")
+
+
+def test_a_body_within_its_limit_arrives_whole() -> None:
+    async def story() -> None:
+        assert await ask(limited(), pieces(b"[1,", b"2]"), length(5)) == (200, {"got": 5}, {})
+        assert (await ask(limited(), pieces(b" " * 50, b" " * 50), CHUNKED))[1] == {"got": 100}
+
+    asyncio.run(story())
+
+
+def test_a_body_announced_too_large_is_refused_before_any_of_it_is_read() -> None:
+    async def story() -> None:
+        status, told, _ = await ask(limited(), never, length(101))
+        assert (status, told["error"], told["allowed"]) == (413, "RequestEntityTooLarge", 100)
+        assert "got 101 bytes; at most 100 bytes" in told["detail"]
+
+    asyncio.run(story())
+
+
+def test_a_body_that_becomes_too_large_is_refused_though_nothing_was_announced() -> None:
+    async def story() -> None:
+        status, told, _ = await ask(limited(), pieces(b" " * 60, b" " * 60, then=never), CHUNKED)
+        assert (status, told["error"], told["field"]) == (413, "RequestEntityTooLarge", "body")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [(b"[" + b"1," * 10 + b"1]", 413, "RequestTooLarge"), (b"[[[[[[]]]]]]", 422, "InputError")],
+)
+def test_what_holds_too_much_is_refused_before_the_route_sees_it(body: bytes, status: int, error: str) -> None:
+    async def story() -> None:
+        got, told, _ = await ask(limited(app=never), pieces(body), length(len(body)))
+        assert (got, told["error"], told["field"]) == (status, error, "body")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("encoding", [b"gzip", b"br", b"deflate, gzip"])
+def test_a_compressed_body_is_refused_with_what_is_allowed(encoding: bytes) -> None:
+    async def story() -> None:
+        status, told, headers = await ask(limited(), never, length(20), (b"content-encoding", encoding))
+        assert (status, told["field"], told["allowed"]) == (415, "Content-Encoding", "identity")
+        assert headers[b"accept-encoding"] == b"identity"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("patience", [Patience(stall_seconds=0.01), Patience(whole_seconds=0.01)])
+def test_a_sender_who_stops_in_the_middle_is_answered_and_holds_nothing_any_more(patience: Patience) -> None:
+    async def story() -> None:
+        app = limited(patience=patience, in_flight=InFlight(small=100, large=100))
+        status, told, _ = await ask(app, pieces(b"[1,", then=never), length(100))
+        assert (status, told["error"]) == (408, "RequestTimeout")
+        assert (await ask(app, pieces(b" " * 100), length(100)))[0] == 200
+
+    asyncio.run(story())
+
+
+def test_a_sender_who_comes_too_slowly_is_not_helped_by_one_byte_at_a_time() -> None:
+    async def trickle() -> Message:
+        await asyncio.sleep(0.001)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def story() -> None:
+        app = Bodies(echo, patience=Patience(stall_seconds=0.05, stall_bytes=MIB))
+        assert (await ask(app, trickle, length(MIB)))[0] == 408
+
+    asyncio.run(story())
+
+
+def test_a_sender_who_hangs_up_gives_back_what_it_held() -> None:
+    async def story() -> None:
+        app = limited(in_flight=InFlight(small=100, large=100))
+        with pytest.raises(ValueError, match="not enough values"):  # no answer at all
+            await ask(app, pieces(b"[", then=gone), length(100))
+        assert (await ask(app, pieces(b" " * 100), length(100)))[0] == 200
+
+    asyncio.run(story())
+
+
+def test_bytes_in_hand_are_bounded_over_all_requests() -> None:
+    """The second waits until the first is answered; where it has no patience it is told when to come again."""
+
+    async def story() -> None:
+        entered, leave = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+            entered.set()
+            await leave.wait()
+            await echo(scope, receive, send)
+
+        in_flight = InFlight(small=150, large=150)
+        patient = limited(slow, in_flight=in_flight, patience=Patience(budget_seconds=60))
+        first = asyncio.create_task(ask(patient, pieces(b" " * 100), length(100)))
+        await entered.wait()
+        entered.clear()
+        second = asyncio.create_task(ask(patient, pieces(b" " * 100), length(100)))
+        third = asyncio.create_task(ask(patient, pieces(b" " * 50), length(50)))
+        await asyncio.sleep(0)
+        assert not entered.is_set()
+        leave.set()
+        assert [(await one)[0] for one in (first, second, third)] == [200, 200, 200]
+
+        entered.clear()
+        leave.clear()
+        hurried = limited(slow, in_flight=in_flight, patience=Patience(budget_seconds=0.01))
+        first = asyncio.create_task(ask(hurried, pieces(b" " * 100), length(100)))
+        await entered.wait()
+        status, told, headers = await ask(hurried, pieces(b" " * 100), length(100))
+        assert (status, told["error"], headers[b"retry-after"]) == (503, "ServerBusy", b"2")
+        leave.set()
+        assert (await first)[0] == 200
+
+    asyncio.run(story())
+
+
+def test_large_bodies_never_keep_small_ones_waiting() -> None:
+    async def story() -> None:
+        app = Bodies(echo, in_flight=InFlight(small=MIB, large=2 * MIB))
+        large = asyncio.create_task(ask(app, pieces(b" ", then=never), length(2 * MIB), path="/v1/events"))
+        await asyncio.sleep(0)
+        assert (await ask(app, pieces(b" " * MIB), length(MIB)))[0] == 200
+        large.cancel()
+
+    asyncio.run(story())
+
+
+def test_a_budget_is_given_in_the_order_of_asking_and_whoever_gives_up_is_passed_over() -> None:
+    async def story() -> None:
+        budget, order = Budget(10, waiting=3), []
+
+        async def hold(name: str, size: int, seconds: float = 60.0) -> None:
+            async with budget.claim(size, seconds):
+                order.append(name)
+
+        async with budget.claim(6, 1):
+            tasks = [asyncio.create_task(hold(*one)) for one in (("large", 10), ("small", 1), ("gone", 1))]
+            await asyncio.sleep(0)
+            assert order == []
+            with pytest.raises(ServerBusy):  # as many wait as may
+                await hold("too many", 1)
+            tasks[2].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert (order, budget.used) == (["large", "small"], 0)
+
+    asyncio.run(story())
+
+
+def test_a_larger_body_is_counted_by_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    by: list[bool] = []
+    monkeypatch.setattr(
+        bodies, "check_structure", lambda *_: by.append(threading.current_thread() is threading.main_thread())
+    )
+
+    async def story() -> None:
+        for size in (bodies.COUNTED_AT_ONCE, bodies.COUNTED_AT_ONCE + 1):
+            assert (await ask(Bodies(echo), pieces(b" " * size), length(size)))[0] == 200
+
+    asyncio.run(story())
+    assert by == [True, False]
+
+
+def test_each_route_has_its_limit_and_an_owner_with_a_slash_keeps_it() -> None:
+    assert limit_of("/v1/owners/a%2Fb/chats") == LARGER["/v1/owners/{owner}/chats"]
+    assert limit_of("/v1/owners/a/import/records") == LARGER["/v1/owners/{owner}/import/records"]
+    assert limit_of("/v1/events") == LARGER["/v1/events"]
+    for path in ("/v1/owners/a/memories/chats", "/v1/owners/a/chats/x", "/v1/owners/a/merge", "/v1/events/", "/"):
+        assert limit_of(path) == SMALL
