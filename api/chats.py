@@ -11,6 +11,7 @@ from api.asked import check_owner, parse_instant, refused
 from api.chat_file import open_chats
 from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
+from api.pacing import PacedLog
 from api.reading import Reader
 from api.writing import Writer
 from events.errors import InputError, RequestTooLarge
@@ -89,7 +90,8 @@ class Chats:
         began = None if since is None else parse_instant(since, "from")
         options = ImportOptions(owner=check_owner(owner), memories=memories)
         self._rehearse(chats, shape, options, began)
-        answer = ChatsTaken(owner, _imported(self._log, chats, shape, options, began))
+        log = PacedLog(self._log, self._writer.settle_positions)
+        answer = ChatsTaken(owner, _imported(log, chats, shape, options, began))
         done = answer.imported.imported.done
         if done.error is not None:
             raise done.error

@@ -9,6 +9,7 @@ from typing import Any
 import redis
 
 from api.asked import check_owner, position_of, refused
+from api.outlook import outlook
 from api.reading import Reader
 from api.writing import Writer
 from events.alarms import KNOWN, as_dict
@@ -18,6 +19,7 @@ from events.envelope import decode, from_micros, prepare, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
+from events.redis_admission import read_room
 from events.redis_alarms import RedisAlarms
 from events.redis_wire import Wire
 from projections.builds import BuildKeys
@@ -25,6 +27,7 @@ from projections.columns import Columns
 from projections.memory import CATEGORIES, SECRET
 from projections.modes import visibility
 from projections.redis_create import StoreIdentity
+from projections.redis_debt import FoldDebt
 from projections.redis_meanings import Meanings
 from projections.redis_store import decode_quarantine, read_entries, read_parked
 
@@ -65,7 +68,7 @@ class Operator:
         try:
             partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
             workers = self._live_workers(wire)
-            memory = _memory(wire)
+            room = read_room(wire, FoldDebt(self._identity.tags))
         finally:
             wire.close()
         events = sum(p["head"] for p in partitions)
@@ -76,7 +79,7 @@ class Operator:
             "lag": sum(p["lag"] for p in partitions),
             "partitions": partitions,
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
-            "memory": memory | _outlook(memory, events),
+            "memory": outlook(room, events),
             "lifecycle": self._schedule(),
             "alarms": self.alarms()["alarms"],
             "sealed": False,
@@ -291,29 +294,3 @@ def _hash_fields(wire: Wire, key: str) -> list[str]:
         found.update(name.decode() for name in page[::2])
         if cursor == b"0":
             return sorted(found)
-
-
-def _memory(wire: Wire) -> dict[str, Any]:
-    wire.send("INFO", "memory")
-    try:
-        answer = wire.receive()
-    except redis.ResponseError:
-        return {"used_bytes": None, "max_bytes": None}
-    fields = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
-    return {"used_bytes": int(fields["used_memory"]), "max_bytes": int(fields["maxmemory"]) or None}
-
-
-def _outlook(memory: dict[str, Any], events: int) -> dict[str, Any]:
-    used, most = memory["used_bytes"], memory["max_bytes"]
-    if not used or not events:
-        return {}
-    outlook: dict[str, Any] = {"bytes_an_event": round(used / events, 1)}
-    if most:
-        share = used / most
-        outlook |= {
-            "used_share": round(share, 4),
-            "events_until_full": max(int((0.85 * most - used) / (used / events)), 0),
-        }
-        if share >= 0.70:
-            outlook["warning"] = f"Redis uses {share:.0%} of its maxmemory; appends are refused from 85 % on"
-    return outlook

@@ -11,6 +11,7 @@ import orjson
 from api.asked import refused
 from api.exporting import ExportOptions, export_text, line_of, selection
 from api.importing_records import ImportedRecords, RecordOptions, import_records
+from api.pacing import PacedLog
 from api.reading import Reader
 from api.writing import Writer
 from events.errors import EngramlogError
@@ -95,7 +96,8 @@ class Records:
 
         Raises InputError for an owner or a shape that cannot be.
         """
-        answer = TakenIn(options.owner, import_records(self._log, lines, options, on_progress))
+        log = PacedLog(self._log, self._writer.settle_positions)
+        answer = TakenIn(options.owner, import_records(log, lines, options, on_progress))
         done = answer.imported.done
         positions = [position for position in done.positions if position]
         if not positions:

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import redis
 
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from events.admission import APPEND_FULL
 from events.envelope import Stored
 from events.errors import LostLease, StoreFull, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
 from events.redis_gap import refuse_gap
-from events.redis_log import APPEND_FULL, entries
+from events.redis_log import entries
 from events.redis_wire import Wire, as_store_error
 from projections.builds import BuildKeys, next_build
 from projections.redis_scripts import SWITCH

@@ -38,6 +38,7 @@ from events.errors import (
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
 from projections.redis_create import read_identity
+from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
@@ -176,7 +177,7 @@ def _opened(client: Any, served: Serving, store_id: str) -> Opened:
     if identity is None or found != store_id:
         wire.close()
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
-    log = RedisEventLog(client, identity.tags)
+    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags))
     views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
     vectors = RedisVectors(WirePool(client), identity.tags)
 

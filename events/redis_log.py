@@ -12,20 +12,18 @@ from typing import Any, NamedTuple
 
 import redis
 
+from events.admission import append_bytes
 from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
-from events.errors import LogGap, StoreFull
+from events.errors import LogGap
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
 from events.partitions import LogKeys, partition_of
+from events.redis_admission import Admission, ReadDebt, no_debt
 from events.redis_append import APPEND, append_arguments, append_receipts
 from events.redis_clock import StoreClock
 from events.redis_gap import MENDING
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
-
-APPEND_FULL = 0.85
-"""Share of maxmemory from which appends are refused; access events from 0.75: the rest belongs to commits and operators."""
-ACCESS_FULL = 0.75
 
 _ON_DISK = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
 """Settings under which every answered write is on disk."""
@@ -51,14 +49,15 @@ class RedisEventLog:
         replica_timeout_ms: int = 1_000,
         own_clock: Callable[[], int] | None = None,
         alarms: Alarms | None = None,
+        read_debt: ReadDebt = no_debt,
     ) -> None:
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
         self._replicas = replicas
         self._replica_timeout_ms = replica_timeout_ms
         self._durability: dict[Wire, _Durability] = {}
-        self._memory: tuple[float, float | None] = (0.0, None)
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
+        self._admission = Admission(read_debt)
 
     @property
     def partitions(self) -> int:
@@ -82,7 +81,8 @@ class RedisEventLog:
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
         receipts: list[Receipt | None] = [None] * len(events)
         with self._wires.wire() as wire:
-            self._refuse_when_full(wire, all(is_access(event) for event in events))
+            only_accesses = all(is_access(event) for event in events)
+            self._admission.admit(wire, _bytes_of(events), only_accesses=only_accesses)
             fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
             for partition, indexes in parts.items():
                 sent.append([ready(events[i]) for i in indexes])
@@ -114,19 +114,6 @@ class RedisEventLog:
         replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
         for answer in found:
             yield answer, replicas
-
-    def _refuse_when_full(self, wire: Wire, only_accesses: bool) -> None:
-        checked, share = self._memory
-        if monotonic() - checked > 1.0:
-            share = memory_share(wire)
-            self._memory = (monotonic(), share)
-        limit = ACCESS_FULL if only_accesses else APPEND_FULL
-        if share is not None and share >= limit:
-            raise StoreFull(
-                f"Redis uses {share:.0%} of its maxmemory; appends are refused from {limit:.0%} on, so that folds go on:"
-                " raise maxmemory or free memory, then send the same request again",
-                retry_after=5,
-            )
 
     def _fsynced(self, wire: Wire) -> bool | None:
         known = self._durability.get(wire)
@@ -177,6 +164,11 @@ class RedisEventLog:
         return int(seconds) * 1_000_000 + int(micros)
 
 
+def _bytes_of(events: Sequence[Appendable]) -> int:
+    """What a request takes, of the events that are encoded already: those of a producer. What we make ourselves is small."""
+    return append_bytes(len(events), sum([len(event.body) for event in events if isinstance(event, Prepared)]))
+
+
 def _answer(wire: Wire) -> Any:
     """The next answer; a refusal as its error."""
     try:
@@ -223,26 +215,9 @@ def runs(seqs: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-def memory_share(wire: Wire) -> float | None:
-    """Used share of maxmemory; None where there is no limit or it cannot be read."""
-    answer = _quietly(wire, "INFO", "memory")
-    if not isinstance(answer, bytes):
-        return None
-    fields = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
-    limit = int(fields.get("maxmemory", "0"))
-    return int(fields["used_memory"]) / limit if limit else None
-
-
 def read_durability(wire: Wire) -> bool | None:
     """Whether every answered write is on disk; None where the server does not tell."""
     answers = wire.pipeline([["CONFIG", "GET", name] for name in _ON_DISK])
     if any(isinstance(answer, redis.ResponseError) or len(answer) != 2 for answer in answers):
         return None
     return {name.decode(): value.decode() for name, value in answers} == _ON_DISK
-
-
-def _quietly(wire: Wire, *command: str) -> Any:
-    """The answer, or None where the server refuses or does not know the command."""
-    wire.send(*command)
-    answer = _answer(wire)
-    return None if isinstance(answer, redis.ResponseError) else answer

@@ -21,6 +21,7 @@ from ops.embedded_folder import Role
 from ops.private_folder import private_folder
 from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
+from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
@@ -94,7 +95,14 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
     wire.close()
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
-    log = RedisEventLog(client, identity.tags, replicas=settings.min_replicas, own_clock=now_micros, alarms=alarms)
+    log = RedisEventLog(
+        client,
+        identity.tags,
+        replicas=settings.min_replicas,
+        own_clock=now_micros,
+        alarms=alarms,
+        read_debt=FoldDebt(identity.tags),
+    )
     vectors = RedisVectors(WirePool(client), identity.tags)
     store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded, alarms)
     try:

@@ -12,9 +12,10 @@ from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
+from events.admission import ACCESS_FULL
 from events.errors import DamagedState, StoreFull
 from events.partitions import partition_of
-from events.redis_log import ACCESS_FULL, memory_share
+from events.redis_admission import memory_share
 from events.redis_wire import Argument, Wire, WirePool, as_store_error
 from projections.meaning import Embedded, Vectors
 from projections.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_pieces, unpack_whole

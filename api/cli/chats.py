@@ -9,8 +9,8 @@ import typer
 from api.asked import parse_instant
 from api.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
 from api.chat_shapes import LINES
-from api.cli.app import Json, app, complain, err, opened, out, show
-from api.cli.files import counting, open_lines
+from api.cli.app import Json, app, complain, opened, out, show
+from api.cli.files import counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns
 from api.cli.writing import fold_appended, has_faded
 from api.importing import ImportOptions
@@ -60,7 +60,7 @@ def chat_import(
                 opened(context) as application,
                 counting("importing", file, json, unit, chats.total) as advance,
             ):
-                answer = import_chats(application.log, chats, options, began, advance)
+                answer = import_chats(paced(application, advance), chats, options, began, advance)
                 fold_appended(application, answer.imported.done)
                 faded = not json and has_faded(application, answer.imported)
     except InputError as problem:
@@ -71,10 +71,7 @@ def chat_import(
     show(answer.as_dict(), json, lambda _: _render(answer, faded))
     if done.error is not None:
         complain(done.error)
-        there = done.appended + done.already_appended
-        err.print(
-            f"{there:,} events of {file} are in the log; importing the mended file again is safe.", soft_wrap=True
-        )
+        tell_the_rest(done.error, done.appended + done.already_appended, file)
     raise typer.Exit(done.exit_code)
 
 

@@ -12,14 +12,16 @@ from typing import BinaryIO, Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from api.application import Application
 from api.cli.app import err
-from events.errors import InputError
+from api.pacing import PacedLog
+from events.errors import EngramlogError, InputError, StoreFull
 
 
 class Advance(Protocol):
-    """Told the lines done so far, and a new name for what is under way where it changes."""
+    """Told the lines done so far (None: as many as before), and a new name for what is under way where it changes."""
 
-    def __call__(self, done: int, name: str | None = None) -> None: ...
+    def __call__(self, done: int | None, name: str | None = None) -> None: ...
 
 
 @contextmanager
@@ -68,11 +70,35 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
             total = _count_lines(file)
         number = bar.add_task(task, total=total, rate="")
 
-        def advance(done: int, name: str | None = None) -> None:
+        def advance(done: int | None, name: str | None = None) -> None:
             speed = bar.tasks[0].speed
             bar.update(number, completed=done, rate=f"{speed:,.0f} {unit}/s" if speed else "", description=name or task)
 
         yield advance
+
+
+def paced(application: Application, advance: Advance) -> PacedLog:
+    """The log for a file of events: it waits for their folding, and the bar says so."""
+
+    def told(begins: bool) -> None:
+        advance(None, "folding" if begins else None)
+
+    return PacedLog(application.log, application.writer.settle_positions, told)
+
+
+def tell_the_rest(error: EngramlogError, there: int, file: str = "it") -> None:
+    """Print on standard error what of a file is in the log after an import was stopped, and how to go on."""
+    if isinstance(error, StoreFull):
+        err.print(
+            f"{there:,} events of {file} are in the log and can be asked about; the rest did not fit. Give the store more memory"
+            " (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET maxmemory on a Redis of your own), then send the same file again: what is"
+            " there is passed over.",
+            soft_wrap=True,
+        )
+    else:
+        err.print(
+            f"{there:,} events of {file} are in the log; sending the mended file again whole is safe.", soft_wrap=True
+        )
 
 
 def _count_lines(file: str) -> int | None:

@@ -14,8 +14,8 @@ import typer
 
 from api.asked import refused
 from api.cli import render_records
-from api.cli.app import AfterOption, Json, Owner, app, complain, err, opened, print_json, progress, show
-from api.cli.files import counting, open_lines
+from api.cli.app import AfterOption, Json, Owner, app, complain, opened, print_json, progress, show
+from api.cli.files import counting, open_lines, tell_the_rest
 from api.cli.writing import File, import_app
 from api.exporting import ASKED_FOR, ExportOptions
 from api.importing_records import RecordOptions
@@ -58,10 +58,7 @@ def records(
     done = answer.imported.done
     if done.error is not None:
         complain(done.error)
-        there = done.appended + done.already_appended
-        err.print(
-            f"{there:,} of the records are in the log; importing the mended file again whole is safe.", soft_wrap=True
-        )
+        tell_the_rest(done.error, done.appended + done.already_appended)
     raise typer.Exit(answer.exit_code)
 
 

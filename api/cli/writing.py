@@ -19,13 +19,12 @@ from api.cli.app import (
     Owner,
     app,
     complain,
-    err,
     opened,
     out,
     progress,
     show,
 )
-from api.cli.files import counting, open_lines
+from api.cli.files import counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
 from api.importing import Imported, ImportOptions, import_turns
@@ -48,16 +47,13 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
         opened(context) as application,
         counting("appending", file, json) as advance,
     ):
-        answer = append_lines(application.log, lines, advance)
+        answer = append_lines(paced(application, advance), lines, advance)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
     show(answer.as_dict(), json, lambda _: _render_append(answer))
     if answer.error is not None:
         complain(answer.error)
-        there = answer.appended + answer.already_appended
-        err.print(
-            f"{there:,} events of it are in the log; sending the mended file again whole is safe.", soft_wrap=True
-        )
+        tell_the_rest(answer.error, answer.appended + answer.already_appended)
     raise typer.Exit(answer.exit_code)
 
 
@@ -110,17 +106,14 @@ def turns(
         opened(context) as application,
         counting("importing", file, json) as advance,
     ):
-        answer = import_turns(application.log, lines, options, advance)
+        answer = import_turns(paced(application, advance), lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
         fold_appended(application, answer.done)
         faded = not json and has_faded(application, answer)
     show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, faded=faded))
     if answer.done.error is not None:
         complain(answer.done.error)
-        there = answer.done.appended + answer.done.already_appended
-        err.print(
-            f"{there:,} events of it are in the log; importing the mended file again whole is safe.", soft_wrap=True
-        )
+        tell_the_rest(answer.done.error, answer.done.appended + answer.done.already_appended)
     raise typer.Exit(answer.done.exit_code)
 
 

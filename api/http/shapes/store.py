@@ -14,6 +14,7 @@ from api.http.shapes.log import Example, exampled
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
     "max_bytes": 4_294_967_296,
+    "unfolded_bytes": 0,
     "bytes_an_event": 1_050.0,
     "used_share": 0.001,
     "events_until_full": 3_400_000,

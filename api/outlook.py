@@ -1,0 +1,35 @@
+"""How long a store's memory will last, as `status` tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.admission import APPEND_FULL, Room
+
+WARN_FULL = 0.70
+"""Share of maxmemory, with what folding will still take, from which `status` warns."""
+
+
+def outlook(room: Room, events: int) -> dict[str, Any]:
+    """Bytes in use and allowed, what folding will still take, and how many events of the mean size are left."""
+    told: dict[str, Any] = {
+        "used_bytes": room.used or None,
+        "max_bytes": room.limit,
+        "unfolded_bytes": room.debt.bytes,
+    }
+    if not room.used or not events:
+        return told
+    each = (room.used + room.debt.bytes) / events
+    told["bytes_an_event"] = round(room.used / events, 1)
+    left = room.left(APPEND_FULL)
+    if left is not None:
+        share = room.used_share + room.debt_share
+        told |= {"used_share": round(room.used_share, 4), "events_until_full": max(int(left / each), 0)}
+        if share >= WARN_FULL:
+            waits = (
+                f", folding what waits will take about {room.debt_share:.0%} more" if room.debt_share >= 0.01 else ""
+            )
+            told["warning"] = (
+                f"Redis uses {room.used_share:.0%} of its maxmemory{waits}; appends are refused from {APPEND_FULL:.0%} on"
+            )
+    return told

@@ -1,0 +1,97 @@
+"""A log for whoever appends much at once: it waits for the folding, so that a store takes what it can also answer about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from events.envelope import Stored
+from events.errors import NotYetFolded, StoreFull
+from events.log import Appendable, EventLog, Receipt, positions_by_partition
+
+HALF = 5_000
+"""Events after which those before them must be folded: no more than twice as many of one import wait at any time."""
+_TRIES = 3
+"""How often a request is sent again after a full store has folded all it holds; others may fill it meanwhile."""
+
+OnFold = Callable[[bool], None]
+
+
+def _untold(_begins: bool) -> None:
+    """Tells nobody."""
+
+
+class PacedLog:
+    """An `EventLog` whose `append` keeps its own lag below 10,000 events and lets a full store fold before it gives up.
+
+    `settle` waits until positions (partition -> seq) are folded, or folds where no worker does; `on_fold` is told when such a
+    wait begins and when it ends. Not for two threads at once.
+    """
+
+    def __init__(self, log: EventLog, settle: Callable[[Mapping[int, int]], None], on_fold: OnFold = _untold) -> None:
+        self._log = log
+        self._settle = settle
+        self._on_fold = on_fold
+        self._since = 0
+        self._newest: dict[int, int] = {}
+        self._marked: dict[int, int] = {}
+
+    @property
+    def partitions(self) -> int:
+        """See `EventLog.partitions`."""
+        return self._log.partitions
+
+    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """See `EventLog.append`. Raises StoreFull only once all that is in the log is folded, or nobody folds it.
+
+        Raises NotYetFolded, before anything of the request is appended, where what was appended before is not folded.
+        """
+        if self._since >= HALF:
+            self._fold(self._marked)
+            self._since, self._marked = 0, dict(self._newest)
+        receipts = self._append(events, expected_heads)
+        self._since += len(receipts)
+        self._newest |= positions_by_partition(one.position for one in receipts if one.position and one.written)
+        return receipts
+
+    def _append(self, events: Sequence[Appendable], expected_heads: Mapping[str, int] | None) -> list[Receipt]:
+        for _ in range(_TRIES):
+            try:
+                return self._log.append(events, expected_heads=expected_heads)
+            except StoreFull as full:
+                if not full.context.get("unfolded"):
+                    raise
+                try:
+                    self._fold({partition: self._log.head(partition) for partition in range(self._log.partitions)})
+                except NotYetFolded:
+                    raise full from None
+        return self._log.append(events, expected_heads=expected_heads)
+
+    def _fold(self, until: Mapping[int, int]) -> None:
+        if until:
+            self._on_fold(True)
+            self._settle(until)
+            self._on_fold(False)
+
+    def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
+        """See `EventLog.read`."""
+        return self._log.read(partition, after, limit)
+
+    def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
+        """See `EventLog.read_at`."""
+        return self._log.read_at(partition, seqs)
+
+    def head(self, partition: int) -> int:
+        """See `EventLog.head`."""
+        return self._log.head(partition)
+
+    def owner_head(self, owner: str) -> int:
+        """See `EventLog.owner_head`."""
+        return self._log.owner_head(owner)
+
+    def now(self) -> int:
+        """See `EventLog.now`."""
+        return self._log.now()
+
+    def behind(self) -> int:
+        """See `EventLog.behind`."""
+        return self._log.behind()

@@ -1,0 +1,78 @@
+"""Admission to the log: Redis is asked how it stands at most once a second while there is plenty of room, else oftener."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+import redis
+
+from events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
+from events.errors import StoreFull
+from events.redis_wire import Wire
+
+LOOK_SECONDS = 1.0
+_PART = 8
+"""Redis is asked again once this process has taken an eighth of the room that was left: a fast producer, or eight of them
+at once, cannot pass the limit between two looks."""
+
+ReadDebt = Callable[[Wire], Debt]
+
+
+def no_debt(_wire: Wire) -> Debt:
+    """Where nothing is folded."""
+    return Debt()
+
+
+class Admission:
+    """Lets appends in while there is room for them and for their folding. Safe for threads."""
+
+    def __init__(self, read_debt: ReadDebt = no_debt) -> None:
+        self._read_debt = read_debt
+        self._lock = Lock()
+        self._room = Room()
+        self._looked = float("-inf")
+        self._taken = 0
+        """Bytes that this process took since it looked."""
+
+    def admit(self, wire: Wire, wanted: int, *, only_accesses: bool) -> None:
+        """Take `wanted` bytes (`events.admission.append_bytes`). Raises StoreFull where they do not fit."""
+        most = ACCESS_FULL if only_accesses else APPEND_FULL
+        with self._lock:
+            self._taken += wanted
+            if monotonic() - self._looked > LOOK_SECONDS or self._is_near(most):
+                self._room, self._taken = read_room(wire, self._read_debt), wanted
+                self._looked = monotonic()
+            left = self._room.left(most)
+            if left is not None and (left <= 0 or self._taken > left):
+                self._taken -= wanted
+                raise StoreFull(refusal(self._room, wanted, most), retry_after=5, unfolded=self._room.debt.events)
+
+    def _is_near(self, most: float) -> bool:
+        left = self._room.left(most)
+        return left is not None and self._taken * _PART > left
+
+
+def read_room(wire: Wire, read_debt: ReadDebt = no_debt) -> Room:
+    """How Redis stands now; without a limit where it has none, or does not tell, and then no debt is asked for."""
+    used, limit = memory(wire)
+    return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire))
+
+
+def memory(wire: Wire) -> tuple[int | None, int | None]:
+    """Bytes in use and maxmemory; None where it cannot be read, or has no limit."""
+    wire.send("INFO", "memory")
+    try:
+        answer: Any = wire.receive()
+    except redis.ResponseError:
+        return None, None
+    fields = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)
+    return int(fields["used_memory"]), int(fields.get("maxmemory", "0")) or None
+
+
+def memory_share(wire: Wire) -> float | None:
+    """Used share of maxmemory; None where there is no limit or it cannot be read."""
+    used, limit = memory(wire)
+    return None if used is None or limit is None else used / limit
