@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from api.asked import check_limit, parse_instant, refused
+from api.patience import both, current_check
 from api.picture_text import short
 from api.reading import Reader
-from api.scenes import PIECE, Progress
-from events.envelope import Stored
-from projections.comparison import compare_laws, curves, life_of
+from api.scenes import Progress
+from projections.comparison import compare_laws, curves
+from projections.life import life_of
 from projections.query import card, moment
 from projections.redis_view import RedisViews
 
@@ -70,8 +70,9 @@ class Comparer:
             text = card(memory, "full")["memory"]
             applied, now = scene.view.state.applied, scene.now
             partition, place = scene.partition, {"position": scene.position} | scene.warning
-        seqs = self._views.history(owner)[0][:applied]
-        life = life_of(self._stored(owner, seqs, on_progress), memory_id)
+        seqs = self._views.changelogs.seqs(owner)[:applied]
+        check = current_check()
+        life = life_of(self._reader.stored(owner, seqs, both(check, on_progress)), memory_id, check=check)
         if start is None:
             start = next((one.at for one in life if one.after.memory is not None), memory.created_at)
         if end is None:
@@ -80,10 +81,4 @@ class Comparer:
             raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
         title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
-        return told | curves(life, start, end, points, partition) | place
-
-    def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:
-        for start in range(0, len(seqs), PIECE):
-            yield from self._views.stored(owner, seqs[start : start + PIECE])
-            if on_progress is not None:
-                on_progress(min(start + PIECE, len(seqs)), len(seqs))
+        return told | curves(life, start, end, points, partition, check) | place

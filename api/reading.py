@@ -212,7 +212,7 @@ class Reader(Scenes):
     def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
         """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        causes = {stored.seq: cause_of(stored) for stored in self._stored(owner, seqs, on_progress)}
+        causes = {stored.seq: cause_of(stored) for stored in self.stored(owner, seqs, on_progress)}
         for change in changes:
             actor, correlation_id = causes.get(parse_position(change["position"])[1], (None, None))
             change |= {"actor": actor, "correlation_id": correlation_id}

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from api.asked import check_actor, check_limit, check_mode, check_query, refused
+from api.patience import current_check
 from api.reading import Reader
+from api.scenes import Progress
 from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
 from projections.changelog import id_text
-from projections.fold import fold_owner
-from projections.query import Asked, level_at, status
+from projections.columns import Columns
+from projections.evolve import parameters_of
+from projections.fold import AnyEvent, Folded, OwnerState, fold_records
+from projections.laws import LAWS
+from projections.memory import Memory
+from projections.query import Asked
 from projections.recall import search
 from projections.redis_view import RedisViews
-from projections.view import OwnerView
+from projections.standing import Standing, differences, standings
+from projections.view import OwnerView, as_hidden_today, hidden_in
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
@@ -44,7 +51,7 @@ def _value(text: str) -> ParameterValue:
 
 
 class Replayer:
-    """Folds an owner's own events anew, in memory; writes nothing."""
+    """Folds an owner's own events anew, as they come from the log, beside the records as they are; writes nothing."""
 
     def __init__(self, reader: Reader, views: RedisViews) -> None:
         self._reader = reader
@@ -61,6 +68,7 @@ class Replayer:
         mode: str = "review",
         limit: int = 10,
         at: str | None = None,
+        on_progress: Progress | None = None,
     ) -> dict[str, Any]:
         """What differs from today: memories that appear or vanish, weights, levels, and the order of a query's results."""
         limit, checked = check_limit(limit), check_mode(mode)
@@ -68,63 +76,76 @@ class Replayer:
             check_query(query)
         for actor in without_actors:
             check_actor(actor, "without_actors")
+        check = current_check()
         with self._reader.scene(owner, at=at) as scene:
-            now, position, warning = scene.now, scene.position, scene.warning
-            records = list(scene.view.columns)
-        stored = self._views.stored(owner, self._views.history(owner)[0])
-        kept = _leave_out(stored, without)
-        today = OwnerView.of_history(owner, fold_owner(stored), records)
-        history = fold_owner(kept, forced=dict(parameters or {}), keep=lambda event: event.actor not in without_actors)
-        other = OwnerView.of_history(owner, history, records)
+            view, now, place = scene.view, scene.now, {"position": scene.position} | scene.warning
+            applied, hidden = view.state.applied, hidden_in(view.columns)
+            today = standings(view.columns, view.law, now, view.parameters)
+            first = None if query is None else _order(view, now, query, checked, limit)
+        seqs = self._views.changelogs.seqs(owner)[:applied]
+        unwanted = {text.lower() for text in without}
+        met: set[str] = set()
+
+        def kept(one: Stored, event: AnyEvent) -> bool:
+            if unwanted and (name := id_text(one.raw_id)) in unwanted:
+                met.add(name)
+                return False
+            return event.actor not in without_actors
+
+        events = self._reader.stored(owner, seqs, on_progress)
+        replayed = fold_records(events, forced=dict(parameters or {}), keep=kept, check=check, total=len(seqs))
+        if unknown := unwanted - met:
+            allowed = "event ids of this owner; `engramlog history OWNER` shows them"
+            raise refused("without", ", ".join(sorted(unknown)), allowed)
+        other = _Replayed(owner, replayed, hidden)
         answer: dict[str, Any] = {
             "owner": owner,
             "set": dict(parameters or {}),
             "without": list(without),
             "without_actors": list(without_actors),
-            "position": position,
-            "events": {"today": today.state.applied, "replayed": other.state.applied},
-            "differences": _differences(today, other, now),
-        } | warning
-        if query is not None:
-            answer["query"] = {"text": query, "mode": checked} | _orders(today, other, now, query, checked, limit)
+            "position": place.pop("position"),
+            "events": {"today": applied, "replayed": replayed.applied},
+            "differences": differences(today, other.standings(now), check),
+        } | place
+        if query is not None and first is not None:
+            then = _order(other.view(), now, query, checked, limit)
+            answer["query"] = {"text": query, "mode": checked} | _moved(first, then)
         return answer
 
 
-def _leave_out(stored: Sequence[Stored], without: Sequence[str]) -> list[Stored]:
-    unwanted = {text.lower() for text in without}
-    unknown = unwanted - {id_text(one.raw_id) for one in stored}
-    if unknown:
-        raise refused(
-            "without", ", ".join(sorted(unknown)), "event ids of this owner; `engramlog history OWNER` shows them"
-        )
-    return [one for one in stored if id_text(one.raw_id) not in unwanted]
+class _Replayed:
+    """The records of a replay, of which what is purged or secret today stays so."""
+
+    def __init__(self, owner: str, folded: Folded, hidden: Mapping[str, Memory]) -> None:
+        self._owner = owner
+        self._folded = folded
+        self._hidden = hidden
+
+    def _memories(self) -> Iterator[Memory]:
+        for memory in self._folded.memories.values():
+            hidden = self._hidden.get(memory.id)
+            yield memory if hidden is None else as_hidden_today(memory, hidden)
+
+    def standings(self, now: int) -> dict[str, Standing]:
+        """Where each memory stands at an instant. No text is indexed for it."""
+        columns = Columns()
+        columns.put_all(self._memories())
+        settings = self._folded.settings
+        return standings(columns, LAWS[settings.profile], now, parameters_of(settings))
+
+    def view(self) -> OwnerView:
+        """All of it, ready to be searched."""
+        profile, parameters, synonyms = self._folded.settings
+        state = OwnerState(profile=profile, parameters=parameters, synonyms=synonyms, applied=self._folded.applied)
+        return OwnerView(self._owner, state, self._memories())
 
 
-def _differences(today: OwnerView, other: OwnerView, now: int) -> list[dict[str, Any]]:
-    ids = dict.fromkeys([m.id for m in today.columns] + [m.id for m in other.columns])
-    found = []
-    for memory_id in ids:
-        before, after = _told(today, memory_id, now), _told(other, memory_id, now)
-        if before != after:
-            found.append({"id": memory_id, "today": before, "replayed": after})
-    return found
+def _order(view: OwnerView, now: int, query: str, mode: Any, limit: int) -> list[str]:
+    """Ids of a query's results, the best first."""
+    return [one["id"] for one in search(Asked(view, now, mode), query, limit)["results"]]
 
 
-def _told(view: OwnerView, memory_id: str, now: int) -> dict[str, Any] | None:
-    memory = view.get(memory_id)
-    if memory is None:
-        return None
-    return {
-        "weight": round(view.law.read(memory, now, view.parameters).unclipped, 6),
-        "level": level_at(view, memory, now),
-        "status": status(memory),
-        "is_negated": memory.is_negated,
-        "mention_count": memory.mention_count,
-    }
-
-
-def _orders(today: OwnerView, other: OwnerView, now: int, query: str, mode: Any, limit: int) -> dict[str, Any]:
-    before, after = ([r["id"] for r in search(Asked(v, now, mode), query, limit)["results"]] for v in (today, other))
+def _moved(before: list[str], after: list[str]) -> dict[str, Any]:
     moves = [
         {
             "id": i,

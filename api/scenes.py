@@ -132,17 +132,17 @@ class Scenes:
         seqs: Sequence[int] = ()
         key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, place)
         if place.seq is not None:  # what comes later changes nothing of it, but for what is hidden
-            seqs = [seq for seq in self._views.history(owner)[0] if seq <= place.seq]
+            seqs = [seq for seq in self._views.changelogs.seqs(owner) if seq <= place.seq]
             hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
             key = (owner, place, tuple(seqs), frozenset(hidden))
         with self._lock:
             if key in self._pasts:
                 self._pasts.move_to_end(key)
                 return self._pasts[key]
-        wanted = seqs if place.seq is not None else self._views.history(owner)[0]
+        wanted = seqs if place.seq is not None else self._views.changelogs.seqs(owner)
         weigh(len(wanted))
         history = fold_owner(
-            self._stored(owner, wanted, on_progress),
+            self.stored(owner, wanted, on_progress),
             keep=_happened_by(place.instant),
             check=current_check(),
             total=len(wanted),
@@ -157,7 +157,8 @@ class Scenes:
                 del sizes[0]
         return past
 
-    def _stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None) -> Iterator[Stored]:
+    def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
+        """The owner's events at these seqs, read in pieces as they are asked for."""
         for start in range(0, len(seqs), PIECE):
             yield from self._views.stored(owner, seqs[start : start + PIECE])
             if on_progress is not None:

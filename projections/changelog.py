@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b, sha256
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -172,6 +173,28 @@ def unpack(raw: bytes) -> tuple[list[int], list[Entry]]:
         entries.extend(chunk.entries)
         at += size
     return seqs, entries
+
+
+class _Steps(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A chunk of which the entries stay unread."""
+
+    steps: tuple[int, ...]
+    entries: msgspec.Raw
+
+
+_UNPACK_STEPS = msgspec.msgpack.Decoder(_Steps)
+
+
+def unpack_seqs(raw: bytes) -> list[int]:
+    """The seqs of `unpack` alone: no entry is decoded."""
+    seqs: list[int] = []
+    at = 0
+    while at < len(raw):
+        size = int.from_bytes(raw[at : at + _SIZE_BYTES], "big")
+        at += _SIZE_BYTES
+        seqs.extend(accumulate(_UNPACK_STEPS.decode(raw[at : at + size]).steps))
+        at += size
+    return seqs
 
 
 def describe(entry: Entry, partition: int) -> dict[str, Any]:

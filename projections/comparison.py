@@ -6,25 +6,23 @@ unclipped ones, as thresholds and ranks read them; what normal mode shows is ask
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from events.catalogue import MemoriesAccessed, ParametersChanged
-from events.envelope import Event, Stored, decode, micros
-from events.parameters import DEFAULTS, Parameters
+from events.parameters import DEFAULTS
 from events.partitions import position_text
+from projections.checks import Check, unchecked
 from projections.columns import Columns
-from projections.evolve import Change, evolve, names, parameters_of
 from projections.laws import LAWS
 from projections.laws.law import Floats
+from projections.life import State, Touch
 from projections.memory import LEVELS, Memory
 from projections.modes import REASONS, Visibility, reasons_told, visibility
 from projections.query import card, moment
-from projections.scene import Settings
 from projections.view import OwnerView
 
 # --- all memories at an instant
@@ -104,123 +102,14 @@ def _standing(seen: Visibility, row: int) -> dict[str, Any]:
 # --- one memory over time
 
 
-class State(NamedTuple):
-    """What laws read at some instant: the memory's record, None before it was there, and the parameters in force."""
-
-    memory: Memory | None
-    parameters: Parameters
-
-
-class Touch(NamedTuple):
-    """An event that changed the memory's record, or the parameters by which it is read; `at` in microseconds since 1970."""
-
-    at: int
-    seq: int
-    event: str
-    decision: str
-    """As in the change log; `access` of what writes no entry there, `adjust` of what follows from another memory."""
-    reason: str
-    before: State
-    after: State
-
-
-class _Told(NamedTuple):
-    at: int
-    seq: int
-    event: Event[Any]
-    names: tuple[str, ...]
-
-
-def life_of(stored: Iterable[Stored], memory_id: str, base: Parameters = DEFAULTS) -> list[Touch]:
-    """What changed a memory, in order of time: after each touch it is as an `as_of` of that instant has it.
-
-    `stored`: the owner's events in the order of folding. Only those about this memory and what hangs together with it are
-    folded; edges to other memories, which no law reads, are therefore not complete. An event that came late is folded at
-    its place in the log, for which the events about the memory are folded anew.
-    """
-    told = _about(stored, memory_id)
-    fold, folded = _Fold(base), list[int]()
-    state = fold.state(memory_id)
-    touches = []
-    for index in sorted(range(len(told)), key=lambda i: told[i].at):
-        late = bool(folded) and index < folded[-1]
-        insort(folded, index)
-        if late:
-            fold = _Fold(base)
-            change = [fold.take(told[i]) for i in folded][folded.index(index)]
-        else:
-            change = fold.take(told[index])
-        before, state = state, fold.state(memory_id)
-        if state != before:
-            one = told[index]
-            decision, reason = _decided(change, one.event, memory_id)
-            touches.append(Touch(one.at, one.seq, one.event.type, decision, reason, before, state))
-    return touches
-
-
-def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
-    """The events that may have a part in what the memory is: those that name it, or one that it hangs together with."""
-    groups: dict[str, set[str]] = {memory_id: {memory_id}}
-    kept = []
-    for one in stored:
-        event = decode(one.kind, one.body)
-        named = names(event.data)
-        if not named and not isinstance(event.data, ParametersChanged):
-            continue
-        kept.append(_Told(micros(event.occurred_at), one.seq, event, named))
-        if len(named) > 1 and not isinstance(event.data, MemoriesAccessed):
-            _join(groups, named)
-    wanted = groups[memory_id]
-    return [one for one in kept if not one.names or not wanted.isdisjoint(one.names)]
-
-
-def _join(groups: dict[str, set[str]], named: Sequence[str]) -> None:
-    """These memories hang together from here on, each with whatever it hung together with before."""
-    largest = max((groups.get(name, {name}) for name in named), key=len)
-    for name in named:
-        if name not in largest:
-            others = groups.get(name, {name})
-            largest |= others
-            groups.update(dict.fromkeys(others, largest))
-    groups.update(dict.fromkeys(named, largest))
-
-
-class _Fold:
-    """Memories and settings as some events have left them."""
-
-    def __init__(self, base: Parameters) -> None:
-        self._base = base
-        self._settings = Settings()
-        self._memories: dict[str, Memory] = {}
-
-    def take(self, told: _Told) -> Change:
-        """Fold one more event."""
-        change = evolve(self._settings, self._memories, told.event, told.seq, self._base)
-        self._settings = change.settings
-        self._memories.update(change.memories)
-        return change
-
-    def state(self, memory_id: str) -> State:
-        """The memory as it is by now, and the parameters in force."""
-        return State(self._memories.get(memory_id), parameters_of(self._settings, self._base))
-
-
-def _decided(change: Change, event: Event[Any], memory_id: str) -> tuple[str, str]:
-    if isinstance(event.data, ParametersChanged):
-        return "parameters", "the owner's parameters from here on"
-    if isinstance(event.data, MemoriesAccessed):
-        return "access", f"via {event.data.via}"
-    for note in reversed(change.notes):
-        if note.memory_id == memory_id and note.decision not in ("named", "ignored"):
-            return note.decision, note.reason
-    return "adjust", "followed from what the event did to another memory"
-
-
-def curves(life: Sequence[Touch], start: int, end: int, points: int, partition: int) -> dict[str, Any]:
+def curves(
+    life: Sequence[Touch], start: int, end: int, points: int, partition: int, check: Check = unchecked
+) -> dict[str, Any]:
     """A memory's weights under every law from `start` to `end` (microseconds since 1970), with what touched it meanwhile.
 
     Beside the evenly spaced `points` (2 and more) there are two instants for every event, just before it and at it, so that
     a jump is drawn as one. A weight is None before the memory's creation and after its purge. Thresholds are those at `end`.
+    `folded_together`: how many events came so late that they are told with a later one, as `life_of` says; 0 nearly always.
     """
     touches = [one for one in life if start <= one.at <= end and one.after.memory is not None]
     grid = {start + (end - start) * number // (points - 1) for number in range(points)}
@@ -229,7 +118,8 @@ def curves(life: Sequence[Touch], start: int, end: int, points: int, partition: 
     moments = [one.at for one in life]
     sheet: dict[str, tuple[list[float | None], list[bool]]] = {name: ([], []) for name in LAWS}
     reached, state, columns = -1, State(None, DEFAULTS), Columns()
-    for instant in times:
+    for number, instant in enumerate(times):
+        check(number, len(times))
         place = bisect_right(moments, instant)
         if place != reached:
             reached, state = place, life[place - 1].after if place else State(None, DEFAULTS)
@@ -245,6 +135,7 @@ def curves(life: Sequence[Touch], start: int, end: int, points: int, partition: 
             for name, (weights, shown) in sheet.items()
         },
         "events": [_told(one, partition) for one in touches],
+        "folded_together": sum(one.together - 1 for one in life),
     }
 
 

@@ -168,6 +168,45 @@ def fold_owner(
     return History(_with(owner, forced), memories, entries, newest or 0)
 
 
+class Folded(NamedTuple):
+    """An owner's records, settings and how many events led there: a `History` without its change log."""
+
+    settings: Settings
+    memories: dict[str, Memory]
+    applied: int
+
+
+def fold_records(
+    stored: Iterable[Stored],
+    *,
+    base: Parameters = DEFAULTS,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
+    forced: Mapping[str, ParameterValue] | None = None,
+    check: Check = unchecked,
+    total: int = 0,
+) -> Folded:
+    """The records of `fold_owner` alone: for questions that ask no change log, at half the time and a fraction of the memory."""
+    settings, memories, applied = _forced(_UNCHANGED, forced), dict[str, Memory](), 0
+    for number, one in enumerate(stored):
+        if not number % EVERY:
+            check(number, total)
+        event = decode(one.kind, one.body)
+        if not keep(one, event):
+            continue
+        change = evolve(settings, memories, event, one.seq, base)
+        if change.settings is not settings:
+            settings = _forced(change.settings, forced)
+        memories.update(change.memories)
+        applied += 1
+    return Folded(settings, memories, applied)
+
+
+def _forced(settings: Settings, forced: Mapping[str, ParameterValue] | None) -> Settings:
+    if not forced:
+        return settings
+    return settings._replace(parameters=tuple(sorted({**dict(settings.parameters), **forced}.items())))
+
+
 def _with(owner: OwnerState, forced: Mapping[str, ParameterValue] | None) -> OwnerState:
     if not forced:
         return owner

@@ -27,6 +27,7 @@ from projections.fold import OwnerState, decode_owner
 from projections.kept_views import Held, KeptViews
 from projections.memory import Memory
 from projections.partition import Quarantine
+from projections.redis_changelog import ChangeLogs
 from projections.redis_scripts import DELTA
 from projections.redis_store import decode_quarantine, read_entries, read_owner, read_record
 from projections.view import OwnerView
@@ -71,6 +72,7 @@ class RedisViews:
         self, client: redis.Redis, tags: Sequence[str], *, base: Parameters = DEFAULTS, most_bytes: int = VIEW_BYTES
     ) -> None:
         self._wires = WirePool(client)
+        self.changelogs = ChangeLogs(self._wires, tags)
         self._tags = list(tags)
         self._base = base
         self._kept = KeptViews(most_bytes)

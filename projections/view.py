@@ -79,7 +79,7 @@ class OwnerView:
         cls, owner: str, history: History, today: Iterable[Memory] = (), base: Parameters = DEFAULTS
     ) -> OwnerView:
         """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
-        hidden = {memory.id: memory for memory in today if memory.purged_at is not None or memory.sensitivity >= SECRET}
+        hidden = hidden_in(today)
         memories = (
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
@@ -264,6 +264,11 @@ def indexed_text(memory: Memory) -> str:
         return ""
     parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
     return "\n".join(part for part in parts if part)
+
+
+def hidden_in(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Those of these records of which no past may show the content either: purged ones and secrets."""
+    return {memory.id: memory for memory in memories if memory.purged_at is not None or memory.sensitivity >= SECRET}
 
 
 def as_hidden_today(memory: Memory, today: Memory) -> Memory:

@@ -19,7 +19,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from events.catalogue import TurnRecorded
-from projections.comparison import curves, life_of
+from projections.comparison import curves
+from projections.life import life_of
 from tests.given import Told, accessed, at, created, mentioned, negated, reinforced, stored
 
 OWNER = "lin-yue"

@@ -30,6 +30,7 @@ ModeOption = Annotated[
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
 FOLDING = "folding the past"
+REPLAYING = "replaying"
 
 
 @app.command(epilog="Example: `engramlog get conv-26 D1:3`")
@@ -175,7 +176,7 @@ def replay(
     json: Json = False,
 ) -> None:
     """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing."""
-    with opened(context) as application:
+    with opened(context) as application, progress(REPLAYING, json) as advance:
         answer = application.replayer.replay(
             owner,
             parameters=parse_settings(set_ or ()),
@@ -185,6 +186,7 @@ def replay(
             mode=mode,
             limit=limit,
             at=at,
+            on_progress=advance,
         )
     show(answer, json, render_store.comparison)
 

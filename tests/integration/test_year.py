@@ -19,9 +19,10 @@ from msgspec.structs import replace
 from consumers.redis_verify import verify_partition
 from events.envelope import Stored
 from events.partitions import partition_of
-from projections.comparison import compare_laws, curves, life_of
+from projections.comparison import compare_laws, curves
 from projections.fold import History, fold_owner
 from projections.laws import LAWS
+from projections.life import life_of
 from projections.memory import FULL, Memory, encode_memory
 from projections.modes import due_levels, lasting, visibility
 from projections.view import OwnerView

@@ -149,6 +149,7 @@ class Curves(BaseModel):
             "times": ["2026-11-11T09:30:00Z", "2026-11-22T09:30:00Z"],
             "laws": {"weighted": EXAMPLE_CURVE},
             "events": [EXAMPLE_TOUCH],
+            "folded_together": 0,
             "position": "3:131",
         }
     )
@@ -160,4 +161,6 @@ class Curves(BaseModel):
     times: list[str] = Field(description="Evenly spaced instants, and two for every event: just before it and at it.")
     laws: dict[str, Curve]
     events: list[Touch]
+    folded_together: int
+    """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
     position: str

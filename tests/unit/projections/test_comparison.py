@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from events.envelope import micros, utc_text
+from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
-from projections.comparison import Touch, compare_laws, curves, life_of, mean_ranks
+from projections.comparison import compare_laws, curves, mean_ranks
 from projections.fold import fold_owner
 from projections.laws import LAWS
+from projections.life import FREE, PER_EVENT, Touch, life_of
 from projections.memory import Memory
 from projections.view import OwnerView
 from tests.given import (
@@ -25,6 +27,7 @@ from tests.given import (
     created,
     deleted,
     folded,
+    linked,
     mentioned,
     merged,
     moment,
@@ -229,6 +232,74 @@ def test_an_event_that_came_late_stands_where_it_happened() -> None:
     ]
     assert touches[1].after.memory is not None
     assert not touches[1].after.memory.is_negated
+
+
+class Counted:
+    """A check that counts the evolutions it is asked at."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        assert done == self.count <= total
+        self.count += 1
+
+
+def evolutions(*told: Told) -> int:
+    """How many the life of a memory takes."""
+    counted = Counted()
+    life_of(stored(told), "m", check=counted)
+    return counted.count
+
+
+def test_what_others_of_its_company_went_through_late_is_not_folded_anew() -> None:
+    """Each of the hundred has its own five late mentions; a fold of all for each late event would take 250,000."""
+    company = [f"x{number}" for number in range(100)]
+    told = [created(day=-1), *(created(of=name, day=-1) for name in company)]
+    told += [linked("m", name, day=0) for name in company]
+    told += [mentioned(of=name, day=9_000 - number) for number in range(5) for name in company]
+    assert evolutions(*told) < 15 * len(told)
+
+
+def test_a_life_of_which_nearly_all_came_late_takes_evolutions_linear_in_its_events(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("projections.life.FREE", 100)
+    monkeypatch.setattr("projections.life.PER_EVENT", 4)
+    for count in (50, 100, 200, 400):
+        told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(count))]
+        assert evolutions(*told) <= 100 + 6 * (count + 1)
+
+
+def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projections.life.FREE", 50)
+    monkeypatch.setattr("projections.life.PER_EVENT", 2)
+    told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(100))]
+    touches = life(*told)
+    assert touches[-1].after.memory == folded(*told).memories["m"]
+    assert sum(one.together for one in touches) == len(told)
+    assert max(one.together for one in touches) > 1
+    assert "events that happened before it and came late" in touches[-1].reason
+    assert [one.before for one in touches[1:]] == [one.after for one in touches[:-1]]
+    assert drawn(*told, until=1)["folded_together"] == len(told) - len(touches)
+
+
+def test_a_life_of_thousands_that_came_late_is_told_touch_by_touch_as_far_as_that_is_free() -> None:
+    told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(152))]
+    assert evolutions(*told) < FREE + PER_EVENT * 153
+    assert {one.together for one in life(*told)} == {1}
+
+
+def test_a_check_stops_a_life_and_its_curves() -> None:
+    def stop(done: int, _total: int) -> None:
+        if done:
+            raise DeadlineExceeded("enough")
+
+    told = [created(), mentioned(day=1)]
+    with pytest.raises(DeadlineExceeded):
+        life_of(stored(told), "m", check=stop)
+    with pytest.raises(DeadlineExceeded):
+        curves(life(*told), at(0), at(2), 5, 0, stop)
 
 
 def test_a_curve_jumps_at_an_event_and_follows_the_law_between_events() -> None:

@@ -1,0 +1,120 @@
+"""An owner's change log as it lies in the store, read pack by pack: whoever asks for a page, or for seqs, holds no more of it.
+
+Packs are named by a number that grows. Only the newest changes: while it is small it is written anew, longer, under a higher
+name. So a place (pack, number) holds for as long as the build does: its entry stands at that number in the first pack whose
+name is at least that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from events.errors import DamagedState, StoreUnavailable
+from events.partitions import LogKeys, partition_of
+from events.redis_wire import WirePool
+from projections.builds import FIRST_BUILD, BuildKeys
+from projections.changelog import Entry, unpack, unpack_seqs
+
+PACKS = 64
+"""Packs that are read at once: about 256 KiB."""
+TRIES = 100
+_T = TypeVar("_T")
+
+
+class Place(NamedTuple):
+    """Where an entry stands."""
+
+    build: str
+    pack: int = 0
+    number: int = 0
+
+
+class ChangeLogs:
+    """The change logs of a store's owners. Safe for threads."""
+
+    def __init__(self, wires: WirePool, tags: Sequence[str]) -> None:
+        self._wires = wires
+        self._tags = list(tags)
+
+    def seqs(self, owner: str) -> list[int]:
+        """Seqs of all of the owner's applied events, in the order of folding; no entry is read."""
+        return [seq for _, raw in self._packs(owner, self.live(owner)) for seq in _readable(owner, raw, unpack_seqs)]
+
+    def entries(
+        self, owner: str, of: str | None = None, *, start: Place | None = None, newest: bool = False
+    ) -> Iterator[tuple[Place, Entry]]:
+        """Entries with their places, the oldest or the newest first, from a place on; `of`: those about one memory.
+
+        Packs without the memory are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
+        """
+        place = start or Place(self.live(owner))
+        name = None if of is None else of.encode()
+        first = True
+        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest):
+            begins, first = (place.number if start and first else None), False
+            if name is not None and name not in raw:
+                continue
+            found = list(enumerate(_readable(owner, raw, _entries)))
+            if begins is not None:
+                found = found[: begins + 1] if newest else found[begins:]
+            for index, entry in reversed(found) if newest else found:
+                if of is None or entry.memory_id == of:
+                    yield Place(place.build, pack, index), entry
+
+    def live(self, owner: str) -> str:
+        """The build that an owner's questions are answered from."""
+        with self._wires.wire() as wire:
+            tag = self._tags[partition_of(owner, len(self._tags))]
+            return (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
+
+    def _packs(self, owner: str, build: str, start: int = 0, *, newest: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Packs by name, from the one that holds a place of this name on."""
+        keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
+        log, last = keys.changelog(owner), 0
+        """`last`: the name of the last pack that was handed out."""
+        vanished = False
+        for _ in range(TRIES):
+            with self._wires.wire() as wire:
+                names = sorted(map(int, wire.call("HKEYS", log)))
+            if newest:
+                holds = next((name for name in names if name >= start), None) if start else None
+                names = [name for name in reversed(names) if holds is None or name <= holds]
+                names = [name for name in names if not last or name < last]
+            else:
+                names = [name for name in names if name >= start and name > last]
+            if vanished and not names:
+                break  # not renamed: its build was dropped
+            for at in range(0, len(names), PACKS):
+                wanted = names[at : at + PACKS]
+                with self._wires.wire() as wire:
+                    packs = wire.call("HMGET", log, *wanted)
+                for name, raw in zip(wanted, packs, strict=True):
+                    if raw is None:  # it was the newest, and has another name by now
+                        vanished = True
+                        break
+                    last = name
+                    yield name, raw
+                else:
+                    continue
+                break
+            else:
+                return
+        raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+
+
+def _entries(raw: bytes) -> list[Entry]:
+    return unpack(raw)[1]
+
+
+def _readable(owner: str, raw: bytes, read: Callable[[bytes], list[_T]]) -> list[_T]:
+    """What a pack holds; raises DamagedState where it cannot be read."""
+    try:
+        return read(raw)
+    except msgspec.MsgspecError as error:
+        raise DamagedState(
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            owner=owner,
+        ) from error
