@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Unpack
 
 from api.accesses import AccessRecorder
@@ -12,7 +11,9 @@ from api.asked import (
     check_query,
     refused,
 )
-from api.scenes import Progress, Scenes
+from api.histories import SCANNED, Histories
+from api.patience import weigh
+from api.scenes import Progress
 from api.searching import (
     FIRST_PAGE,
     Cursor,
@@ -25,11 +26,9 @@ from api.searching import (
     told_filters,
     wish_of,
 )
-from events.envelope import cause_of, from_micros, utc_text
+from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
-from events.partitions import parse_position
-from projections.changelog import describe
 from projections.meaning import EmbeddedQuestion
 from projections.query import Asked, detail, listing, why
 from projections.recall import search
@@ -38,7 +37,7 @@ from projections.senses import Senses
 from projections.wish import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
 
 
-class Reader(Scenes):
+class Reader(Histories):
     """Answers questions about one store's owners. Safe for threads."""
 
     def __init__(
@@ -175,47 +174,12 @@ class Reader(Scenes):
         """Why a memory weighs what it weighs: factors, every change, provenance. Leaves no trace."""
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
+            if scene.past is None:
+                weigh(scene.view.state.entries // SCANNED)
             entries = self.entries(owner, scene)
             answer = why(scene.view, memory, scene.now, entries, scene.partition)
         self._name_actors(owner, answer["changes"], on_progress)
         return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
-
-    def history(
-        self,
-        owner: str,
-        memory_id: str | None = None,
-        *,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """The change log of a memory, or of the whole owner."""
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
-            if memory_id is not None:
-                self.memory(scene, owner, memory_id)
-            entries = self.entries(owner, scene)
-            chain = scene.view.state.chain.hex()
-        changes = [
-            describe(entry, scene.partition) for entry in entries if memory_id is None or entry.memory_id == memory_id
-        ]
-        self._name_actors(owner, changes, on_progress)
-        return {
-            "owner": owner,
-            "id": memory_id,
-            "changes": changes,
-            "chain": chain,
-            "as_of": as_of,
-            "position": scene.position,
-        } | scene.warning
-
-    def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
-        """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
-        seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        causes = {stored.seq: cause_of(stored) for stored in self.stored(owner, seqs, on_progress)}
-        for change in changes:
-            actor, correlation_id = causes.get(parse_position(change["position"])[1], (None, None))
-            change |= {"actor": actor, "correlation_id": correlation_id}
 
     def provenance(
         self,

@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
+from textwrap import indent
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
@@ -197,6 +199,25 @@ def print_json(answer: Any) -> None:
     text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
+    """One JSON object of all pages, as `print_json` prints it, written as they come: `items` of all, the rest of the last."""
+    sys.stdout.flush()
+    write, first, rest = sys.stdout.buffer.write, True, next(pages)  # what cannot be asked is told before anything
+    write(b'{\n  "%s": [' % items.encode())
+    for page in chain([rest], pages):
+        for one in page.pop(items):
+            text = indent(json.dumps(one, ensure_ascii=False, indent=2, default=str), "    ")
+            write((("" if first else ",") + "\n" + text).encode("utf-8", "backslashreplace"))
+            first = False
+        rest = page
+    write(b"]" if first else b"\n  ]")
+    for name, value in rest.items():
+        text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        write(f",\n  {json.dumps(name)}: {text}".encode("utf-8", "backslashreplace"))
+    write(b"\n}\n")
     sys.stdout.buffer.flush()
 
 

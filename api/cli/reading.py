@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -18,10 +19,13 @@ from api.cli.app import (
     Owner,
     app,
     opened,
+    out,
     print_json,
+    print_pages,
     progress,
     show,
 )
+from api.histories import MOST_CHANGES
 from api.replaying import parse_settings
 from events.schema import json_schemas
 
@@ -87,16 +91,40 @@ def history(
     memory_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="A memory; the whole owner without.", show_default=False)
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("-k", "--limit", help="A page of so many changes, 1 to 1000; all without.", show_default=False),
+    ] = None,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", help="The next page: what the one before told.", show_default=False)
+    ] = None,
+    order: Annotated[str, typer.Option("--order", help="oldest or newest first.")] = "oldest",
     as_of: AsOfOption = None,
     after: AfterOption = None,
     everything: AllOption = False,
     json: Json = False,
 ) -> None:
     """The change log: every event, what it decided, the weight before and after. JSON has every entry."""
+    asked: Any = {"order": order, "as_of": as_of, "after": after}
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.reader.history(owner, memory_id, as_of=as_of, after=after, on_progress=advance)
-    title = f"change log of {escape(memory_id or owner)}, {answer['position']}"
-    show(answer, json, lambda told: render.changes(told["changes"], everything=everything, title=title))
+        reader = application.reader
+        if limit is not None or cursor is not None:
+            size = MOST_CHANGES if limit is None else limit
+            pages = iter([reader.history(owner, memory_id, limit=size, cursor=cursor, on_progress=advance, **asked)])
+        else:
+            pages = reader.history_pages(owner, memory_id, on_progress=advance, **asked)
+        if json:
+            print_pages(pages, "changes")
+            return
+        for number, answer in enumerate(pages):
+            title = None if number else f"change log of {escape(memory_id or owner)}, {answer['position']}"
+            show(answer, False, partial(_changes, title, everything))
+            if limit is not None and answer["next"]:
+                out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
+
+
+def _changes(title: str | None, everything: bool, answer: dict[str, Any]) -> None:
+    render.changes(answer["changes"], everything=everything, title=title)
 
 
 @app.command(epilog="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`")

@@ -146,11 +146,16 @@ def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
 
 
 def changes(
-    rows: Sequence[dict[str, Any]], console: Console = out, *, everything: bool = False, title: str = "change log"
+    rows: Sequence[dict[str, Any]],
+    console: Console = out,
+    *,
+    everything: bool = False,
+    title: str | None = "change log",
 ) -> None:
     """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
     shown = [c for c in rows if everything or c["decision"] != "named"]
-    console.print(f"[dim]{title}[/]")
+    if title is not None:
+        console.print(f"[dim]{title}[/]")
     columns = [
         Column("position"),
         Column("time"),

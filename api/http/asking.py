@@ -81,6 +81,18 @@ class AsOfAsked(Question):
     )
 
 
+class HistoryAsked(AsOfAsked):
+    """A page of a change log."""
+
+    limit: int = Field(default=100, description="How many changes a page, 1 to 1000.", examples=[100])
+    cursor: str | None = Field(
+        default=None,
+        description="The next page: what `next` said, with nothing else changed. What was folded meanwhile comes too.",
+        examples=["WyJiMSIsMTMxLDEyLCJhYiJd"],
+    )
+    order: str = Field(default="oldest", description="`oldest` or `newest` first.", examples=["oldest", "newest"])
+
+
 class TimeAsked(AsOfAsked):
     """When, after what, and at which instant weights are computed."""
 

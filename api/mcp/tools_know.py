@@ -41,9 +41,11 @@ class KnowTools:
     ) -> HistoryAnswer:
         """What happened to a memory: every event, what it decided and why, the weight before and after."""
         with self._connection.session() as asked:
-            changes = asked.application.reader.history(asked.owner, memory_key)["changes"]
-        shown = [logged(one) for one in changes[-limit:]]
-        return HistoryAnswer(memory_key=memory_key, total=len(changes), changes=shown)
+            reader = asked.application.reader
+            changes = reader.history(asked.owner, memory_key, limit=limit, order="newest")["changes"]
+            total = reader.count_changes(asked.owner, memory_key)
+        shown = [logged(one) for one in reversed(changes)]
+        return HistoryAnswer(memory_key=memory_key, total=total, changes=shown)
 
     def explain_memory(self, memory_key: MemoryKey) -> Explanation:
         """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""

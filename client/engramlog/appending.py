@@ -11,6 +11,9 @@ from engramlog.reading import get, memory_path
 from engramlog.results import Detail
 from engramlog.wire import Plan, Scope, ask, got, path_of, posted
 
+NEWEST = 50
+"""Changes that are read at a time, to tell what a call did."""
+
 
 def standing(scope: Scope, owner: str, memory_id: str, *, into: str | None = None) -> Plan[Detail]:
     """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away.
@@ -41,11 +44,32 @@ def wrote(scope: Scope, told: Said, events: list[Event], *, about: Sequence[str]
         if not about:
             yield from ask(scope, got(path_of(told.owner, "memories"), limit=1, after=position))
         for memory_id in about:
-            log = yield from ask(scope, got(f"{memory_path(told.owner, memory_id)}/history", after=position))
-            changes += [one for one in log["changes"] if one["event_id"] in ids]
+            changes += yield from _done_to(scope, told.owner, memory_id, answer["receipts"])
     except OwnerQuarantined as held:
         return done | {"quarantined": dict(held.context)}
     return done | {"changes": sorted(changes, key=lambda one: ids.index(one["event_id"]))}
+
+
+def _done_to(
+    scope: Scope, owner: str, memory_id: str, receipts: Sequence[dict[str, Any]]
+) -> Plan[list[dict[str, Any]]]:
+    """What these events did to one memory: its change log is read backwards, as far as the first of them."""
+    ids = {one["event_id"] for one in receipts}
+    positions = [one["position"] for one in receipts]
+    first, after = min(map(_seq, positions)), positions[-1]
+    found: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        asked = {"after": after, "order": "newest", "limit": NEWEST, "cursor": cursor}
+        log = yield from ask(scope, got(f"{memory_path(owner, memory_id)}/history", **asked))
+        found += [one for one in log["changes"] if one["event_id"] in ids]
+        cursor = log["next"]
+        if cursor is None or _seq(log["changes"][-1]["position"]) < first:
+            return found[::-1]
+
+
+def _seq(position: str) -> int:
+    return int(position.partition(":")[2])
 
 
 def told_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: dict[str, Any]) -> Plan[dict[str, Any]]:

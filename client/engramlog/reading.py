@@ -159,11 +159,17 @@ def history(
     as_of: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[History]:
-    """The change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
+    """The whole change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
     whose = scope.whose(owner)
     path = path_of(whose) if memory_id is None else memory_path(whose, memory_id)
-    request = got(f"{path}/history", as_of=spelled(as_of), after=after)
-    return History.model_validate((yield from ask(scope, request)))
+    asked = {"as_of": spelled(as_of), "after": after, "limit": PAGE}
+    log = History.model_validate((yield from ask(scope, got(f"{path}/history", **asked))))
+    changes, cursor = log.changes, log.next
+    while cursor is not None:
+        page = History.model_validate((yield from ask(scope, got(f"{path}/history", cursor=cursor, **asked))))
+        changes, cursor = changes + page.changes, page.next
+        log = page
+    return log.model_copy(update={"changes": changes})
 
 
 def why(

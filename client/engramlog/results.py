@@ -317,6 +317,9 @@ class History(Result):
     id: str | None = None
     changes: list[Change]
     chain: str
+    next: str | None = None
+    """Cursor of a next page; the client reads all of them."""
+    order: str = "oldest"
 
 
 class Deleted(Result):

@@ -199,3 +199,22 @@ def test_what_is_told_of_a_quarantined_owner_waits_and_says_so(memory: Any, runn
     assert [one.quarantined["position"] for one in (added, negated)] == [stuck, stuck]
     assert (added.changes, negated.changes, gone.deleted, sorted(gone.waiting)) == ([], [], [], sorted(kept))
     assert memory.get_all().quarantined["position"] == stuck
+
+
+def test_a_history_of_many_pages_is_read_whole(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    added = memory.add("I drink coffee")
+    for _ in range(4):
+        memory.reinforce(added.id)
+    whole = memory.history(added.id).changes
+    monkeypatch.setattr("engramlog.reading.PAGE", 2)
+    paged = memory.history(added.id)
+    assert (paged.changes, paged.next, len(whole)) == (whole, None, 5)
+
+
+def test_what_a_call_did_is_told_however_much_came_after_it(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engramlog.appending.NEWEST", 2)
+    key = "said-once"
+    first = memory.add("I drink coffee", memory_id="coffee", key=key)
+    for _ in range(5):
+        memory.reinforce("coffee")
+    assert memory.add("I drink coffee", memory_id="coffee", key=key).changes == first.changes != []

@@ -14,6 +14,7 @@ from api.http.asking import (
     AsOfAsked,
     DeletionOfOne,
     GetAsked,
+    HistoryAsked,
     ListAsked,
     MemoryId,
     Negation,
@@ -47,9 +48,11 @@ def why(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[
     return Json(application.reader.why(owner, memory_id, **asked.model_dump()))
 
 
-@router.get("/{memory_id}/history", summary="History", responses=documented(History, "Its change log.", 404, 409, 504))
-def history(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[AsOfAsked, Query()]) -> Response:
-    """The memory's change log: every event, what it decided, the weight before and after."""
+@router.get(
+    "/{memory_id}/history", summary="History", responses=documented(History, "A page of its change log.", 404, 409, 504)
+)
+def history(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[HistoryAsked, Query()]) -> Response:
+    """The memory's change log, page by page: every event, what it decided, the weight before and after."""
     return Json(application.reader.history(owner, memory_id, **asked.model_dump()))
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.asked import check_mode, refused
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AskedParts, AsOfAsked, Merging, Owner, Replaying, SearchAsked
+from api.http.asking import Asked, AskedParts, HistoryAsked, Merging, Owner, Replaying, SearchAsked
 from api.http.shapes import EXAMPLE_EFFECT_OF_MERGE, Effects, Found, History, OwnerStats, Replayed
 from events.parameters import problem_with
 
@@ -28,9 +28,9 @@ def search(parts: AskedParts, owner: Owner, asked: Annotated[SearchAsked, Query(
     return Json(answer)
 
 
-@router.get("/history", summary="History", responses=documented(History, "The owner's change log.", 409, 504))
-def history(application: Asked, owner: Owner, asked: Annotated[AsOfAsked, Query()]) -> Response:
-    """Every change to any of the owner's memories, in the order of folding, and the head of the owner's hash chain."""
+@router.get("/history", summary="History", responses=documented(History, "A page of the owner's change log.", 409, 504))
+def history(application: Asked, owner: Owner, asked: Annotated[HistoryAsked, Query()]) -> Response:
+    """Changes to any of the owner's memories, in the order of folding, page by page; the head of the owner's hash chain."""
     return Json(application.reader.history(owner, **asked.model_dump()))
 
 

@@ -160,13 +160,15 @@ EXAMPLE_EFFECT_OF_MERGE: Example = {
 
 
 class History(BaseModel):
-    """The change log of a memory or of an owner, and the head of the owner's hash chain."""
+    """A page of the change log of a memory or of an owner, and the head of the owner's hash chain."""
 
     model_config = exampled(
         {
             "owner": "alice",
             "id": "coffee",
             "changes": [EXAMPLE_CHANGE],
+            "next": "WyJiMSIsMTMxLDEyLCJhYiJd",
+            "order": "oldest",
             "chain": "5f0c…",
             "as_of": None,
             "position": "3:131",
@@ -176,6 +178,9 @@ class History(BaseModel):
     owner: str
     id: str | None
     changes: list[Change]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+    order: str
     chain: str
     as_of: str | None
     position: str
