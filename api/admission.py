@@ -6,7 +6,8 @@ Each class of work has a lane of its own and threads of its own: nothing heavy e
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +19,10 @@ from api.patience import NeedsHeavyLane, Patience, with_patience
 from api.work import Work
 from events.errors import EngramlogError, StoreUnavailable
 
+QUIET_SECONDS = 1.0
+"""How long no heavy question must have run until the process is taken for quiet."""
+SENDING = 2
+"""Threads that make the pieces of answers that are being sent."""
 _T = TypeVar("_T")
 Gone = Callable[[], Any]
 """Makes an awaitable that ends once nobody waits for the answer any more."""
@@ -36,6 +41,8 @@ class AdmissionLimits(NamedTuple):
     append: LaneLimits = LaneLimits(16, 16, 1_024, 1_024)
     heavy: LaneLimits = LaneLimits(2, 1, 64, 16)
     watch: LaneLimits = LaneLimits(4, 4, 256, 256)
+    stream: LaneLimits = LaneLimits(8, 2, 0, 0)
+    """Answers that are being sent piece by piece: what they are made of is held until they are taken."""
     heavy_seconds: float = 30.0
 
 
@@ -49,16 +56,22 @@ class Admission:
         on_refused: Callable[[str], None] = lambda _work: None,
         on_quiet: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_refused` is told the class of each question that was refused; `on_quiet` is called when the last heavy one ended."""
+        """`on_refused` is told the class of each question that was refused.
+
+        `on_quiet` is called in a thread once heavy questions have run, and none did for `QUIET_SECONDS`.
+        """
         self._limits = limits
         self.lanes = {
             work: Lane(work.value, getattr(limits, work.value), on_refused)
-            for work in (Work.LIGHT, Work.APPEND, Work.HEAVY, Work.WATCH)
+            for work in (Work.LIGHT, Work.APPEND, Work.HEAVY, Work.STREAM, Work.WATCH)
         }
         self._threads: dict[Work, CapacityLimiter] = {}
+        self._sending: CapacityLimiter | None = None
         self._on_quiet = on_quiet
         self._in_hand: set[Patience] = set()
         self._closing = False
+        self._quiet: asyncio.TimerHandle | None = None
+        self.quiet_seconds = QUIET_SECONDS
 
     async def run(self, work: Work, owner: str, call: Callable[[], _T], gone: Gone | None = None) -> _T:
         """What `call` returns, run in a thread of its lane once there is a place.
@@ -103,7 +116,30 @@ class Admission:
             finally:
                 self._in_hand.discard(patience)
                 if heavy and not self._in_hand:
-                    self._on_quiet()
+                    self._await_quiet()
+
+    async def place(self, work: Work, owner: str) -> AsyncExitStack:
+        """A place in a lane, until it is closed. Raises TooManyRequests."""
+        stack = AsyncExitStack()
+        await stack.enter_async_context(self.lanes[work].place(owner))
+        return stack
+
+    async def pieces(self, made: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces of an answer, each made in a thread of those that only do this."""
+        if self._sending is None:
+            self._sending = CapacityLimiter(SENDING)
+        while (piece := await run_sync(next, made, None, limiter=self._sending)) is not None:
+            yield piece
+
+    def _await_quiet(self) -> None:
+        if self._quiet is not None:
+            self._quiet.cancel()
+        self._quiet = asyncio.get_running_loop().call_later(self.quiet_seconds, self._be_quiet)
+
+    def _be_quiet(self) -> None:
+        self._quiet = None
+        if not self._in_hand and not self._closing:
+            asyncio.get_running_loop().run_in_executor(None, self._on_quiet)
 
     def _limiter(self, work: Work) -> CapacityLimiter:
         """The threads of a lane; made on the event loop that they serve."""

@@ -17,6 +17,8 @@ class Work(Enum):
     """A moment, whatever the owner's size."""
     HEAVY = "heavy"
     """Folds, reads or writes all of an owner, or of the store."""
+    STREAM = "stream"
+    """Heavy, and answered piece by piece: it also has a place among those that are being sent."""
     APPEND = "append"
     """Writes events of any owners: shared by all producers."""
     WATCH = "watch"
@@ -79,7 +81,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_MEMORY}/compare"): Work.HEAVY,
     ("GET", f"{_OWNER}/map"): Work.HEAVY,
     ("GET", f"{_MEMORY}/uses"): Work.HEAVY,
-    ("GET", f"{_OWNER}/export"): Work.HEAVY,
+    ("GET", f"{_OWNER}/export"): Work.STREAM,
     ("POST", f"{_OWNER}/extract"): Work.HEAVY,
     ("POST", f"{_OWNER}/cleanup"): Work.HEAVY,
     ("POST", f"{_OWNER}/episodes"): Work.HEAVY,

@@ -20,6 +20,7 @@ from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from ops.admission import admission_limits
 from ops.keeper import Keeper
+from ops.memory import give_back
 from ops.settings import Settings
 from ops.token import admits_of
 
@@ -42,7 +43,7 @@ class SdkLog(logging.Handler):
 
 def _served(connection: Connection, settings: Settings, tell: Tell) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
-    return MemoryServer(connection, tell, Admission(admission_limits(settings)))
+    return MemoryServer(connection, tell, Admission(admission_limits(settings), on_quiet=give_back))
 
 
 def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:

@@ -21,6 +21,7 @@ from api.http.serve import check_host, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
 from ops.embedders import meanings_of
+from ops.memory import give_back
 from ops.models import model_of
 from ops.settings import Settings
 from ops.standstill import Standstill
@@ -123,7 +124,7 @@ def _serve(
     model = model_of(settings)
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
-    app = create_app(application, admits=admits, admission=admission_limits(settings))
+    app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
     server = serve(app, settings.host, settings.port)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")

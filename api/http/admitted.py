@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from api.admission import Admission
 from api.http.parsing import BodyRoute
+from api.http.streamed import Pieces
 from api.work import Work, work_of_route
 
 _REQUEST = "request_in_hand"
@@ -42,8 +43,13 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     @wraps(endpoint)
     async def admitted(**given: Any) -> Response:
         request: Request = given.pop(_REQUEST)
-        run = admission_of(request).run
-        return await run(work, given.get("owner", ""), partial(endpoint, **given), partial(_disconnected, request))
+        admission, owner = admission_of(request), given.get("owner", "")
+        call, gone = partial(endpoint, **given), partial(_disconnected, request)
+        if work is not Work.STREAM:
+            return await admission.run(work, owner, call, gone)
+        async with await admission.place(work, owner) as place:
+            answer: Pieces = await admission.run(Work.HEAVY, owner, call, gone)
+            return answer.placed(admission, place.pop_all())
 
     told = signature(endpoint)
     asked = Parameter(_REQUEST, Parameter.KEYWORD_ONLY, annotation=Request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 
@@ -66,6 +66,7 @@ def create_app(
     admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
     in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
     patience: Patience = Patience(),  # noqa: B008 - immutable
+    on_quiet: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
@@ -81,7 +82,7 @@ def create_app(
         on_closed=lambda reason: metrics.feed_closed.labels(reason).inc(),
     )
     metrics.feed_clients.set_function(lambda: feeds.clients)
-    admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc())
+    admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc(), on_quiet=on_quiet)
     metrics.watch_lanes(admitted.lanes.values())
 
     @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event as Flag
@@ -13,7 +14,8 @@ from httpx import Response
 
 from api.admission import AdmissionLimits
 from api.lane import LaneLimits
-from tests.given_http import HttpStore, app_of, client_of, created, http_store
+from api.work import Work
+from tests.given_http import SHOWN, HttpStore, app_of, client_of, created, http_store
 
 SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))
 REPLAYS = 60
@@ -130,3 +132,57 @@ def test_light_questions_of_one_owner_leave_threads_to_the_others(
         statuses = [one.result(PATIENT).status_code for one in asked]
     assert held.most <= SMALL.light.of_owner
     assert set(statuses) == {200, 429}
+
+
+def test_an_export_holds_its_place_until_it_is_taken_and_no_longer(store: HttpStore) -> None:
+    app = app_of(store.application, admission=SMALL._replace(stream=LaneLimits(1, 1, 0, 0)))
+    lane = app.state.admission.lanes[Work.STREAM]
+    headers = [(name.encode(), value.encode()) for name, value in {**SHOWN, "host": "127.0.0.1"}.items()]
+    scope = {
+        "type": "http",
+        "scheme": "http",
+        "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 50_000),
+        "method": "GET",
+        "path": "/v1/owners/bob/export",
+        "raw_path": b"/v1/owners/bob/export",
+        "query_string": b"",
+        "headers": headers,
+    }
+
+    async def story() -> None:
+        taking, taken = asyncio.Event(), asyncio.Event()
+        statuses: list[int] = []
+
+        async def receive() -> dict[str, Any]:
+            await asyncio.Event().wait()  # no body, and nobody goes
+            return {}
+
+        async def slowly(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            elif message.get("body"):
+                assert statuses == [200], message["body"]
+                taking.set()
+                await taken.wait()
+
+        async def quickly(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        first = asyncio.create_task(app(dict(scope), receive, slowly))
+        await taking.wait()
+        assert lane.running == 1
+        await app(dict(scope), receive, quickly)
+        assert statuses == [200, 429]
+        taken.set()
+        await first
+        assert lane.running == 0
+        await app(dict(scope), receive, quickly)
+        assert (statuses[-1], lane.running) == (200, 0)
+
+    async def whole() -> None:
+        async with asyncio.timeout(PATIENT):
+            await story()
+
+    asyncio.run(whole())

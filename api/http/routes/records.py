@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import Field
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
@@ -21,6 +21,7 @@ from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.http.shapes import DeletedMany, RecordsImported
 from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
+from api.http.streamed import Pieces
 from api.importing_records import RecordOptions
 from api.records import FORMATS
 from events.errors import ConcurrencyError, RequestTooLarge
@@ -69,7 +70,7 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
     "/export",
     summary="Export",
     responses=_EXPORTED | problems(409, 504),
-    response_class=StreamingResponse,
+    response_class=Pieces,
     status_code=200,
 )
 def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
@@ -84,7 +85,7 @@ def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query
     if found.warning:
         headers["engramlog-quarantined"] = found.warning["quarantined"]["position"]
     kind = "text/markdown; charset=utf-8" if asked.format == "text" else "application/x-ndjson"
-    return StreamingResponse(_joined(found.pieces()), media_type=kind, headers=headers)
+    return Pieces(_joined(found.pieces()), kind, headers)
 
 
 def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:

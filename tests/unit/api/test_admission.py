@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from threading import Event as Flag
 from threading import current_thread
 from typing import Any
@@ -178,5 +178,47 @@ def test_a_server_that_stops_ends_heavy_questions_and_takes_no_more() -> None:
             await question
         with pytest.raises(StoreUnavailable):
             await admission.run(Work.LIGHT, "a", lambda: None)
+
+    told(story)
+
+
+def test_quiet_is_told_once_heavy_questions_have_run_and_none_does() -> None:
+    told_quiet = Flag()
+
+    async def whole() -> None:
+        admission = Admission(SMALL._replace(heavy=LaneLimits(2, 2, 0, 0)), on_quiet=told_quiet.set)
+        admission.quiet_seconds = 0.0
+        await admission.run(Work.LIGHT, "a", lambda: None)
+        release, started = Flag(), Flag()
+        long = asyncio.create_task(
+            admission.run(Work.HEAVY, "a", lambda: (started.set(), release.wait(PATIENT))[1])  # type: ignore[func-returns-value]
+        )
+        await until(started.is_set)
+        await admission.run(Work.HEAVY, "a", lambda: None)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not told_quiet.is_set()
+        release.set()
+        await long
+        async with asyncio.timeout(PATIENT):
+            await until(told_quiet.is_set)
+
+    asyncio.run(whole())
+
+
+def test_pieces_are_made_one_at_a_time_as_they_are_taken() -> None:
+    async def story(admission: Admission) -> None:
+        made: list[int] = []
+
+        def pieces() -> Iterator[bytes]:
+            for number in range(3):
+                made.append(number)
+                yield b"%d" % number
+
+        taken = []
+        async for piece in admission.pieces(pieces()):
+            taken.append(piece)
+            assert len(made) == len(taken)
+        assert taken == [b"0", b"1", b"2"]
 
     told(story)
