@@ -20,7 +20,7 @@ from projections.evolve import evolve, parameters_of
 from projections.memory import Memory
 from projections.scene import Settings
 
-PROJECTION_VERSION = 3
+PROJECTION_VERSION = 4
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text
+from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text, listed
 
 _PROFESSION = (
     r"(?:accountant|actor|actress|analyst|architect|artist|attorney|baker|barber|barista|bartender|biologist|builder"
@@ -20,6 +20,15 @@ _PROFESSION = (
 _ARTICLE = re.compile(rf"an? (?:[\w-]{{1,20}} ){{0,2}}?{_PROFESSION}")
 _ARTICLES = ("m a ", "m an ", "s a ", "s an ")
 _HEADS = (" am", "i'm", "i’m", " is", " was", "'s", "’s", " as")
+
+WORK = frozenset(listed("work, works, worked, working, job, profession, occupation, title"))
+STUDY = frozenset(
+    listed("""
+    graduate, graduated, graduating, degree, bachelor, bachelors, master, masters, major, majored, majoring, thesis
+    dissertation, study, studies, studied, studying, student
+    """)
+)
+"""One of these words stands in every text that the English rules below can match."""
 
 _OCCUPATION = re.compile(
     r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
@@ -46,13 +55,13 @@ SIGNS_ZH = (
 
 _IS_PROFESSION_ZH = re.compile(
     r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
-    rf"[^，。！？\n]{{0,8}}?(?:{_PROFESSION_ZH})"
+    rf"[^,，。!！?？\n]{{0,8}}?(?:{_PROFESSION_ZH})"
 )
 _BACKGROUND_ZH = re.compile(
     r"(?:职业|专业|学历|岗位|职位|职务)(?:是|为|[:：])|[我他她]的?工作(?:单位)?(?:是|为|[:：])"
-    r"|在(?<!现在)[^，。！？\n在找哪么想]{1,16}(?:工作|上班|任职|就职|教书|实习)(?!日)|毕业于|(?:大学|学院|中学|高中|专业|本科|硕士|博士)毕业|就读"
-    r"|主修|攻读|从事[^，。！？\n]{1,12}(?:工作|行业)|担任|(?:本科|硕士|博士|大专)学[历位]"
-    r"|在(?<!现在)[^，。！？\n在哪么]{1,12}(?:大学|学院|中学|高中)[^，。！？\n]{0,4}(?:读|上学|学习)"
+    r"|在(?<!现在)[^,，。!！?？\n在找哪么想]{1,16}(?:工作|上班|任职|就职|教书|实习)(?!日)|毕业于|(?:大学|学院|中学|高中|专业|本科|硕士|博士)毕业|就读"
+    r"|主修|攻读|从事[^,，。!！?？\n]{1,12}(?:工作|行业)|担任|(?:本科|硕士|博士|大专)学[历位]"
+    r"|在(?<!现在)[^,，。!！?？\n在哪么]{1,12}(?:大学|学院|中学|高中)[^,，。!！?？\n]{0,4}(?:读|上学|学习)"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from projections.sensitivity_numbers import regions
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text
+from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text, listed
 
 _EMAIL = re.compile(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
 _LOCAL_PART = re.compile(
@@ -31,6 +31,15 @@ _CALLED_PHONE = re.compile(
     r"|his number|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
     r"(?:\s{0,4}(?:\bis|\bwas|[:：=]|就?是|为))?\s{0,4}(?P<number>[0-9(][0-9 ().-]{4,20}[0-9])(?![0-9]|\s?[元块])"
 )
+CONTACTS = frozenset(listed("qq, wechat, weixin, telegram, skype"))
+PLACES = frozenset(
+    listed("""
+    live, lives, lived, living, reside, resides, resided, residing, stay, stays, staying, move, moved, moving
+    located, delivered, shipped, ship, deliver, mail, address, box
+    """)
+)
+"""One of these words stands in every English text that the rules for messengers and addresses can match."""
+PLACES_ZH = "大道|胡同|住在|家在|路|街|巷|弄|址|微信"
 _MESSENGER = re.compile(
     r"(?:qq(?<![a-z]qq)号?(?:码)?\s?(?:就?是|为|is|[:：])?\s?[1-9][0-9]{4,10}(?![0-9])"
     r"|(?:微信|wechat|weixin|telegram|skype)(?:号|\s?id)?\s?(?:就?是|为|is|[:：])\s?"
@@ -56,7 +65,7 @@ _NUMBER_ZH = "[0-9一二三四五六七八九十百零〇]"
 _ROAD_ZH = re.compile(rf"(?:路|街|大道|巷|弄|胡同|街道)\s?{_NUMBER_ZH}{{1,5}}\s?[号弄](?![线车楼选])")
 _BUILDING_ZH = re.compile(
     rf"(?:号楼(?<={_NUMBER_ZH}号楼)|[栋幢座](?<={_NUMBER_ZH}[栋幢座])|单元(?<={_NUMBER_ZH}单元))"
-    r"(?:[^，。；！？\n]{0,8}?[0-9]{1,4}\s?(?:室|号房|户|单元)|\s?[0-9]{3,4}(?![0-9]))"
+    r"(?:[^,，。;；!！?？\n]{0,8}?[0-9]{1,4}\s?(?:室|号房|户|单元)|\s?[0-9]{3,4}(?![0-9]))"
 )
 _CALLED_ADDRESS_ZH = re.compile(
     r"(?:地址|住址|住在|家在)(?:就?是|为|[:：])?\s?(?=[\u4e00-\u9fff]{1,12}?[省市区县镇乡])[\u4e00-\u9fff]{4,40}?"
@@ -88,9 +97,9 @@ def _digits(number: str) -> int:
 RULES = (
     Rule("e-mail", 2, Sign.AT, holds_email),
     Rule("telephone", 2, Sign.SEVEN_DIGITS, holds_phone),
-    Rule("messenger", 2, Sign.DIGIT, found_in_lower(_MESSENGER)),
+    Rule("messenger", 2, Sign.CONTACT | Sign.ZH_PLACE, found_in_lower(_MESSENGER)),
     Rule("address", 2, Sign.DIGIT, found_in_text(_STREET, _STATE_AND_ZIP)),
-    Rule("address", 2, Sign.DIGIT, found_in_lower(_LIVES, _BOX)),
+    Rule("address", 2, Sign.PLACE, found_in_lower(_LIVES, _BOX)),
     Rule("address", 2, Sign.ZH_DIGIT, found_in_text(_BUILDING_ZH)),
     Rule("address", 2, Sign.ZH_PLACE, found_in_text(_ROAD_ZH, _CALLED_ADDRESS_ZH)),
 )

@@ -7,8 +7,8 @@ import re
 _RUN = re.compile(r"[0-9][0-9 ().-]{6,}")
 _CARD = re.compile(
     r"(?<![0-9A-Za-z_.#$€£¥+-])(?:"
-    r"[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"  # 13 to 19 digits in fours, or unbroken
-    r"|3[47][0-9]{2}([ -])[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ -])[0-9]{6}\3[0-9]{4}"  # 4-6-5, 4-6-4
+    r"[2-6][0-9]{3}([ .-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"  # 13 to 19 digits in fours, or unbroken
+    r"|3[47][0-9]{2}([ .-])[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ -])[0-9]{6}\3[0-9]{4}"  # 4-6-5, 4-6-4
     r")(?![0-9A-Za-z_-]|\.[0-9]| [0-9]{4})"
 )
 # Issuers by prefix and length (ISO/IEC 7812): UnionPay, Visa, Mastercard, American Express, Discover, JCB, Diners, Mir.
@@ -17,7 +17,8 @@ _ISSUER = re.compile(
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|220[0-4]\d{12}"
 )
 _IBAN = re.compile(
-    r"(?<![0-9A-Za-z])[A-Za-z]{2}[0-9]{2}(?: ?[0-9A-Za-z]{4}){2,7}(?: ?[0-9A-Za-z]{1,3})?(?![0-9A-Za-z])"
+    r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![0-9A-Za-z][A-Za-z]{2}[0-9])[0-9](?: ?[0-9A-Za-z]{4}){2,7}"
+    r"(?: ?[0-9A-Za-z]{1,3})?(?![0-9A-Za-z])"
 )
 _IBAN_LENGTHS_TEXT = """
 AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27
@@ -49,7 +50,7 @@ def holds_card_number(text: str) -> bool:
     """Whether a number of a known issuer's prefix and length passes the Luhn check."""
     for start, end in regions(text):
         for match in _CARD.finditer(text, start, end):
-            digits = re.sub("[ -]", "", match[0])
+            digits = re.sub("[ .-]", "", match[0])
             if _ISSUER.fullmatch(digits) and luhn(digits):
                 return True
     return False
@@ -57,7 +58,7 @@ def holds_card_number(text: str) -> bool:
 
 def holds_iban(text: str) -> bool:
     """Whether a bank account number of its country's length has the remainder 1 of 97 (ISO 13616)."""
-    return any(iban(match[0].replace(" ", "")) for match in _IBAN.finditer(text))
+    return any(iban(text[match.start() - 2 : match.end()].replace(" ", "")) for match in _IBAN.finditer(text))
 
 
 def holds_chinese_id(text: str) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_rule import Rule, Sign, found_in_lower
+from projections.sensitivity_rule import Rule, Sign, found_in_lower, listed
 
+WORDS = listed("password, passwords, passwd, passwds, passphrase, passphrases, passcode, passcodes, pwd, pwds, phrase")
+WORDS_ZH = ("密码", "口令", "通行码", "助记词")
 _WORD = re.compile(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 _CHANGING = frozenset(["change", "changed", "changing", "set", "reset", "update", "updated", "switched", "made"])
@@ -31,11 +33,11 @@ _BESIDE = re.compile(rf"\s{{1,4}}{_VALUE}")
 _ZH_WORD = "(?:密码|口令|通行码)"
 _ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
 _ZH_VALUE = r"[\"'“「‘]?(?P<value>[!-~]{4,64}|[零〇一二三四五六七八九幺]{4,16})(?P<after>.{0,3})"
-_ZH_SAID = re.compile(rf"{_ZH_WORD}[^，。；：:！？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
+_ZH_SAID = re.compile(rf"{_ZH_WORD}[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
 _ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[\u4e00-\u9fff]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
 _ZH_BESIDE = re.compile(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
 _ZH_BEFORE = re.compile(
-    r"(?<![!-~])(?P<value>[!-~]{4,64})[”」]?(?P<after>)\s?(?:就?是|为)[我你他她咱]?们?[的家]?[^，。；！？\n]{0,8}密码"
+    r"(?<![!-~])(?P<value>[!-~]{4,64})[”」]?(?P<after>)\s?(?:就?是|为)[我你他她咱]?们?[的家]?[^,，。;；!！?？\n]{0,8}密码"
 )
 _ZH_UNIT = re.compile("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
 
@@ -46,15 +48,19 @@ _SEED_PHRASE = re.compile(
 
 # Names of methods and formats, counts, ordinals: they hold digits and are said of passwords.
 _TECHNICAL = re.compile(
-    r"(?:sha|md|aes|rsa|des|3des|utf|base|wpa|wep|argon|pbkdf|blake|rfc|iso|oauth|http|v|ed|totp|fido|web)[-_]?\d[\w./-]*"
-    r"|\d+(?:st|nd|rd|th|x|s|k|am|pm|%|fa|\+)?|\d+-?(?:chars?|characters?|digits?|letters?|bits?|bytes?|days?|months?|times?)",
+    r"(?:sha|md|aes|rsa|des|3des|utf|base|wpa|wep|argon|pbkdf|blake|rfc|iso|oauth|http|v|ed|totp|fido"
+    r"|web)[-_]?\d[\w./-]*"
+    r"|\d+(?:st|nd|rd|th|x|s|k|am|pm|%|fa|\+)?|\d+-?(?:chars?|characters?|digits?|letters?|bits?|bytes?|days?|months?"
+    r"|times?)",
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"(?:pbkdf2|scrypt|argon2|bcrypt|sha)\w*[:$]|[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]|[*•x._-]+$"
+    r"(?:pbkdf2|scrypt|argon2|bcrypt|sha)\w*[:$]|[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]"
+    r"|[*•x._-]+$"
 )
 _PLACEHOLDER = re.compile(
-    r"your|pass|pwd|secret|example|test|user|admin|change|here|xxx|\*\*|hash|field|input|type|string|require|enter|valid"
+    r"your|pass|pwd|secret|example|test|user|admin|change|here|xxx|\*\*|hash|field|input|type|string|require|enter"
+    r"|valid"
     r"|confirm|new|old|demo|sample|dummy|root|key|token|login|null|none|true|false|undefined|self|request|hidden|redact"
     r"|encrypt|env|abc",
     re.IGNORECASE,
@@ -186,6 +192,6 @@ def _zh_value(match: re.Match[str], letters: bool) -> bool:
 
 RULES = (
     Rule("password", 3, Sign.PASSWORD, says_password),
-    Rule("password-zh", 3, Sign.ZH_PASSWORD, says_password_in_chinese),
-    Rule("recovery-phrase", 3, Sign.PASSWORD | Sign.ZH_PASSWORD, found_in_lower(_SEED_PHRASE)),
+    Rule("password-zh", 3, Sign.ZH_SECRET, says_password_in_chinese),
+    Rule("recovery-phrase", 3, Sign.PASSWORD | Sign.ZH_SECRET, found_in_lower(_SEED_PHRASE)),
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from projections.sensitivity_beside import pieces
 from projections.sensitivity_numbers import holds_card_number, holds_chinese_id, holds_iban
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text
+from projections.sensitivity_rule import LONG, Rule, Sign, found_in_lower, found_in_text, listed
 
 _ABOUT = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
 _IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
@@ -35,7 +36,8 @@ _ASSIGNED_KEY = re.compile(
 )
 _CLOUD_SECRET = re.compile(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
 _KIND_OF_KEY = re.compile(
-    r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery|secret"
+    r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery"
+    r"|secret"
     r"|session|signing|subscription|webhook)[ _-]?$"
 )
 _LICENCE = re.compile(r"(?=.*[0-9])(?:[a-z0-9]{4,6}-){3,7}[a-z0-9]{4,6}")
@@ -87,12 +89,16 @@ _PASSPORT = re.compile(
 )
 
 
-def holds_api_key(text: str, lower: str) -> bool:
-    """Whether the text holds a key by its issuer's prefix, or a random-looking value called a key, token or secret."""
+def holds_issued_token(text: str, _lower: str) -> bool:
+    """Whether the text holds a key by its issuer's prefix."""
+    text = " ".join(run for run in text.split() if len(run) >= LONG)
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
-    if any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text)):
-        return True
+    return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
+
+
+def holds_named_key(_text: str, lower: str) -> bool:
+    """Whether the text holds a random-looking value called a key, a token or a secret."""
     if _CLOUD_SECRET.search(lower):
         return True
     for match in _ASSIGNED_KEY.finditer(lower):
@@ -117,8 +123,15 @@ def holds_login_in_url(text: str, _lower: str) -> bool:
     return False
 
 
+CODES = listed("pin, cvv, cvv2, cvc, cvc2, otp, code, passcode, combination")
+
+
 def holds_pin(text: str, lower: str) -> bool:
     """Whether the text holds the digits of a PIN, a one-time code, a door code or a combination."""
+    return any(_pin_in(piece.text, piece.lower) for piece in pieces(text, lower, CODES, before=40))
+
+
+def _pin_in(text: str, lower: str) -> bool:
     for match in _PIN.finditer(lower):
         own = not _OWNERS.isdisjoint(lower[max(0, match.start() - 40) : match.start()].split()[-3:])
         if own:
@@ -145,21 +158,18 @@ def _looks_random(value: str) -> bool:
     return False
 
 
-def holds_identity_number(text: str, lower: str) -> bool:
-    """Whether the text holds a Chinese identity number, a social security number or a passport number."""
-    return holds_chinese_id(text) or _SSN.search(lower) is not None or _PASSPORT.search(lower) is not None
-
-
 RULES = (
-    Rule("private-key", 3, Sign.DIGIT, found_in_text(_PRIVATE_KEY)),
-    Rule("api-key", 3, Sign.DIGIT, holds_api_key),
-    Rule("json-web-token", 3, Sign.DIGIT, found_in_text(_JWT)),
+    Rule("private-key", 3, Sign.LONG, found_in_text(_PRIVATE_KEY)),
+    Rule("api-key", 3, Sign.LONG, holds_issued_token),
+    Rule("api-key", 3, Sign.KEY | Sign.ZH_SECRET, holds_named_key),
+    Rule("json-web-token", 3, Sign.LONG, found_in_text(_JWT)),
     Rule("login-in-url", 3, Sign.AT, holds_login_in_url),
-    Rule("pin", 3, Sign.DIGIT, holds_pin),
+    Rule("pin", 3, Sign.CODE, holds_pin),
     Rule("pin-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_CODE)),
     Rule("card-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_card_number(text)),
     Rule("iban", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_iban(text)),
-    Rule("account-number", 3, Sign.DIGIT, found_in_lower(_ACCOUNT)),
+    Rule("account-number", 3, Sign.NUMBER, found_in_lower(_ACCOUNT)),
     Rule("account-number-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_ACCOUNT)),
-    Rule("identity-number", 3, Sign.SEVEN_DIGITS, holds_identity_number),
+    Rule("identity-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_chinese_id(text)),
+    Rule("identity-number", 3, Sign.NUMBER, found_in_lower(_SSN, _PASSPORT)),
 )

@@ -1,0 +1,73 @@
+"""Where a text is worth reading closely: pieces about the words that go with a secret. Pure.
+
+A piece has an end and pieces are at most one for each `SPACING` characters and a few, so all of them together are a few times
+as long as the text, however often a word stands in it: time grows in step with the length of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+BEFORE, AFTER = 56, 96
+"""Characters that are read before a word and after it, within its lines."""
+FREE, SPACING = 16, 32
+"""Where more words stand than `FREE` and one for each `SPACING` characters, the last of those that crowd is read."""
+
+
+class Piece(NamedTuple):
+    """A part of a folded text about a word: as written, in lower case, and where the word stands in it."""
+
+    text: str
+    lower: str
+    at: int
+    end: int
+
+    @property
+    def before(self) -> str:
+        """What stands before the word, in lower case."""
+        return self.lower[: self.at]
+
+    @property
+    def after(self) -> str:
+        """What stands after the word, in lower case."""
+        return self.lower[self.end :]
+
+    @property
+    def word(self) -> str:
+        """The word itself, in lower case."""
+        return self.lower[self.at : self.end]
+
+
+def pieces(text: str, lower: str, words: Iterable[str], before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
+    """About each place of the words, in reading order. A Latin word counts only where no letter stands beside it."""
+    for start, end in _places(lower, words):
+        first = max(0, start - before, lower.rfind("\n", max(0, start - before), start) + 1)
+        last = _line_end(lower, end, min(len(lower), end + after))
+        yield Piece(text[first:last], lower[first:last], start - first, end - first)
+
+
+def _places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    found: dict[int, int] = {}
+    for word in words:
+        at = lower.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not word.isascii() or not (_letter(lower, at - 1) or _letter(lower, end)):
+                found[end] = min(at, found.get(end, at))
+            at = lower.find(word, end)
+    if len(found) > FREE + len(lower) // SPACING:
+        found = dict({end // SPACING: (end, found[end]) for end in sorted(found)}.values())
+    return [(found[end], end) for end in sorted(found)]
+
+
+def _letter(lower: str, at: int) -> bool:
+    return 0 <= at < len(lower) and "a" <= lower[at] <= "z"
+
+
+def _line_end(lower: str, start: int, limit: int) -> int:
+    """The end of the line, or of the next one where nothing but signs stand on the rest of this."""
+    end = lower.find("\n", start, limit)
+    if end >= 0 and not lower[start:end].strip(' :=->\u2192.*`\r"'):
+        end = lower.find("\n", end + 1, limit)
+    return limit if end < 0 else end

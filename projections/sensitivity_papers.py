@@ -1,0 +1,129 @@
+"""Level 3 by a number and the paper or account that it belongs to: social security, passport, licence, tax, bank.
+
+Such numbers are long or mixed, so a number beside the word is enough where it is no date, no telephone, no amount.
+"""
+
+from __future__ import annotations
+
+import re
+
+from projections.sensitivity_beside import pieces
+from projections.sensitivity_rule import Rule, Sign, either, listed
+from projections.sensitivity_values import SPOKEN
+
+SURE = listed("""
+    ssn, social security, my social, his social, her social, social is, social's, social #, itin, tfn, tax file
+    nino, national insurance, ni number, ni no, nhs number, nhs no, passport, driving licence, driving license
+    drivers license, drivers licence, driver's license, driver's licence, driver license, licence no, license no
+    licence number, license number, licence #, license #, dl number, dl no, dl#, dl, sort code, routing, bsb
+    account number, account no, account #, acct, a/c, acc no, acct #, iban, tax id, tax number, tax identification
+    utr, ein, medicare, medicaid, aadhaar, aadhar, pan card, pan number, pan no, pan is, social insurance
+    sin number, sin is, sin, cpf, curp, green card, alien number, a-number, national id, id number, id no, id card
+    identity card, card number, card no, clabe, voter id, known traveler, global entry, ktn, insurance number
+    member id, resident permit, residence permit, brp, codice fiscale, steuer-id, steuernummer, personnummer
+    bank account, checking account, savings account, checking, mastercard, visa card, amex, debit card, credit card
+    military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, ppsn, dni, bvn
+""")
+WEAK = listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire")
+"""Words that say it of a long number just beside them."""
+SPELLED = listed(
+    "ssn, social security, my social, his social, her social, social is, social's, account number, routing number, sort code"
+)
+"""What numbers that are told word by word are said of."""
+_NUMBER = re.compile(
+    r"(?<![\w$\u00a3\u20ac@/.-])(?P<value>[a-z]{0,6}\d[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
+    r"(?![\w%@]|[-/.:]\d|,\d{3})(?! ?"
+    + either(
+        "years, days, months, hours, minutes, am, pm, people, users, dollars, usd, euros, characters, digits, miles, points, km"
+    )
+    + ")"
+)
+_BY_LETTERS = re.compile(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
+_NO_NUMBER = re.compile(
+    r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
+    r"|\d+(?:\.\d+){1,3}$"
+)
+_OF_ELSE = re.compile(
+    either("""
+    order, invoice, ticket, flight, tracking, version, build, case, reference, ref, phone, call, text, fax, helpline
+    support at, zip, isbn, room, page, commit, since, in, balance, limit
+    """)
+    + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$"
+)
+
+SURE_ZH = listed("""
+    身份证, 身分证, 身份号, 证件号, 护照, 通行证, 港澳证, 社保, 社会保障, 社会安全, 社会保险, 医保, 健保, 公积金
+    驾照, 驾驶证, 驾驶执照, 行驶证, 台胞证, 回乡证, 军官证, 居留证, 居住证, 永居, 统一编号, 税号, 纳税人, 识别号
+    银行卡, 卡号, 对公, 建行, 工行, 农行, 中行, 招行, 交行, 储蓄卡, 借记卡, 工资卡, 签证号, 出生证
+""")
+WEAK_ZH = listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号")
+_NUMBER_ZH = re.compile(
+    r"(?<![\w$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
+    r"(?!\s?[元块万年月个天次位人分亿])"
+)
+_NO_NUMBER_ZH = re.compile(
+    r"(?:19|20)\d\d(?:[-/. ]?(?:0?[1-9]|1[0-2])(?:[-/. ]?\d{1,2})?)?$|1[3-9]\d(?:[ -]?\d{4}){2}$"
+)
+_OF_ELSE_ZH = re.compile("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
+
+
+_SURE_BEFORE, _WEAK_BEFORE = re.compile(either(", ".join(SURE))), re.compile(either(", ".join(WEAK)) + r"[^\n]{0,10}$")
+_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|".join(WEAK_ZH))
+FAR, FAR_ZH = 72, 26
+"""Characters before a number that are searched for what it is the number of."""
+
+
+def says_a_paper(_text: str, lower: str) -> bool:
+    """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
+    return any(
+        5 <= (digits := _digits(match["value"])) <= 20
+        and not _NO_NUMBER.match(match["value"])
+        and _called(lower[max(0, match.start() - FAR) : match.start()], digits)
+        for shape in (_NUMBER, _BY_LETTERS)
+        for match in shape.finditer(lower)
+    )
+
+
+def _called(before: str, digits: int) -> bool:
+    """Whether the words before a number say that it is a paper's or an account's, on its line or at the end of the one before."""
+    line = before.rstrip().rpartition("\n")[2]
+    if _OF_ELSE.search(before):
+        return False
+    return _SURE_BEFORE.search(line) is not None or (digits >= 7 and _WEAK_BEFORE.search(line) is not None)
+
+
+def says_a_paper_word_by_word(text: str, lower: str) -> bool:
+    """Whether such a number is told in words: `my social's four oh seven, sixty-two, nine one three eight`."""
+    for piece in pieces(text, lower, SPELLED):
+        spoken = SPOKEN.search(piece.after[:64])
+        if spoken and len(re.findall("[a-z]+", spoken[0])) >= 5:
+            return True
+    return False
+
+
+def says_a_paper_in_chinese(_text: str, lower: str) -> bool:
+    """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
+    return any(
+        (digits := _digits(match["value"])) >= 6
+        and not _NO_NUMBER_ZH.match(match["value"])
+        and _called_in_chinese(lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
+        for match in _NUMBER_ZH.finditer(lower)
+    )
+
+
+def _called_in_chinese(before: str, digits: int) -> bool:
+    ends = [called.end() for called in _SURE_ZH_BEFORE.finditer(before)]
+    if digits >= 10:
+        ends += [called.end() for called in _WEAK_ZH_BEFORE.finditer(before)]
+    return bool(ends) and len(before) - max(ends) <= 18 and not _OF_ELSE_ZH.search(before, max(ends))
+
+
+def _digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
+
+
+RULES = (
+    Rule("paper", 3, Sign.NUMBER, says_a_paper),
+    Rule("paper", 3, Sign.PAPER, says_a_paper_word_by_word),
+    Rule("paper-zh", 3, Sign.ZH_DIGIT, says_a_paper_in_chinese),
+)
