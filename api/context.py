@@ -19,6 +19,7 @@ from projections.context_block import LEAST_BUDGET, SECTIONS, TITLES, Block, Lin
 from projections.context_lines import (
     Rules,
     Standing,
+    holding_line,
     is_earlier,
     keeping_order,
     memory_line,
@@ -225,7 +226,7 @@ def _gathered(
         standing.left_out["tool result"] += hidden
     material = Material(
         time_line(scene.now, rules.zone, rules.language),
-        [memory_line(one, one.content, rules) for one in standing.core],
+        [holding_line(one, rules) for one in standing.core],
         [*episodes, *messages],
         retrieved,
         tools,

@@ -20,6 +20,7 @@ from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
+from events.standing import firm_tier
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
@@ -89,9 +90,18 @@ def import_turns(
     on_progress: Callable[[int], None] = lambda _lines: None,
 ) -> Imported:
     """Read JSON Lines of turns and append their events; a bad line stops there, and is told with its number."""
+    check_options(options)
     answer = Imported()
     append_numbered(log, _numbered_events(log, lines, options, answer), answer, on_progress)
     return answer
+
+
+def check_options(options: ImportOptions) -> None:
+    """InputError where turns are to stand in every prompt: what somebody said in a conversation never does by itself."""
+    if firm_tier(options.tier, options.kind) is not None:
+        raise refused(
+            "tier", options.tier, "fact or episode: an operator promotes a memory by itself (`engramlog promote`)"
+        )
 
 
 def append_numbered(

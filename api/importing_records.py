@@ -6,7 +6,7 @@ imported is told as a conflict and stays as it was first imported; the records b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -21,6 +21,7 @@ from events.door import read_event
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
+from events.standing import firm_tier
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 MAX_IGNORED = 50
@@ -36,6 +37,8 @@ class RecordOptions:
     """`engramlog`, `ebbinghaus`, `consolidating`, or `auto`: as the fields of each line show."""
     assume_utc: bool = False
     """Whether a time without a zone is in UTC; else it is refused."""
+    core: bool = False
+    """Whether an operator answers for records of tier core and system; else they become ordinary memories, and are counted."""
 
 
 @dataclass(slots=True)
@@ -53,6 +56,8 @@ class ImportedRecords:
     """Exported memories that no longer stood, by status: a creation would bring them back to life."""
     ignored_fields: dict[str, int] = field(default_factory=dict)
     """Fields that the shapes do not know, with how many records had them; the first 50 names."""
+    made_ordinary: dict[str, int] = field(default_factory=dict)
+    """Records that claimed a place in every prompt, by tier, and have none: only an operator gives one."""
     edges_left_out: int = 0
     """Associations beyond the strongest 32 of their record."""
     newest: str | None = None
@@ -77,6 +82,7 @@ class ImportedRecords:
             "duplicates": self.duplicates,
             "skipped": self.skipped,
             "ignored_fields": self.ignored_fields,
+            "made_ordinary": self.made_ordinary,
             "associations_left_out": self.edges_left_out,
             "newest_record": self.newest,
             "last_position": written[-1] if written else None,
@@ -149,7 +155,10 @@ def _numbered_events(
             if record.status not in (None, "live"):
                 answer.skipped[record.status] = answer.skipped.get(record.status, 0) + 1
                 continue
-            prepared = _event_of(record, options.owner, log.now())
+            claimed = _claimed_tier(record.data)
+            if claimed is not None and not options.core:
+                record.data["tier"] = "fact"
+            prepared = _event_of(record, options.owner, log.now(), "operator" if claimed and options.core else "system")
         except InputError as problem:
             raise _at_line(problem, number) from None
         memory_id = record.data["memory_id"]
@@ -157,6 +166,8 @@ def _numbered_events(
         if first is None:
             seen[memory_id] = (number, prepared.fingerprint)
             _count(record, answer)
+            if claimed is not None and not options.core:
+                answer.made_ordinary[claimed] = answer.made_ordinary.get(claimed, 0) + 1
             yield number, prepared
         elif first[1] == prepared.fingerprint:
             answer.repeated += 1
@@ -164,14 +175,20 @@ def _numbered_events(
             answer.duplicates.append({"line": number, "memory_id": memory_id, "first_line": first[0]})
 
 
-def _event_of(record: Record, owner: str, now: int) -> Prepared:
+def _claimed_tier(data: Mapping[str, Any]) -> str | None:
+    """The tier of what stands in every prompt, where a record claims it by its tier or its kind."""
+    tier, kind = data.get("tier"), data.get("kind")
+    return firm_tier(tier, kind) if isinstance(tier, str | None) and isinstance(kind, str) else None
+
+
+def _event_of(record: Record, owner: str, now: int, actor: str) -> Prepared:
     """The creation, checked at the door; a refusal names the record's own field."""
     document: dict[str, Any] = {
         "event_id": derived_id("import record", owner, str(record.data.get("memory_id")), record.shape),
         "type": "MemoryCreated",
         "owner": owner,
         "occurred_at": record.created_at,
-        "actor": "system",
+        "actor": actor,
         "data": record.data,
     }
     if record.session is not None:

@@ -13,12 +13,20 @@ from msgspec import structs
 
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
-from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, MemoryNegated, MemoryUnmerged
+from events.catalogue import (
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryUnmerged,
+)
 from events.door import judged, make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
+from events.standing import FIRM
 from projections.changelog import describe
 from projections.memory import Memory
 from projections.merging import merged_text
@@ -49,9 +57,12 @@ class Writer:
         self._catch_up = catch_up
 
     def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
-        """Validate a request of JSON envelopes whole, then append it; one receipt per event."""
+        """Validate a request of JSON envelopes from outside whole, then append it; one receipt per event.
+
+        Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
+        """
         try:
-            events = read_events(raws, now=self._log.now())
+            events = read_events(raws, now=self._log.now(), remote=True)
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
         receipts = self._log.append(events, expected_heads=expected_heads)
@@ -113,7 +124,7 @@ class Writer:
                 memory_id=replaced_by,
                 content=correction,
                 category=old.category,  # type: ignore[arg-type]
-                kind=old.kind,
+                kind="fact" if old.kind in FIRM else old.kind,  # what corrects a core memory is an ordinary one
                 source="user" if actor == "user" else "system",
                 speaker=old.speaker,
                 project=old.project,
@@ -174,6 +185,14 @@ class Writer:
         new_id = into or f"m-{new_event_id()}"
         data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
         return self.done(owner, [self.event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
+
+    def promote(
+        self, owner: str, memory_id: str, *, to: str = "core", actor: str = "operator", occurred_at: str | None = None
+    ) -> dict[str, Any]:
+        """An operator moves it to another tier: in core or system it stands in every prompt; in fact or episode no longer."""
+        tier = self.standing(owner, check_memory_id(memory_id)).tier
+        data = MemoryPromoted(memory_id=memory_id, from_=tier, to=to)  # type: ignore[arg-type]
+        return self._one(owner, memory_id, data, actor, occurred_at)
 
     def _one(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
         self.standing(owner, memory_id)

@@ -41,6 +41,7 @@ from events.errors import AheadOfClock, ClockBehind, InputError, InvalidBatch, I
 from events.log import check_request_size
 from events.parameters import problem_with
 from events.shape import Shape
+from events.standing import objection
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
@@ -54,10 +55,11 @@ def adapter(event_type: str) -> TypeAdapter[AnyEvent]:
     return TypeAdapter(event_class(event_type))
 
 
-def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
+def read_event(raw: bytes | str, *, now: int, remote: bool = False, **where: Any) -> Prepared:
     """One event from JSON, checked and made ready to append.
 
-    `now` is the store's clock in microseconds since 1970. Raises InvalidEvent with `where` in its context.
+    `now` is the store's clock in microseconds since 1970; `remote`: it came over HTTP, from somebody who cannot speak as
+    operator or system (`events.standing`). Raises InvalidEvent with `where` in its context.
     """
     document = _parse(raw, where)
     event_type = _check_type(document, where)
@@ -66,6 +68,8 @@ def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
     except ValidationError as error:
         raise _explain(error, where) from None
     _check_rest(event, now, where)
+    if (problem := objection(event, remote=remote)) is not None:
+        raise InvalidEvent(*problem, **where)
     document["event_id"] = event.event_id
     if event.causation_id is not None:
         document["causation_id"] = event.causation_id
@@ -74,10 +78,10 @@ def read_event(raw: bytes | str, *, now: int, **where: Any) -> Prepared:
     return prepare_body(event.event_id, event_type, event.schema_version, event.owner, canonical(document))
 
 
-def read_events(raws: Sequence[bytes | str], *, now: int) -> list[Prepared]:
+def read_events(raws: Sequence[bytes | str], *, now: int, remote: bool = False) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
     check_request_size(len(raws))
-    return _collect(lambda pair: read_event(pair[1], now=now, index=pair[0]), enumerate(raws))
+    return _collect(lambda pair: read_event(pair[1], now=now, remote=remote, index=pair[0]), enumerate(raws))
 
 
 def judged(refused: InvalidEvent | InvalidBatch, behind: int) -> InputError | StoreError:

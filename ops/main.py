@@ -27,6 +27,7 @@ from api.cli import (
     reading,
     records,
     searching,
+    standing,
     synonyms,
     writing,
 )
@@ -42,6 +43,7 @@ from projections.chat import Chat
 FACES = (
     reading,
     searching,
+    standing,
     writing,
     records,
     comparing,

@@ -70,6 +70,7 @@ _FIELDS = (
     _Field("set_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.set_at)),
     _Field("promotion_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.promotion_at)),
     _Field("kept", np.int8, lambda m: m.upkeep is not None and m.upkeep.kept),
+    _Field("grounded", np.int8, lambda m: m.ground is not None),
     _Field("mention_boost", np.float64, lambda m: m.mention_boost if m.mentions else 0.0),
     _Field("access_count", np.int64, attrgetter("access_count")),
     _Field("reinforce_count", np.int64, attrgetter("reinforce_count")),
@@ -109,6 +110,7 @@ class Columns:
     set_at: np.ndarray
     promotion_at: np.ndarray
     kept: np.ndarray
+    grounded: np.ndarray
     mention_boost: np.ndarray
     access_count: np.ndarray
     reinforce_count: np.ndarray

@@ -18,6 +18,7 @@ from projections.columns import Columns
 from projections.context_block import Line
 from projections.corrections import Correction, verbatim
 from projections.episode import SENSITIVE, local
+from projections.ground import always_holds
 from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
 from projections.sensitivity import detect_sensitivity
@@ -32,8 +33,11 @@ IDLE = DAY
 """Microseconds without a message after which a session is an earlier conversation."""
 HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
 CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
+DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
+NO_GROUND = "without ground"
+"""Why a memory of tier core or system does not stand among what always holds."""
 MOST_CORRECTIONS = 3
 LONGEST_CORRECTION = 100
 """Characters."""
@@ -78,6 +82,16 @@ def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None
     return Line("memory", memory.id, text, _noted(notes, rules), relevance)
 
 
+def holding_line(memory: Memory, rules: Rules) -> Line:
+    """A memory that always holds. Nothing beside it is told in anybody's words: not even in the id of what contradicts it."""
+    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    if memory.conflicts:
+        notes.append(DISPUTED[rules.language])
+    if verbatim(memory) and any(rules.corrected.get(turn) for turn in memory.source_turns):
+        notes.append(NO_LONGER[rules.language])
+    return Line("memory", memory.id, memory.content, _noted(notes, rules))
+
+
 def _noted(notes: Iterable[str], rules: Rules) -> str:
     return ("，" if rules.language == "zh" else ", ").join(filter(None, notes))
 
@@ -99,14 +113,15 @@ class Standing(NamedTuple):
     """Memories that hold whatever is asked, and why others do not stand here."""
 
     core: list[Memory]
-    """Of tiers system and core: system first, then by importance, then the newest."""
+    """Of tiers system and core, where somebody may have them so (`projections.ground`): system first, then by importance, then
+    the newest."""
     episodes: list[Memory]
     """The session's newest, oldest first."""
     left_out: Counter[str]
 
 
 def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> Standing:
-    """Core memories, which hold whatever their weight, and the session's episodes that normal mode shows.
+    """Memories that always hold, whatever their weight, and the session's episodes that normal mode shows.
 
     Without those that sum up nothing but the newest messages, which the block tells anyway: older ones have their places.
     """
@@ -119,7 +134,10 @@ def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, ru
         return [memory for memory, reason in zip(found, reasons, strict=True) if reason is None]
 
     live = (columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)
-    core = allowed(int(row) for row in np.flatnonzero(live))
+    firm = np.flatnonzero(live)
+    holding = [int(row) for row in firm if always_holds(columns.memories[row])]
+    left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
+    core = allowed(holding)
     core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
     tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
     session = talk.session

@@ -42,6 +42,7 @@ from events.catalogue import (
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
+from events.standing import PROMOTION
 from projections import evolve_conflict, evolve_create, evolve_life, evolve_link, evolve_merge, evolve_use
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
@@ -66,11 +67,13 @@ def _choose_profile(scene: Scene, data: ProfileChosen, _event: Event[Any]) -> No
 
 
 def _change_parameters(scene: Scene, data: ParametersChanged, _event: Event[Any]) -> None:
-    values = dict(scene.settings.parameters) | data.parameters
+    told, reason = data.parameters, "the owner's parameters from here on"
+    if scene.actor != "operator" and not PROMOTION.isdisjoint(told):  # an old log may hold them: the door refuses them
+        told = {name: value for name, value in told.items() if name not in PROMOTION}
+        reason += ", but for those of promotion: only an operator changes these"
+    values = dict(scene.settings.parameters) | told
     scene.settings = scene.settings._replace(parameters=tuple(sorted(values.items())))
-    scene.notes.append(
-        Note(OWNER, "parameters", "the owner's parameters from here on", None, None, tuple(sorted(data.parameters)))
-    )
+    scene.notes.append(Note(OWNER, "parameters", reason, None, None, tuple(sorted(told))))
 
 
 def _define_synonym(scene: Scene, data: SynonymDefined, _event: Event[Any]) -> None:

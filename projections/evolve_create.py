@@ -7,8 +7,10 @@ from typing import Any
 
 from events.catalogue import Imported, MemoryCreated
 from events.envelope import Event, micros
+from events.standing import FIRM
 from projections.evolve_link import linked
 from projections.evolve_use import risen, tier_of
+from projections.ground import OPERATOR
 from projections.memory import Edge, Memory, with_changes
 from projections.scene import Scene
 from projections.sensitivity import detect_sensitivity
@@ -64,6 +66,8 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         last_reinforced_at=at,
         changed_seq=scene.seq,
     )
+    if scene.actor == "operator" and memory.tier in FIRM:
+        memory = with_changes(memory, ground=OPERATOR)
     if brought:
         memory = _with_counters(memory, brought)
     scene.create(risen(None, memory, scene), "create", "a new memory")

@@ -120,11 +120,22 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         ),
         "conflicts": settled(scene, memory),
     }
+    if data.content != memory.content:
+        fields |= _other_words(scene, memory)
     if data.keywords is not None:
         fields["keywords"] = words(data.keywords)
     if data.tags is not None:
         fields["tags"] = data.tags
     scene.change(memory, "revise", "a new version of the content", **fields)
+
+
+def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
+    """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out."""
+    upkeep = memory.upkeep
+    return {
+        "ground": memory.ground if scene.actor == "operator" else None,
+        "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0),
+    }
 
 
 def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
 from events.envelope import Event, micros
 from events.parameters import Parameters
+from events.standing import FIRM
 from projections.evolve_link import boosted
+from projections.ground import of_promotion
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
 from projections.scene import Scene, trouble_with
@@ -106,7 +110,9 @@ def _boost(scene: Scene, memory: Memory) -> tuple[dict[str, Any], str | None]:
     boosts = limited((*recent, Boost(at, amount)))
     fields: dict[str, Any] = {
         "importance": importance,
-        "upkeep": Upkeep(boosts, max(at, upkeep.set_at or at), upkeep.promotion_at, kept),
+        "upkeep": Upkeep(
+            boosts, max(at, upkeep.set_at or at), upkeep.promotion_at, kept, round(upkeep.earned + amount, 6)
+        ),
     }
     fields["tier"] = tier_of(memory.tier, importance, parameters)
     return fields, None
@@ -135,7 +141,7 @@ def risen(before: Memory | None, after: Memory, scene: Scene) -> Memory:
     if effective_importance(after, scene.at, scene.parameters) < threshold:
         return after
     upkeep = after.upkeep or Upkeep()
-    return with_changes(after, upkeep=Upkeep(upkeep.boosts, upkeep.set_at, scene.at, upkeep.kept))
+    return with_changes(after, upkeep=msgspec.structs.replace(upkeep, promotion_at=scene.at))
 
 
 def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
@@ -156,12 +162,15 @@ def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
 def promote(scene: Scene, data: MemoryPromoted, _event: Event[Any]) -> None:
     """A reviewer's decision: another tier."""
     if memory := scene.live(data.memory_id):
-        scene.change(memory, "promote", f"tier {data.to}", tier=data.to, upkeep=_answered(memory))
+        ground, reason = of_promotion(memory, data.to, scene.actor), f"tier {data.to}"
+        if data.to in FIRM and ground is None:
+            reason += "; without a ground to stand in every prompt"
+        scene.change(memory, "promote", reason, tier=data.to, upkeep=_answered(memory), ground=ground)
 
 
 def _answered(memory: Memory) -> Upkeep | None:
     upkeep = memory.upkeep
-    return None if upkeep is None else Upkeep(upkeep.boosts, upkeep.set_at, None, upkeep.kept)
+    return None if upkeep is None else msgspec.structs.replace(upkeep, promotion_at=None)
 
 
 def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
@@ -183,5 +192,5 @@ def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
         "keep",
         "a reviewer kept it: importance back to the review threshold",
         importance=scene.parameters.decay_review_importance,
-        upkeep=Upkeep(upkeep.boosts, max(scene.at, upkeep.set_at or scene.at), upkeep.promotion_at, True),
+        upkeep=msgspec.structs.replace(upkeep, set_at=max(scene.at, upkeep.set_at or scene.at), kept=True),
     )

@@ -90,6 +90,8 @@ class Upkeep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """When it last rose to the promotion threshold, until a reviewer has answered."""
     kept: bool = False
     """A reviewer kept it since it last stood above the review threshold: asked again only further down."""
+    earned: float = 0.0
+    """What all counted boosts of this text added together: how far use bears it out."""
 
 
 class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -213,6 +215,10 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """When the recorded level fell due, where a sweep recorded it: levels that follow from time are read from time."""
     unmerged_from: tuple[str, ...] = ()
     """Merges that it came back from, the newest 16: no job merges it with the same memories again."""
+    ground: str | None = None
+    """Why it may stand in every prompt (`projections.ground`): `operator`, `review`, or None, whatever its tier."""
+    sensitivity_set_at: int | None = None
+    """When somebody last set the sensitivity by hand: rules do not raise that of the same text again."""
 
     @property
     def last_mentioned_at(self) -> int | None:

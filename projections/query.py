@@ -132,6 +132,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "recorded_level": LEVELS[memory.level],
         "weight": round(reading.weight, 6),
         "tier": memory.tier,
+        "ground": memory.ground,
         "source": memory.source,
         "confidence": memory.confidence,
         "importance": memory.importance,

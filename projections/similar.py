@@ -215,6 +215,7 @@ def _unfit(memory: Memory) -> str | None:
         ("retired", memory.retired_at is not None),
         ("negated", memory.is_negated),
         ("sensitive", memory.sensitivity >= UNCOMPRESSED),
+        ("what always holds, as it was said", memory.ground is not None),
     )
     return next((f"{memory.id} is {state}" for state, holds in states if holds), None)
 

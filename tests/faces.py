@@ -196,6 +196,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("append", "chat-import", "import turns", "import records", "negate", "confirm", "restore", "merge", "unmerge"),
                     EVENTS_ONLY),
     "reinforce": EVENTS_ONLY,
+    "promote": EVENTS_ONLY,
     "synonym": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),

@@ -7,7 +7,7 @@ Days are counted from `START`; unless told, an event is the user's and about the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -36,8 +36,9 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.door import make_event
-from events.envelope import Event, Stored, derived_id, micros, prepare
+from events.envelope import Event, Prepared, Stored, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
+from events.standing import firm_tier
 from projections.changelog import Entry, describe
 from projections.fold import History, fold_owner
 from projections.memory import Memory
@@ -65,6 +66,13 @@ class Told:
     day: float = 0
     actor: str = "user"
     extra: dict[str, Any] = field(default_factory=dict)
+    old: bool = False
+    """Whether an earlier release took it in, which today's door might refuse."""
+
+
+def of_old(told: Told) -> Told:
+    """The same as a log holds it from before: past today's door."""
+    return replace(told, old=True)
 
 
 def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[Stored]:
@@ -74,28 +82,21 @@ def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[S
 
 def entry(told: Told, owner: str, seq: int) -> Stored:
     """One event as the stream holds it at `seq`. An erasure passes by the door, which refuses it."""
-    event_id = derived_id("test", owner, str(seq))
-    if isinstance(told.data, MemoryErased):
-        event: Any = Event(
-            event_id=event_id,
-            type="MemoryErased",
-            owner=owner,
-            occurred_at=moment(told.day),
-            actor="operator",
-            data=told.data,
-        )
-    else:
-        event = make_event(
-            told.data,
-            owner=owner,
-            occurred_at=moment(told.day),
-            actor=told.actor,
-            now=CLOCK,
-            event_id=event_id,
-            **told.extra,
-        )
-    ready = prepare(event)
+    ready = made_ready(told, owner, CLOCK, derived_id("test", owner, str(seq)))
     return Stored(seq, ready.kind, ready.raw_id, owner, ready.body)
+
+
+def made_ready(told: Told, owner: str, now: int, event_id: str) -> Prepared:
+    """One event ready to append: through the door, or past it where an earlier release took it in."""
+    fields: dict[str, Any] = {
+        "owner": owner,
+        "occurred_at": moment(told.day),
+        "actor": told.actor,
+        "event_id": event_id,
+    }
+    if told.old or isinstance(told.data, MemoryErased):
+        return prepare(Event(type=type(told.data).__name__, data=told.data, **fields, **told.extra))
+    return prepare(make_event(told.data, now=now, **fields, **told.extra))
 
 
 def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
@@ -170,9 +171,12 @@ class Story:
 memory = Story()
 
 
-def created(content: str = "I like coffee", of: str = "m", day: float = 0, actor: str = "user", **data: Any) -> Told:
-    """A stable preference of the user, unless told otherwise."""
+def created(
+    content: str = "I like coffee", of: str = "m", day: float = 0, actor: str | None = None, **data: Any
+) -> Told:
+    """A stable preference of the user, unless told otherwise; what always holds is an operator's to say."""
     data = {"category": "stable_preference", "kind": "preference", "source": "user"} | data
+    actor = actor or ("operator" if firm_tier(data.get("tier"), data["kind"]) else "user")
     return Told(MemoryCreated(memory_id=of, content=content, **data), day, actor)
 
 
@@ -199,6 +203,11 @@ def accessed(
 
 def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any) -> Told:
     return Told(MemoryReinforced(memory_id=of, outcome=outcome, **data), day, "system")
+
+
+def borne_out(of: str = "m", day: float = 1) -> list[Told]:
+    """Uses from two days before on that alone lift an ordinary memory to the question of promotion, just on this day."""
+    return [reinforced(of, day=day + since) for since in (-2.0, -1.9, -1.8, -0.5, 0.0)]
 
 
 def merged(*sources: str, into: str = "all", day: float = 0, summary: str = "coffee, over the years") -> Told:

@@ -71,6 +71,6 @@ def exported(story: Story, **options: Any) -> list[dict[str, Any]]:
 def imported(lines: Iterable[dict[str, Any]], owner: str = "bo") -> tuple[ImportedRecords, OwnerView]:
     """The answer of importing lines for another owner, and that owner's view."""
     log = InMemoryEventLog(lambda: CLOCK)
-    answer = import_records(log, [orjson.dumps(line) for line in lines], RecordOptions(owner=owner))
+    answer = import_records(log, [orjson.dumps(line) for line in lines], RecordOptions(owner=owner, core=True))
     history = fold_owner(log.read(partition_of(owner, log.partitions), 0, 10_000))
     return answer, OwnerView.of_history(owner, history)

@@ -175,7 +175,7 @@ def _tell(made: World) -> None:
 
     def typed(content: str, of: str, *sources: str, **data: Any) -> Told:
         made_by = {"source": "judge", "tier": "fact", "category": "fact", "source_turns": sources} | data
-        return created(content, of, day + 0.06, "judge", **made_by)
+        return created(content, of, day + 0.06, "operator" if made_by["tier"] == "core" else "judge", **made_by)
 
     events += [
         typed(f"User: {said}", "typed", "t1", keywords=(word.lower(), "pet"), summary=f"has {word}"),

@@ -40,14 +40,21 @@ def records(
     assume_utc: Annotated[
         bool, typer.Option("--assume-utc", help="Times without a zone are in UTC; else they are refused.")
     ] = False,
+    core: Annotated[
+        bool,
+        typer.Option(
+            "--core", help="Records of tier core and system stay so: you answer for what they put into prompts."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.
 
     A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they
-    were imported, two of one id, or an id that the owner had a memory of already.
+    were imported, two of one id, or an id that the owner had a memory of already. Records of tier core or system become
+    ordinary memories, and are counted, unless `--core` says that you stand for them.
     """
-    options = RecordOptions(owner=owner, shape=shape, assume_utc=assume_utc)
+    options = RecordOptions(owner=owner, shape=shape, assume_utc=assume_utc, core=core)
     with (
         open_lines(file) as lines,
         opened(context) as application,

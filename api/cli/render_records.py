@@ -47,6 +47,10 @@ def imported(answer: dict[str, Any]) -> None:
     if ignored := answer["ignored_fields"]:
         told = ", ".join(f"{name} ({count:,})" for name, count in list(ignored.items())[:SHOWN])
         out.print(Text(f"fields that no memory has a place for: {told}", "dim"))
+    if ordinary := answer["made_ordinary"]:
+        told = ", ".join(f"{count:,} of tier {tier}" for tier, count in sorted(ordinary.items()))
+        out.print(f"[yellow]{told}: ordinary memories now, for only an operator has one stand in every prompt[/]")
+        out.print("[dim]`engramlog promote OWNER ID` does so; `import records --core` for a whole file.[/]")
     if left_out := answer["associations_left_out"]:
         out.print(f"[dim]{left_out:,} associations beyond the strongest 32 of their record were left out[/]")
     if answer["newest_record"]:

@@ -88,7 +88,7 @@ def turns(
     owner_from: Annotated[str, typer.Option("--owner-from", help="The field that names the owner.")] = "conversation",
     owner: Annotated[str | None, typer.Option("--owner", help="One owner for all turns.", show_default=False)] = None,
     kind: Annotated[str, typer.Option(help="Kind of the memories.")] = "episode",
-    tier: Annotated[str, typer.Option(help="Tier: system, core, fact or episode.")] = "fact",
+    tier: Annotated[str, typer.Option(help="Tier: fact or episode.")] = "fact",
     category: Annotated[
         str, typer.Option(help="identity, stable_preference, short_term_preference, fact, skill or temporary.")
     ] = "fact",

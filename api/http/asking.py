@@ -6,11 +6,13 @@ from typing import Annotated, NamedTuple, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Path, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from api.application import Application
 from api.http.feed import Feeds
 from api.http.metrics import Metrics
+from events.standing import REMOTE_ACTORS, REMOTE_RULE
 
 EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
 EXAMPLES_OF_IDS = ["coffee", "D1:3", "a/b"]
@@ -220,14 +222,22 @@ class GetAsked(TimeAsked):
     trace: bool = Field(default=True, description="Record that this memory was shown.", examples=[True])
 
 
+def _speaker(actor: str) -> str:
+    if actor not in REMOTE_ACTORS:
+        raise PydanticCustomError("speaker", "{rule}", {"rule": REMOTE_RULE})
+    return actor
+
+
+Speaker = Annotated[str, AfterValidator(_speaker)]
+"""For whom a caller speaks: whoever holds a token is not the operator by that."""
+
+
 class Told(BaseModel):
     """A JSON body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
-    actor: str = Field(
-        default="user", description="Who says so: user, assistant, judge, system or operator.", examples=["user"]
-    )
+    actor: Speaker = Field(default="user", description="Who says so: user, assistant or judge.", examples=["user"])
     occurred_at: str | None = Field(
         default=None,
         description="When it happened, if not now: RFC 3339 with a zone.",

@@ -182,6 +182,8 @@ class Detail(Card, Place):
     summary: str | None = None
     weight: float
     tier: str
+    ground: str | None = None
+    """Why one of tier core or system stands in every prompt: `operator`, `review`, or None where it does not."""
     source: str
     confidence: float
     importance: float

@@ -198,7 +198,8 @@ def negate(
     if correction is not None:
         replaced_by = f"m-{made_id(scope, told, 'memory')}"
         source = "user" if actor == "user" else "system"
-        fields: dict[str, Any] = {"category": old.category, "kind": old.kind, "source": source}
+        kind = "fact" if old.kind in ("core", "system") else old.kind  # what corrects a core memory is an ordinary one
+        fields: dict[str, Any] = {"category": old.category, "kind": kind, "source": source}
         fields |= {"speaker": old.speaker, "project": old.project, "task": old.task, "corrects": memory_id}
         created = {"memory_id": replaced_by, "content": correction, "source_turns": (turn_id,) if turn_id else ()}
         events.append(event(scope, told, "MemoryCreated", nth=1, **created, **fields))

@@ -18,6 +18,7 @@ from events.envelope import from_micros
 from events.vocabulary import Actor
 from projections.chat import Usage
 from projections.columns import NEVER, Columns
+from projections.ground import borne_out
 from projections.laws.tiered import fallen_at, lower_threshold
 from projections.lifecycle.decision import Decision
 from projections.memory import Memory
@@ -109,7 +110,8 @@ def questions(view: OwnerView, now: int) -> list[Question]:
     if view.state.profile != "tiered":
         return []
     columns, parameters = view.columns, view.parameters
-    asked = (columns.state == Columns.LIVE) & (columns.tier >= Columns.FACT)
+    unproved = (columns.tier == Columns.CORE) & (columns.grounded == 0)  # core by use alone: no reviewer has said so
+    asked = (columns.state == Columns.LIVE) & ((columns.tier >= Columns.FACT) | unproved)
     risen = np.flatnonzero(asked & (columns.promotion_at > NEVER) & (columns.promotion_at <= now))
     least = np.where(columns.kept != 0, lower_threshold(parameters), parameters.decay_review_importance)
     due = fallen_at(columns, least, parameters)
@@ -166,6 +168,8 @@ def unfit_for_core(memory: Memory) -> str | None:
         return "negated"
     if memory.conflicts:
         return "in conflict"
+    if not borne_out(memory):
+        return "its importance was told, not earned by use"
     if memory.kind in PLANS:
         return f"{memory.kind}: what is planned passes"
     return f"{memory.category}: often is not lasting" if memory.category in PASSING else None

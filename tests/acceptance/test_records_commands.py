@@ -175,7 +175,7 @@ CARRIED = [
 def test_an_export_imported_for_another_owner_gives_the_same_memories(cli: Cli) -> None:
     lived(cli)
     told = cli("export", "ada", "--reveal").out
-    answer = cli.json("import", "records", "-", "--owner", "bo/博", stdin=told.encode())
+    answer = cli.json("import", "records", "-", "--owner", "bo/博", "--core", stdin=told.encode())
     assert (answer["records"], answer["appended"], answer["shapes"]) == (3, 3, {"engramlog": 3})
     for memory_id in ("m1", "m2", "m5"):
         was, now = (cli.json("get", owner, memory_id, "--reveal", "--no-trace") for owner in ("ada", "bo/博"))

@@ -18,6 +18,9 @@ FOLDER = Path(__file__).parent / "events"
 KINDS = [f"{name}.{version}" for name, latest in LATEST_VERSION.items() for version in range(1, latest + 1)]
 CURRENT = [f"{name}.{version}" for name, version in LATEST_VERSION.items()]
 
+NO_MORE = {"MemoryPromoted"}
+"""What logs hold of an actor from whom the door takes it no more; it is read and folded as ever."""
+
 
 def stored(kind: str) -> bytes:
     return (FOLDER / f"{kind}.json").read_bytes().removesuffix(b"\n")
@@ -59,7 +62,7 @@ def test_a_stored_event_of_the_latest_version_uses_every_field_there_is(kind: st
     assert set(document) == {row.path for row in envelope_fields()}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CURRENT if kind.partition(".")[0] not in SEALED_ONLY])
+@pytest.mark.parametrize("kind", [kind for kind in CURRENT if kind.partition(".")[0] not in SEALED_ONLY | NO_MORE])
 def test_the_door_makes_the_stored_bytes_of_what_it_is_sent(kind: str) -> None:
     prepared = read_event(json.dumps(json.loads(stored(kind)), indent=1), now=NOW)
     assert (prepared.kind, prepared.body) == (kind, stored(kind))

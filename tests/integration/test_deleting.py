@@ -58,7 +58,8 @@ def test_several_memories_are_deleted_in_one_request(http: HttpStore) -> None:
 
 def test_what_stays_is_named_with_the_reason_and_207(http: HttpStore) -> None:
     made(http, "some", "a")
-    made(http, "some", "name", tier="core")
+    made(http, "some", "name")
+    http.always_holds("some", "name")
     answer = deleted(http, "some", ["name", "nothing", "a"], 207)
     assert (answer["deleted"], [one["id"] for one in answer["skipped"]]) == (["a"], ["name", "nothing"])
     assert deleted(http, "some", ["a"], 207)["deleted"] == []

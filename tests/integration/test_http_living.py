@@ -59,7 +59,7 @@ def test_answers_have_their_documented_shapes(http: HttpStore, path: str, shape:
         ("/v1/owners/alice/memories/coffee/reinforce", None, Reinforced),
         ("/v1/owners/alice/memories/coffee/reinforce", {"outcome": "used", "from_memory": "tea"}, Reinforced),
         ("/v1/owners/alice/memories/coffee/grade", {"grade": 3}, Graded),
-        ("/v1/owners/alice/profile", {"profile": "tiered", "parameters": {"use_boost": 0.2}}, OwnerProfile),
+        ("/v1/owners/alice/profile", {"profile": "tiered", "parameters": {"fact_decay": 0.9}}, OwnerProfile),
     ],
 )
 def test_verbs_answer_in_their_documented_shapes(

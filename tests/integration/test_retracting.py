@@ -150,7 +150,8 @@ def test_an_id_of_a_deletion_stands_for_one_memory(http: HttpStore) -> None:
 
 
 def test_core_memories_go_along_and_verified_ones_are_left_and_named(http: HttpStore) -> None:
-    talk(http, "tiers", "core", tier="core")
+    talk(http, "tiers", "core")
+    http.always_holds("tiers", "core")
     talk(http, "tiers", "sure", turn="t2", verified=True)
     answer = deleted(http, "tiers", ["t1", "t2"], 207)
     assert (also(answer), [one["id"] for one in answer["left_alone"]]) == (["core"], ["sure"])

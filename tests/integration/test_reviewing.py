@@ -21,7 +21,7 @@ from events.partitions import partition_of
 from projections.chat import Chat
 from projections.lifecycle.reviewing_by_model import ModelReviewer
 from projections.model_chat import ModelChat
-from tests.given import Told, at, created, mentioned, profile, reinforced
+from tests.given import Told, at, borne_out, created, mentioned, profile
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_lifecycle_jobs import BreaksOff, Jobs, job_worker
 from tests.model_endpoint import ModelEndpoint, completion, cut_short, limited, model_endpoint
@@ -89,8 +89,8 @@ def only(action: dict[str, Any], *ids: str) -> Says:
 
 
 def test_what_a_model_decides_is_appended_once_by_a_judge_and_not_asked_again(reviews: Reviews) -> None:
-    story = [*fading(3), created("We meet every Friday", "friday", importance=2.3, category="fact")]
-    reviews.tell("ada", *story, reinforced("friday", day=1))
+    story = [*fading(3), created("We meet every Friday", "friday", day=-1, category="fact")]
+    reviews.tell("ada", *story, *borne_out("friday", day=1))
     done, chat = reviews.review(
         lambda asked: PROMOTE if asked["review"] == "promotion" else only(DELETE, "m1")(asked), day=DAY
     )

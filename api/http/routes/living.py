@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AsOfAsked, MemoryId, Owner, TimeAsked, Told
+from api.http.asking import Asked, AsOfAsked, MemoryId, Owner, Speaker, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.living import laws as all_laws
@@ -65,11 +65,7 @@ class Choosing(BaseModel):
         description="Parameters by name; to undo one, set its default again.",
         examples=[{"initial_stability": 48}],
     )
-    actor: str = Field(
-        default="operator",
-        description="Who says so: user, assistant, judge, system or operator.",
-        examples=["operator"],
-    )
+    actor: Speaker = Field(default="user", description="Who says so: user, assistant or judge.", examples=["user"])
     occurred_at: str | None = Field(
         default=None,
         description="When it happened, if not now: RFC 3339 with a zone.",

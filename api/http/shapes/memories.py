@@ -140,6 +140,7 @@ class Detail(Card, Place):
             "recorded_level": "full",
             "weight": 1.3,
             "tier": "fact",
+            "ground": None,
             "source": "user",
             "confidence": 0.6,
             "importance": 1.0,
@@ -173,6 +174,10 @@ class Detail(Card, Place):
     recorded_level: str
     weight: float
     tier: str
+    ground: str | None = Field(
+        description="Why a memory of tier core or system stands in every prompt: operator (said so) or review (a reviewer"
+        " promoted what use bore out); null: it does not stand there."
+    )
     source: str
     confidence: float
     importance: float

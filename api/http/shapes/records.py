@@ -146,6 +146,7 @@ class RecordsImported(BaseModel):
             "duplicates": [{"line": 5, "memory_id": "coffee", "first_line": 1}],
             "skipped": {"deleted": 1},
             "ignored_fields": {"projectId": 2},
+            "made_ordinary": {"core": 1},
             "associations_left_out": 0,
             "newest_record": "2026-11-22T09:30:00Z",
             "last_position": "3:131",
@@ -170,6 +171,10 @@ class RecordsImported(BaseModel):
     )
     skipped: dict[str, int] = Field(description="Exported memories that no longer stood, by status.")
     ignored_fields: dict[str, int] = Field(description="Fields that no memory has a place for.")
+    made_ordinary: dict[str, int] = Field(
+        description="Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in"
+        " every prompt."
+    )
     associations_left_out: int
     newest_record: str | None
     last_position: str | None

@@ -76,13 +76,14 @@ def event(number: int, owner: str = "ada", type_: str = "MemoryCreated", **data:
     fields = {"memory_id": f"m{number}"}
     if type_ == "MemoryCreated":
         fields |= {"content": f"note {number}", "category": "fact", "kind": "note", "source": "user"}
+    firm = data.get("tier") in ("core", "system")  # an operator's to say
     return {
         "event_id": str(uuid5(NAMESPACE_URL, f"test {number}")),
         "type": type_,
         "schema_version": 1,
         "owner": owner,
         "occurred_at": "2026-01-05T08:00:00Z",
-        "actor": "user",
+        "actor": "operator" if firm else "user",
         "data": fields | data,
     }
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from api.application import Application
-from events.door import make_event
-from events.envelope import Prepared, canonical, new_event_id, prepare, prepare_body, utc_text
+from events.envelope import Prepared, canonical, new_event_id, prepare_body, utc_text
 from events.partitions import partition_of
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.memory import DAY
-from tests.given import Told, at, moment
+from tests.given import Told, at, made_ready, moment
 
 
 def day(number: float) -> str:
@@ -50,10 +49,7 @@ class Store:
 
     def prepared(self, owner: str, told: Told) -> Prepared:
         """One event, ready to append."""
-        now = self.app.log.now()
-        return prepare(
-            make_event(told.data, owner=owner, occurred_at=moment(told.day), actor=told.actor, now=now, **told.extra)
-        )
+        return made_ready(told, owner, self.app.log.now(), new_event_id())
 
     def poison(self, owner: str) -> str:
         """Append an event of a version that this release does not know, as a newer one would; gives its position."""

@@ -202,6 +202,7 @@ def test_the_answer_tells_counts_and_places() -> None:
         "duplicates": [],
         "skipped": {},
         "ignored_fields": {},
+        "made_ordinary": {},
         "associations_left_out": 0,
         "newest_record": "2024-01-01T08:00:00Z",
         "last_position": f"{partition}:2",

@@ -16,6 +16,7 @@ from tests.given import (
     Told,
     accessed,
     at,
+    borne_out,
     created,
     deleted,
     folded,
@@ -215,7 +216,7 @@ def test_only_owners_under_the_tiered_profile_are_reviewed() -> None:
     ],
 )
 def test_only_what_lasts_is_promoted(category: str, action: str) -> None:
-    story = TIERED.given(created(category=category, importance=2.3), reinforced(day=1))
+    story = TIERED.given(created(category=category, day=-1), *borne_out(day=1))
     (one,) = planned(story, 2, "review")
     assert (one.action, one.due_at) == (action, at(1))
     after = carried_out(story, 2, "review")

@@ -6,7 +6,20 @@ import pytest
 
 from projections.lifecycle.reviewing import Answer, answered, decided, questions, reviews
 from projections.view import OwnerView
-from tests.given import Story, at, created, folded, kept, memory, mentioned, moment, negated, profile, reinforced
+from tests.given import (
+    Story,
+    at,
+    borne_out,
+    created,
+    folded,
+    kept,
+    memory,
+    mentioned,
+    moment,
+    negated,
+    profile,
+    reinforced,
+)
 
 TIERED = memory.given(profile("tiered"))
 
@@ -16,8 +29,8 @@ def view_of(story: Story) -> OwnerView:
 
 
 def risen(**data: object) -> Story:
-    """One memory that a use has lifted to the promotion threshold."""
-    return TIERED.given(created(importance=2.3, **data), reinforced(day=1))
+    """One memory that uses have lifted to the promotion threshold."""
+    return TIERED.given(created(day=-1, **data), *borne_out(day=1))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,18 @@ from projections.lifecycle.reviewing_by_model import (
 )
 from projections.model_prompts import prompt
 from projections.view import OwnerView
-from tests.given import Told, at, created, deleted, folded, in_conflict, mentioned, negated, profile, reinforced
+from tests.given import (
+    Told,
+    at,
+    borne_out,
+    created,
+    deleted,
+    folded,
+    in_conflict,
+    mentioned,
+    negated,
+    profile,
+)
 from tests.scripted_chat import TRIES, ScriptedChat
 
 PROMOTE = {"action": "PROMOTE", "ground": "identity", "reason": "her name"}
@@ -40,8 +51,8 @@ def tiered(*events: Told) -> OwnerView:
 
 
 def risen(content: str = "My sister is called Ann", **data: Any) -> list[Told]:
-    """A memory that a use has just lifted to the promotion threshold."""
-    return [created(content, importance=2.3, **{"category": "fact"} | data), reinforced(day=1)]
+    """A memory that uses have just lifted to the promotion threshold."""
+    return [created(content, day=-1, **{"category": "fact"} | data), *borne_out(day=1)]
 
 
 def fallen(content: str = "The lift is out of order", **data: Any) -> list[Told]:

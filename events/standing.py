@@ -1,0 +1,79 @@
+"""Who may say what. Nobody promotes himself: what always holds is said by an operator, or decided by a reviewer on evidence.
+
+An `actor` is what a producer says of itself. So a face vouches only for what it can know: whoever reaches the store's own socket
+(mode 0700, the command line) may be its operator; whoever calls over HTTP holds a token, and speaks for a user, an agent or a
+judge. `operator` and `system` are not his to claim.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, get_args
+
+from events.envelope import AnyEvent
+from events.vocabulary import Actor
+
+FIRM = frozenset({"system", "core"})
+"""Tiers of what stands in every prompt, whatever is asked."""
+ACTORS: tuple[str, ...] = get_args(Actor)
+REMOTE_ACTORS = ("user", "assistant", "judge")
+"""For whom a caller over HTTP may speak."""
+REVIEWERS = frozenset({"operator", "system", "judge"})
+"""Who may promote: what of it is borne out is decided when it is folded."""
+PROMOTION = frozenset(
+    {
+        "core_importance", "promotion_importance", "use_boost", "boost_daily_limit", "boost_cooldown_hours",
+    }
+)  # fmt: skip
+"""Parameters that decide what becomes core."""
+REMOTE_RULE = "user, assistant or judge: over HTTP nobody speaks as operator or system; an operator uses the commands at the store"
+_PROMOTED = (
+    "an operator makes it always hold (`engramlog promote OWNER ID`), or a reviewer promotes it for being put to use"
+)
+
+
+class Objection(NamedTuple):
+    """Why an event may not be said by this actor at this face: as in `InvalidEvent`."""
+
+    field: str
+    got: str
+    allowed: str
+
+
+def objection(event: AnyEvent, *, remote: bool) -> Objection | None:
+    """Why the door refuses an event for who says it, or None. `remote`: it came over HTTP."""
+    actor = event.actor
+    if remote and actor not in REMOTE_ACTORS:
+        return Objection("actor", actor, REMOTE_RULE)
+    if actor == "operator":
+        return None
+    data = event.data
+    if event.type == "MemoryCreated":
+        return _of_creation(data, actor)
+    if event.type == "MemoryPromoted" and data.to in FIRM and (remote or actor not in REVIEWERS):
+        return Objection("data.to", f"{data.to} from {actor}", f"fact or episode: {_PROMOTED}")
+    if event.type == "ParametersChanged":
+        for name in data.parameters:
+            if name in PROMOTION:
+                return Objection(
+                    f"data.parameters.{name}",
+                    f"{data.parameters[name]} from {actor}",
+                    f"a change by an operator: {_PROMOTED}",
+                )
+    return None
+
+
+def firm_tier(tier: str | None, kind: str) -> str | None:
+    """The tier of system or core that a creation asks for, by `tier` or else by `kind`; None for an ordinary memory."""
+    asked = tier or kind
+    return asked if asked in FIRM else None
+
+
+def _of_creation(data: Any, actor: str) -> Objection | None:
+    asked = firm_tier(data.tier, data.kind)
+    if asked is None:
+        return None
+    if data.tier is None:
+        return Objection(
+            "data.kind", f"{asked} from {actor}", f"another word, or a tier of fact or episode beside it: {_PROMOTED}"
+        )
+    return Objection("data.tier", f"{asked} from {actor}", f"fact or episode: {_PROMOTED}")
