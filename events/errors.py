@@ -38,6 +38,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from events.urls import without_secrets
+
 
 class EngramlogError(Exception):
     """Something that Engramlog refuses or cannot do, with what to do about it."""
@@ -48,13 +50,23 @@ class EngramlogError(Exception):
     """Exit code of a command that ends with it: 1 failed, 2 bad input."""
 
     def __init__(self, message: str, **context: Any) -> None:
+        message = without_secrets(message)
         super().__init__(message)
         self.message = message
-        self.context = context
+        self.context = context if "://" not in str(context) else _cleaned(context)
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready fields: `error` (its kind), `message`, and its context."""
         return {"error": type(self).__name__, "message": self.message, **self.context}
+
+
+def _cleaned(value: Any) -> Any:
+    """The same with no secrets in any URL: an error is shown on every face, and in logs."""
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, dict):
+        return {name: _cleaned(item) for name, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class InputError(EngramlogError):

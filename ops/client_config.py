@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from ops.settings import Settings
+from events.urls import holds_secret
+from ops.settings import SECRET, Settings
 
 NAME = "memory"
 """What clients call the server."""
@@ -29,9 +29,7 @@ def client_config(settings: Settings, owner: str | None, *, token: str | None = 
     program = Path(sys.argv[0]).absolute()
     command = [str(program)] if os.access(program, os.X_OK) else [sys.executable, "-P", "-m", "ops.main"]
     given = {name: value for name, value in os.environ.items() if name.startswith("ENGRAMLOG_") and value}
-    secret = sorted(
-        name for name, value in given.items() if name.endswith(("_KEY", "_TOKEN")) or urlsplit(value).password
-    )
+    secret = sorted(name for name, value in given.items() if name.endswith(SECRET) or holds_secret(value))
     told = {name: value for name, value in given.items() if name not in {*secret, *NOT_PASSED_ON}}
     if "ENGRAMLOG_DATA" in told:
         told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())

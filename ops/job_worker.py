@@ -1,4 +1,4 @@
-"""A job worker as a process: `python -P -m ops.job_worker --url URL`. It schedules and runs the jobs of one store.
+"""A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
 
 RQ's loop without its signals, forks and remote commands. SIGTERM ends it in order: a job that runs gives itself up at the
 next safe place and goes back to the queue. Killed, it leaves a job that another worker takes up a minute later.
@@ -33,7 +33,7 @@ from ops.embedders import embedder_of
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.settings import load_settings
-from ops.worker import new_worker_id
+from ops.worker import new_worker_id, open_url, store_url
 from projections.chat import Chat
 from projections.meaning import Embedder
 from projections.redis_create import StoreIdentity, read_identity
@@ -190,8 +190,8 @@ def _tell_of_rq(tell: Tell) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m ops.job_worker", description=__doc__)
-    parser.add_argument("--url", required=True, help="redis://, rediss:// or unix:// of the store")
-    parser.add_argument("--queue-url", help="the same of the queue, where it lies on another Redis")
+    parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
+    parser.add_argument("--queue-url", type=open_url, help="of the queue, where it lies elsewhere; ENGRAMLOG_QUEUE_URL")
     parser.add_argument("--minutes", type=int, default=LEAST_MINUTES, help="minutes between two sweeps, at least 60")
     parser.add_argument("--log-level", default="info")
     parser.add_argument(
@@ -203,10 +203,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.minutes < LEAST_MINUTES:
         parser.error(f"--minutes: got {options.minutes}; allowed: {LEAST_MINUTES} or more")
     start_logging(options.log_level)
-    settings = load_settings()  # of the environment: a key is no argument, which others could read
+    settings = load_settings()  # of the environment: a password or key is no argument, which everybody can read
     run_job_worker(
-        options.url,
-        queue_url=options.queue_url,
+        options.url or store_url(settings),
+        queue_url=options.queue_url or settings.queue_url,
         minutes=options.minutes,
         timeout=options.timeout,
         lease_ms=options.lease_ms,

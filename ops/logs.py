@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
+from traceback import format_exception
+from types import TracebackType
 from typing import Any
 
 import structlog
+
+from events.urls import without_secrets
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
 """Fields that never reach a log line: they may hold what somebody said."""
@@ -18,8 +23,29 @@ def _without_contents(_logger: Any, _method: str, fields: structlog.typing.Event
     return fields
 
 
+def _without_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """No URL of a line shows its password: neither a fact's nor one in an error's text or a traceback."""
+    for name, value in fields.items():
+        if isinstance(value, str):
+            fields[name] = without_secrets(value)
+        elif "://" in (told := str(value)):
+            fields[name] = without_secrets(told)
+    return fields
+
+
+def clean_tracebacks() -> None:
+    """Have what nobody caught printed as Python does, but for the secrets in its URLs."""
+
+    def printed(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+        sys.stderr.write(without_secrets("".join(format_exception(kind, error, trace))))
+
+    sys.excepthook = printed
+    threading.excepthook = lambda told: printed(told.exc_type, told.exc_value, told.exc_traceback)
+
+
 def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
     """Configure structlog for this process. Log lines go to standard error, answers to standard output."""
+    clean_tracebacks()
     pretty = sys.stderr.isatty() if pretty is None else pretty
     renderer: Any = structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(sort_keys=False)
     structlog.configure(
@@ -29,6 +55,7 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _without_contents,
             structlog.processors.format_exc_info,
+            _without_secrets,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),

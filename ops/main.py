@@ -34,6 +34,7 @@ from api.cli import (
 from api.cli.app import err, run
 from ops import commands
 from ops.bench import command as bench
+from ops.logs import clean_tracebacks
 from ops.models import chat_of
 from ops.notices import patient
 from ops.settings import load_settings
@@ -81,6 +82,7 @@ def _model() -> Callable[[], Chat] | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
+    clean_tracebacks()
     return run(_open, arguments, _model)
 
 

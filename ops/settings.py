@@ -14,6 +14,10 @@ from redis.connection import parse_url
 
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+from events.urls import shown
+
+SECRET = ("_KEY", "_TOKEN")
+"""What the names of settings that are secrets end with."""
 
 MIN_TOKEN, MAX_TOKEN = 32, 512
 """Characters of a token of one's own."""
@@ -27,7 +31,7 @@ class Settings(BaseSettings):
 
     data: Path = Field(default_factory=lambda: user_data_path("engramlog"))
     """Folder of the embedded store."""
-    redis_url: str | None = None
+    redis_url: Annotated[str | None, Field(repr=False)] = None
     """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://."""
     redis_server: str | None = None
     """Path of the redis-server to start; PATH, then the bundled one, when unset."""
@@ -37,7 +41,7 @@ class Settings(BaseSettings):
     """For a store that is created now; an existing one keeps its own."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """Fold workers that `up` starts."""
-    queue_url: str | None = None
+    queue_url: Annotated[str | None, Field(repr=False)] = None
     """The Redis of the job queue, where it is not the store's: RQ does not run on a cluster."""
     job_workers: Annotated[int, Field(ge=0, le=64)] = 1
     """Job workers that `up` starts; 0: none, then nothing is swept, merged or purged by itself."""
@@ -72,13 +76,13 @@ class Settings(BaseSettings):
     log_level: str = "info"
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
-    embedder_url: str | None = None
+    embedder_url: Annotated[str | None, Field(repr=False)] = None
     """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset, with a key."""
     embedder_key: SecretStr | None = None
     """Its key; never printed or logged."""
     model: str | None = None
     """The language model that is asked where something is to be done by a model; none is asked when unset."""
-    model_url: str | None = None
+    model_url: Annotated[str | None, Field(repr=False)] = None
     """Where it is served: what comes before /chat/completions; OpenAI's own when unset, and then a key is needed."""
     model_key: SecretStr | None = None
     """Its key; never printed or logged."""
@@ -108,8 +112,10 @@ class Settings(BaseSettings):
             if value:
                 parse_url(value)  # type: ignore[no-untyped-call]
                 _ = urlsplit(value).port
-        except ValueError as error:
-            raise ValueError(f"a URL such as redis://localhost:6379/0 ({error})") from None
+        except ValueError:  # whose text quotes what may be a password
+            raise ValueError(
+                "a URL such as redis://localhost:6379/0; in a user or password @ is written %40, / %2F, : %3A, # %23"
+            ) from None
         return value or None
 
     @field_validator("token")
@@ -183,6 +189,11 @@ def load_settings() -> Settings:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
         allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        secret = Settings.model_fields[str(first["loc"][0])].annotation == SecretStr | None
-        got = "a value that is not shown" if secret else repr(first["input"])
-        raise BadSetting(f"{name}: got {got}; allowed: {allowed}", setting=name) from None
+        raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
+
+
+def _shown(name: str, value: object) -> str:
+    """A value as a refusal may show it: no secret of a setting that is one, or that holds one."""
+    if name.endswith(SECRET):
+        return "a value that is not shown"
+    return shown(str(value)) if name.endswith("_URL") else repr(value)

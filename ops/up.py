@@ -39,15 +39,18 @@ Tell = Callable[..., None]
 class Workers:
     """Processes of one kind that this `up` started: one that dies is started again."""
 
-    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell) -> None:
+    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell, environment: dict[str, str]) -> None:
         self._kind = kind
         self._command = list(command)
+        self._environment = environment
         self._tell = tell
         self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
         self._not_before = 0.0
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
+        )
         self._tell(f"{self._kind} process started", pid=process.pid)
         return process
 
@@ -88,8 +91,9 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
             tell("data folder closed", what=what, alarm=True)
         if store.embedded and store.embedded.recovery:
             tell("log recovered", what=store.embedded.recovery, alarm=True)
-        workers = Workers("worker", _command("ops.worker", store, settings), settings.workers, tell)
-        jobs = Workers("job worker", _job_command(store, settings), settings.job_workers, tell)
+        environment = _environment(store, settings)
+        workers = Workers("worker", _command("ops.worker", settings), settings.workers, tell, environment)
+        jobs = Workers("job worker", _job_command(settings), settings.job_workers, tell, environment)
         try:
             _serve(store, settings, admits, workers, jobs, stop, tell)
         finally:
@@ -99,17 +103,22 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
     tell("stopped")
 
 
-def _command(module: str, store: OpenStore, settings: Settings) -> list[str]:
-    """How a process of ours is started on the store."""
+def _command(module: str, settings: Settings) -> list[str]:
+    """How a process of ours is started. Its store stands in its environment: everybody can read arguments."""
     return [
-        *(sys.executable, "-P", "-m", module, "--url", store.url, "--log-level", settings.log_level),
+        *(sys.executable, "-P", "-m", module, "--log-level", settings.log_level),
         *("--timeout", str(settings.redis_timeout), "--parent", str(os.getpid())),
     ]
 
 
-def _job_command(store: OpenStore, settings: Settings) -> list[str]:
-    queue = ("--queue-url", settings.queue_url) if settings.queue_url else ()
-    return [*_command("ops.job_worker", store, settings), "--minutes", str(settings.lifecycle_minutes), *queue]
+def _job_command(settings: Settings) -> list[str]:
+    return [*_command("ops.job_worker", settings), "--minutes", str(settings.lifecycle_minutes)]
+
+
+def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
+    """What a process of ours is told of addresses, which may hold passwords."""
+    told = {"ENGRAMLOG_REDIS_URL": store.url, "ENGRAMLOG_QUEUE_URL": settings.queue_url or ""}
+    return {**os.environ, **told}
 
 
 def _serve(

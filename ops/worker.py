@@ -1,4 +1,4 @@
-"""A fold worker as a process: `python -P -m ops.worker --url URL`. SIGTERM hands its partitions over at once."""
+"""A fold worker as a process: `python -P -m ops.worker`. SIGTERM hands its partitions over at once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from uuid import uuid4
 
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_worker import LEASE_MS, FoldWorker
-from events.errors import EngramlogError
+from events.errors import BadSetting, EngramlogError
 from events.redis_alarms import RedisAlarms
 from events.redis_wire import Script, Wire, WirePool, connect
+from events.urls import holds_secret
 from ops.logs import start_logging, teller
+from ops.settings import Settings, load_settings
 from projections.redis_create import read_identity
 from projections.redis_scripts import COMMIT
 
@@ -25,6 +27,25 @@ from projections.redis_scripts import COMMIT
 def new_worker_id() -> str:
     """A name that no other worker has."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
+
+
+def open_url(url: str) -> str:
+    """An address as an argument, which everybody can read. Raises ArgumentTypeError for one that holds a password."""
+    if holds_secret(url):
+        raise argparse.ArgumentTypeError(
+            "holds a user or password: say it in the environment, others can read arguments"
+        )
+    return url
+
+
+def store_url(settings: Settings) -> str:
+    """The address of the environment. Raises BadSetting where there is none."""
+    if not settings.redis_url:
+        raise BadSetting(
+            "ENGRAMLOG_REDIS_URL: got nothing; allowed: redis://, rediss:// or unix:// of the store",
+            setting="ENGRAMLOG_REDIS_URL",
+        )
+    return settings.redis_url
 
 
 def run_worker(
@@ -76,7 +97,7 @@ def _follow(parent: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m ops.worker", description=__doc__)
-    parser.add_argument("--url", required=True, help="redis://, rediss:// or unix:// of the store")
+    parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
     parser.add_argument("--log-level", default="info")
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
@@ -85,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start_logging(options.log_level)
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
-    run_worker(options.url, timeout=options.timeout, lease_ms=options.lease_ms)
+    run_worker(options.url or store_url(load_settings()), timeout=options.timeout, lease_ms=options.lease_ms)
     return 0
 
 

@@ -33,7 +33,7 @@ from projections.redis_view import RedisViews
 from tests.given import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
-from tests.integration.test_up import get, running
+from tests.integration.test_up import Up, get, running
 from tests.servers import RedisServer, Servers, wheel_server
 
 CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
@@ -485,18 +485,17 @@ def test_the_queue_may_lie_on_another_redis(jobs: Jobs, live: Live, server: Redi
         queues.stop()
 
 
-def lifecycle(url: str) -> Any:
+def lifecycle(up: Up) -> Any:
     """What the status of a running `up` tells of its jobs."""
-    return get(f"{url}/v1/status")["lifecycle"]
+    return get(up, "/v1/status")["lifecycle"]
 
 
 def test_up_starts_a_job_worker_starts_it_again_and_stops_it_before_the_drain(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
-        url = up.ready()
-        wait_until(lambda: lifecycle(url)["last_tick"])
+        wait_until(lambda: lifecycle(up)["last_tick"])
         os.kill(up.facts("job worker process started")[0]["pid"], signal.SIGKILL)
         second = wait_until(lambda: up.facts("job worker process started")[1:])[0]["pid"]
-        wait_until(lambda: f"-{second}-" in (lifecycle(url)["leader"] or ""))
+        wait_until(lambda: f"-{second}-" in (lifecycle(up)["leader"] or ""))
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(30) == 0
         order = ["api stopped", "job workers stopped", "drained", "workers stopped", "stopped"]
@@ -508,16 +507,15 @@ def test_up_starts_a_job_worker_starts_it_again_and_stops_it_before_the_drain(tm
 def test_up_without_job_workers_schedules_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_JOB_WORKERS", "0")
     with running(tmp_path / "store") as up:
-        told = lifecycle(up.ready())
+        told = lifecycle(up)
         assert (told["leader"], told["last_tick"], told["queued"]) == (None, None, 0)
         assert up.facts("job worker process started") == []
 
 
 def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
-        url = up.ready()
         worker = up.facts("job worker process started")[0]["pid"]
-        wait_until(lambda: lifecycle(url)["leader"])
+        wait_until(lambda: lifecycle(up)["leader"])
         up.process.kill()
         up.process.wait(30)
         wait_until(lambda: not Path(f"/proc/{worker}").exists())

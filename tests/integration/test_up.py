@@ -38,9 +38,9 @@ EVENT = {
 class Up:
     """A running `engramlog up`, its log lines, and every process it started."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, redis_url: str = "") -> None:
         self.log = folder.parent / f"{folder.name}.log"
-        self.environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""}
+        self.environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": redis_url}
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--json", *arguments],
@@ -73,7 +73,12 @@ class Up:
 
     def pids(self) -> list[int]:
         """Its redis-server and workers."""
-        return [fact["pid"] for name in ("redis ready", "worker process started") for fact in self.facts(name)]
+        return [
+            fact["pid"]
+            for name in ("redis ready", "worker process started")
+            for fact in self.facts(name)
+            if "pid" in fact
+        ]
 
     def run(self, *arguments: str, expect: int = 0) -> Any:
         """A command beside it, on the same folder."""
@@ -101,8 +106,8 @@ def _lives(pid: int) -> bool:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str) -> Iterator[Up]:
-    up = Up(folder, *arguments)
+def running(folder: Path, *arguments: str, redis_url: str = "") -> Iterator[Up]:
+    up = Up(folder, *arguments, redis_url=redis_url)
     try:
         yield up
     finally:
