@@ -147,6 +147,23 @@ class JobWorker(SimpleWorker):
             if execution._job is not None:  # RQ's own property would read it anew, and unpickle
                 self.maintain_heartbeats(execution._job, execution)
 
+    def give_back(self) -> list[str]:
+        """Put what it runs back at the head of the queue; ids. From another thread, of a process that is about to end.
+
+        Where the job ends by itself at the same moment it is run once more, and does nothing twice.
+        """
+        given = []
+        for execution in list(self.executions.values()):
+            job = execution._job
+            if job is not None:
+                with self.connection.pipeline() as pipeline:
+                    execution.delete(job=job, pipeline=pipeline)
+                    self._queue._enqueue_job(job, pipeline=pipeline, at_front=True)
+                    pipeline.execute()
+                given.append(job.id)
+        self.register_death()  # type: ignore[no-untyped-call]
+        return given
+
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:  # noqa: ARG002 - RQ's signature
         """Seconds until a job without a beat counts as abandoned, however long it may run."""
         return ABANDONED_SECONDS

@@ -1,7 +1,7 @@
 """A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
 
-RQ's loop without its signals, forks and remote commands. SIGTERM ends it in order: a job that runs gives itself up at the
-next safe place and goes back to the queue. Killed, it leaves a job that another worker takes up a minute later.
+SIGTERM ends it within a second (`ops.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job that
+another worker takes up a minute later.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from events.errors import EngramlogError, StoreError
 from events.redis_alarms import RedisAlarms
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
+from ops.job_ending import Ending
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.settings import load_settings
@@ -47,12 +48,12 @@ AGAIN_SECONDS = 1.0
 class Attendant:
     """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
 
-    def __init__(self, cron: Cron, stop: Flag, tell: Tell, parent: int | None) -> None:
+    def __init__(self, cron: Cron, stop: Flag, tell: Tell, parent: int | None, ending: Ending) -> None:
         self._cron = cron
         self._stop = stop
         self._tell = tell
         self._parent = parent
-        self.worker: JobWorker | None = None
+        self._ending = ending
         self._thread = Thread(target=self._attend, name="attendant", daemon=True)
 
     def start(self) -> None:
@@ -72,12 +73,12 @@ class Attendant:
         while not self._stop.wait(ATTEND_SECONDS if looks else 0):
             if _orphaned(self._parent):
                 self._tell("parent gone")
-                self._stop.set()
+                os.kill(os.getpid(), signal.SIGTERM)
                 return
             try:
                 self._cron.tend(self._cron.now_ms())
-                if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self.worker is not None:
-                    self.worker.beat()
+                if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self._ending.worker is not None:
+                    self._ending.worker.beat()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
                 self._tell("queue refused", reason=f"{type(error).__name__}: {error}", alarm=not expected)
@@ -103,10 +104,10 @@ def run_job_worker(
     `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off.
     """
     stop = Flag()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     worker_id = new_worker_id()
     tell = teller(worker=worker_id)
+    ending = Ending(stop, tell)
+    ending.arm()
     identity = _identity(url, timeout, stop, tell, parent)
     if identity is None:
         return
@@ -122,7 +123,7 @@ def run_job_worker(
         tell=tell,
         lease_ms=lease_ms,
     )
-    attendant = Attendant(cron, stop, tell, parent)
+    attendant = Attendant(cron, stop, tell, parent, ending)
     attendant.start()
     tell("job worker started", store=identity.store_id)
     lent = None if embedder is None else Lent(embedder)
@@ -132,7 +133,7 @@ def run_job_worker(
     door = Door(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
-            _work(client, door, attendant, stop, tell)
+            _work(client, door, ending, stop, tell)
             stop.wait(AGAIN_SECONDS)
     attendant.end()
     alarms.close()
@@ -140,11 +141,11 @@ def run_job_worker(
     tell("job worker stopped")
 
 
-def _work(client: redis.Redis, door: Door, attendant: Attendant, stop: Flag, tell: Tell) -> None:
+def _work(client: redis.Redis, door: Door, ending: Ending, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
-        attendant.worker = JobWorker(store_queue(client, door), stop, new_worker_id(), tell)
-        attendant.worker.work(logging_level="WARNING")
+        ending.worker = JobWorker(store_queue(client, door), stop, new_worker_id(), tell)
+        ending.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
         tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)
 
