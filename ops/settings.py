@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +16,8 @@ from redis.connection import parse_url
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.urls import shown
+from ops.environment import refuse_unknown
+from projections.endpoint_wire import base_url, checked_key
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""
@@ -183,13 +186,28 @@ class Settings(BaseSettings):
 
 def load_settings() -> Settings:
     """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
+    refuse_unknown(os.environ, Settings.model_fields)
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
         allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
         raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
+    if settings.model is not None:
+        _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
+    if settings.embedder.startswith("openai:"):
+        _reachable(settings.embedder_url, settings.embedder_key, "embeddings", "/embeddings", "ENGRAMLOG_EMBEDDER")
+    return settings
+
+
+def _reachable(url: str | None, key: SecretStr | None, endpoint: str, path: str, name: str) -> None:
+    """Raise BadSetting where nobody could be asked: now, and not when somebody waits for an answer."""
+    told = checked_key(key.get_secret_value() if key is not None else None, endpoint)
+    try:
+        base_url(url, told, endpoint, path, name)
+    except BadSetting as error:
+        raise BadSetting(f"{name}: {error.message}", setting=name) from None
 
 
 def _shown(name: str, value: object) -> str:

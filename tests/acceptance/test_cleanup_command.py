@@ -96,6 +96,7 @@ def reviewed_by(monkeypatch: pytest.MonkeyPatch, says: Says) -> ScriptedChat:
     """Settings under which this model reviews."""
     chat = ScriptedChat(says)
     monkeypatch.setenv("ENGRAMLOG_MODEL", chat.model)
+    monkeypatch.setenv("ENGRAMLOG_MODEL_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("ENGRAMLOG_REVIEWER", "model")
     monkeypatch.setattr("ops.models.chat_of", lambda _settings: Asked(lambda: cast("ModelChat", chat)))
     return chat

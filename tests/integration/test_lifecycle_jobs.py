@@ -514,6 +514,7 @@ def test_up_without_job_workers_schedules_nothing(tmp_path: Path, monkeypatch: p
 
 def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
+        up.ready()
         worker = up.facts("job worker process started")[0]["pid"]
         wait_until(lambda: lifecycle(up)["leader"])
         up.process.kill()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from events.errors import BadSetting
-from ops.settings import load_settings
+from ops.environment import refuse_unknown
+from ops.settings import Settings, load_settings
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,66 @@ def test_the_key_of_an_embedder_is_printed_nowhere(monkeypatch: pytest.MonkeyPat
     assert "sk-of-mine" not in f"{settings!r} {settings} {settings.model_dump_json()}"
     assert settings.embedder_key is not None
     assert settings.embedder_key.get_secret_value() == "sk-of-mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ENGRAMLOG_REDISURL", "ENGRAMLOG_REDIS_URL"),
+        ("ENGRAMLOG_REDIS_URI", "ENGRAMLOG_REDIS_URL"),
+        ("ENGRAMLOG_TOKKEN", "ENGRAMLOG_TOKEN"),
+        ("ENGRAMLOG_LIFE_CYCLE_MINUTES", "ENGRAMLOG_LIFECYCLE_MINUTES"),
+        ("ENGRAMLOG_DATA_DIR", "ENGRAMLOG_DATA"),
+        ("engramlog_jobworkers", "ENGRAMLOG_JOB_WORKERS"),
+        ("ENGRAMLOG_XYZZY", None),
+        ("ENGRAMLOG_", None),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_the_one_it_may_be_meant_for_and_without_its_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, meant: str | None
+) -> None:
+    monkeypatch.setenv(name, "s3cret-MARK")
+    with pytest.raises(BadSetting) as refusal:
+        load_settings()
+    told = refusal.value.as_dict()
+    assert (told["setting"], told["suggestion"]) == (name, meant)
+    assert name in told["message"]
+    assert meant is None or f"there is {meant}" in told["message"]
+    assert "s3cret-MARK" not in str(told)
+
+
+def test_every_setting_is_known_by_its_name_in_any_case_and_an_empty_one_means_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in Settings.model_fields:
+        refuse_unknown({f"ENGRAMLOG_{name.upper()}": "1", f"engramlog_{name}": "1"}, Settings.model_fields)
+    monkeypatch.setenv("ENGRAMLOG_MISSPELT", "")
+    monkeypatch.setenv("ENGRAMLOG_OWNER", "ada")
+    assert load_settings().owner == "ada"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "url", "key"),
+    [
+        ("ENGRAMLOG_MODEL", "gpt-4o", "ENGRAMLOG_MODEL_URL", "ENGRAMLOG_MODEL_KEY"),
+        ("ENGRAMLOG_EMBEDDER", "openai:small", "ENGRAMLOG_EMBEDDER_URL", "ENGRAMLOG_EMBEDDER_KEY"),
+    ],
+)
+def test_a_model_that_nobody_could_ask_is_refused_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, url: str, key: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadSetting, match=rf"{name}.*set {url} .*{key}"):
+        load_settings()
+    monkeypatch.setenv(url, "https://user:s3cret-MARK@models.example/v1")
+    with pytest.raises(BadSetting, match=rf"{name}.*without user") as refusal:
+        load_settings()
+    assert "s3cret-MARK" not in str(refusal.value.as_dict())
+    monkeypatch.setenv(url, "http://127.0.0.1:1/v1")
+    load_settings()
+    monkeypatch.delenv(url)
+    monkeypatch.setenv(key, "sk-of-mine")
+    load_settings()
+    monkeypatch.setenv(key, "sk of mine")
+    with pytest.raises(BadSetting, match="endpoint cannot be used"):
+        load_settings()
