@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from api.asked import check_owner, refused
@@ -28,6 +29,9 @@ UNASKED: Mapping[str, Any] = {
 }
 """What is told of a reviewer that was not asked, beside who it is."""
 Progress = Callable[[int, int], None]
+Passing = Callable[[str], AbstractContextManager[None]]
+MOST_DECISIONS = 10_000
+"""Decisions that one answer about all owners tells one by one."""
 
 
 class Ran(Protocol):
@@ -62,14 +66,17 @@ class Cleaner:
         reader: Reader,
         settle: Callable[[Mapping[int, int]], None],
         forget: Callable[[str], object] = lambda _owner: None,
+        passing: Passing = lambda _owner: nullcontext(),
     ) -> None:
-        """`forget` takes away what is kept of an owner's purged contents beside the records."""
+        """`forget` takes away what is kept of an owner's purged contents beside the records; within `passing` an owner is looked
+        at in a walk, and need not be kept in memory after it."""
         self._lifecycle = lifecycle
         self._owners = owners
         self._log = log
         self._reader = reader
         self._settle = settle
         self._forget = forget
+        self._passing = passing
 
     def clean(
         self,
@@ -98,6 +105,9 @@ class Cleaner:
     ) -> dict[str, Any]:
         """Every owner, one after the other; one that fails is told in `failed` and does not stop the others.
 
+        `counts` counts all. Decisions are told one by one for the first owners, until `MOST_DECISIONS` of them; `left_out` says
+        how many more there were. Beyond that an owner takes a few lines of memory, whatever it remembers.
+
         Raises StoreError where the store cannot be used: then the same can be asked again.
         """
         chosen = check_jobs(jobs)
@@ -105,9 +115,11 @@ class Cleaner:
         decided: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []
         counts: Counter[str] = Counter()
+        told = left_out = 0
         for done, owner in enumerate(owners, 1):
             try:
-                answer = self._run(owner, dry_run, chosen, lambda _done, _total: None)
+                with self._passing(owner):
+                    answer = self._run(owner, dry_run, chosen, lambda _done, _total: None)
             except StoreError:
                 raise
             except EngramlogError as error:
@@ -115,7 +127,10 @@ class Cleaner:
             else:
                 counts.update(answer["counts"])
                 if answer["decisions"] or answer["asked"]:
-                    decided.append(answer)
+                    room = max(MOST_DECISIONS - told, 0)
+                    left_out += max(len(answer["decisions"]) - room, 0)
+                    told += min(len(answer["decisions"]), room)
+                    decided.append(answer | {"decisions": answer["decisions"][:room]})
             on_progress(done, len(owners))
         return {
             "dry_run": dry_run,
@@ -124,6 +139,7 @@ class Cleaner:
             "owners": len(owners),
             "counts": dict(counts),
             "decided": decided,
+            "left_out": left_out,
             "failed": failed,
         }
 

@@ -76,6 +76,8 @@ class Settings(BaseSettings):
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
+    loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0
+    """How long a command waits while a Redis of one's own loads its data set."""
     log_level: str = "info"
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""

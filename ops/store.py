@@ -14,6 +14,7 @@ import redis
 
 from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
+from events.redis_ready import await_loaded, refuse_kind
 from events.redis_wire import Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
@@ -26,6 +27,8 @@ from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
 
 Tell = Callable[..., None]
+SHARED_SECONDS = 20.0
+"""How long a question to an MCP server waits at most while Redis loads: its client does not wait for ever."""
 
 
 @dataclass(slots=True)
@@ -71,6 +74,7 @@ def open_the_store(
     """The store of these settings, created where there is none; alarms are told by `tell`. Raises StoreError where it cannot be
     opened."""
     if settings.redis_url:
+        _check(settings, settings.redis_url, role, on_wait)
         with _joined(settings, settings.redis_url, None, tell) as store:
             yield store
         return
@@ -86,6 +90,19 @@ def open_the_store(
         embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
         store.mended = mended
         yield store
+
+
+def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], None] | None) -> None:
+    """That a Redis of somebody's own can hold a store, and has loaded what it has."""
+    client = connect(url, timeout=settings.redis_timeout)
+    wire = Wire(client)
+    try:
+        seconds = min(settings.loading_seconds, SHARED_SECONDS) if role == "shared" else settings.loading_seconds
+        await_loaded(wire, seconds, on_wait)
+        refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
+    finally:
+        wire.close()
+        client.close()
 
 
 @contextmanager

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from threading import Event as Flag
 from time import monotonic
 
 from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import Admits
-from api.http.serve import check_host, serve
+from api.http.serve import claim, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
 from ops.embedders import meanings_of
@@ -78,8 +79,15 @@ class Workers:
 
 
 def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
-    """Run until SIGINT or SIGTERM. Raises EmbeddedRedisError with its last log lines where the private Redis dies."""
-    check_host(settings.host)
+    """Run until SIGINT or SIGTERM. Raises EmbeddedRedisError with its last log lines where the private Redis dies.
+
+    A port that is taken is noticed first, before anything is started: BadSetting, with who has it.
+    """
+    with closing(claim(settings.host, settings.port)) as port:
+        _up(settings, port, tell, on_wait)
+
+
+def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None]) -> None:
     admits, mended = admits_of(settings)
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -95,7 +103,7 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
         workers = Workers("worker", _command("ops.worker", settings), settings.workers, tell, environment)
         jobs = Workers("job worker", _job_command(settings), settings.job_workers, tell, environment)
         try:
-            _serve(store, settings, admits, workers, jobs, stop, tell)
+            _serve(store, settings, admits, port, workers, jobs, stop, tell)
         finally:
             jobs.stop()
             workers.stop()
@@ -122,7 +130,14 @@ def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
 
 
 def _serve(
-    store: OpenStore, settings: Settings, admits: Admits, workers: Workers, jobs: Workers, stop: Flag, tell: Tell
+    store: OpenStore,
+    settings: Settings,
+    admits: Admits,
+    port: socket.socket,
+    workers: Workers,
+    jobs: Workers,
+    stop: Flag,
+    tell: Tell,
 ) -> None:
     catch_up = CatchUp(store, tell)
     meanings = meanings_of(settings, store)
@@ -134,7 +149,7 @@ def _serve(
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
-    server = serve(app, settings.host, settings.port)
+    server = serve(app, settings.host, settings.port, claimed=port)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:

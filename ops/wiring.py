@@ -241,7 +241,9 @@ def assemble(
         contexts=Contexts(store.log, store.views, reader, accesses),
         uses=Uses(store.views, reader),
         living=Living(reader, writer),
-        cleaner=Cleaner(lifecycle_of(model, lifecycle, tell), owners, store.log, reader, catch_up, forget),
+        cleaner=Cleaner(
+            lifecycle_of(model, lifecycle, tell), owners, store.log, reader, catch_up, forget, store.views.passing
+        ),
         episodes=Episodes(Sessions(store.log, store.views, catch_up, chat=model.summariser), store.log, catch_up),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         extractor=Extractor(ways, store.log, reader, catch_up, model.prices),

@@ -56,6 +56,13 @@ class KeptViews:
             self._held.move_to_end(owner)
             return held
 
+    def let_go(self, owner: str) -> None:
+        """Drop what is held of an owner. Whoever still reads it goes on with it; it is not counted any more."""
+        with self._lock:
+            held = self._held.pop(owner, None)
+            if held is not None:
+                self._bytes -= held.bytes
+
     def make_room(self, owner: str, held: Held) -> None:
         """Count what an owner's view takes now, and drop others while all take too much; the one just asked stays.
 

@@ -97,6 +97,19 @@ class RedisViews:
         self._wires.close()
 
     @contextmanager
+    def passing(self, owner: str) -> Iterator[None]:
+        """Within it, an owner is looked at in passing: what was not kept of it before is not kept after.
+
+        For a walk over all owners, which asks each once, and would fill the memory with what nobody asks again.
+        """
+        kept = owner in self._kept
+        try:
+            yield
+        finally:
+            if not kept:
+                self._kept.let_go(owner)
+
+    @contextmanager
     def view(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> Iterator[tuple[OwnerView, Standing]]:
         """The owner's view, level with Redis, for the length of a question.
 

@@ -104,6 +104,8 @@ def _everyone(answer: dict[str, Any]) -> None:
     _reviewed(answer["decided"], answer["dry_run"])
     touched, owners = len(answer["decided"]), answer["owners"]
     out.print(f"[dim]{touched:,} of {owners:,} owner{'' if owners == 1 else 's'}[/]")
+    if answer["left_out"]:
+        out.print(f"[dim]{answer['left_out']:,} more decisions are counted and not told one by one[/]")
     if not answer["dry_run"] and answer["counts"].get("delete"):
         _restorable("30 days, or as long as its owner's deleted_kept_days says", Text("OWNER"))
     _purged(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -12,9 +13,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.http.guard import check_host
+from api.http.port_holder import holder_of
 from events.errors import BadSetting, EngramlogError
 
-__all__ = ["Server", "check_host", "serve"]
+__all__ = ["Server", "check_host", "claim", "serve"]
 
 STOP_SECONDS = 5.0
 """How long requests in hand may take once the server stops."""
@@ -92,31 +94,60 @@ class Server:
         self.wait(2 * STOP_SECONDS)
 
 
-def serve(app: FastAPI, host: str, port: int, *, on_ready: Callable[[Server], None] = lambda _server: None) -> Server:
+def serve(
+    app: FastAPI,
+    host: str,
+    port: int,
+    *,
+    claimed: socket.socket | None = None,
+    on_ready: Callable[[Server], None] = lambda _server: None,
+) -> Server:
     """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
 
+    `claimed` is the port as `claim` gave it, where that was asked for before.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
     Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
-    return Server(app, listening(host, port), on_ready)
+    return Server(app, listening(host, port, claimed=claimed), on_ready)
 
 
-def listening(host: str, port: int, setting: str = "ENGRAMLOG_PORT") -> socket.socket:
+def listening(
+    host: str, port: int, setting: str = "ENGRAMLOG_PORT", *, claimed: socket.socket | None = None
+) -> socket.socket:
     """A socket that listens on a loopback address. Raises as `serve` does; `setting` is what the port was read from."""
+    listener = claimed or claim(host, port, setting)
+    try:
+        listener.listen(socket.SOMAXCONN)
+    except OSError as error:
+        raise _taken(listener, host, port, setting, error) from None
+    return listener
+
+
+def claim(host: str, port: int, setting: str = "ENGRAMLOG_PORT") -> socket.socket:
+    """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
     check_host(host)
-    address = "127.0.0.1" if host.lower() == "localhost" else host
+    address = _address(host)
     family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address, port))
-        listener.listen(socket.SOMAXCONN)
     except OSError as error:
-        listener.close()
-        raise BadSetting(
-            f"{setting}: got {port}; allowed: a free port of {address}, 0 for any ({error.strerror})",
-            setting=setting,
-            got=port,
-            allowed="a free port, 0 for any",
-        ) from None
+        raise _taken(listener, host, port, setting, error) from None
     return listener
+
+
+def _address(host: str) -> str:
+    return "127.0.0.1" if host.lower() == "localhost" else host
+
+
+def _taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
+    """The refusal of a port, with who has it; the socket is closed."""
+    listener.close()
+    holder = f": {holder_of(port)} listens on it" if error.errno == errno.EADDRINUSE else ""
+    return BadSetting(
+        f"{setting}: got {port}; allowed: a free port of {_address(host)}, 0 for any ({error.strerror}{holder})",
+        setting=setting,
+        got=port,
+        allowed="a free port, 0 for any",
+    )

@@ -119,6 +119,39 @@ def test_a_quarantined_owner_is_refused_and_among_all_told_without_stopping_the_
     assert done["owners"] == 5
 
 
+def test_a_walk_over_all_owners_keeps_none_of_them_in_memory_but_those_that_somebody_asked_about(store: Store) -> None:
+    owners = [store.owner() for _ in range(8)]
+    for owner in owners:
+        store.tell(owner, *story())
+    views = store.app.views
+    for owner in owners:
+        views._kept.let_go(owner)
+    assert views.bytes_used == 0
+    store.app.cleaner.clean_all(dry_run=True)
+    assert (views.bytes_used, len(views._kept)) == (0, 0)
+    with views.view(owners[3]):
+        pass
+    kept = views.bytes_used
+    assert kept > 0
+    assert store.app.cleaner.clean_all(dry_run=True)["counts"]
+    assert (views.bytes_used, owners[3] in views._kept) == (kept, True)
+
+
+def test_an_answer_about_all_owners_tells_so_many_decisions_and_counts_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(4):
+        store.tell(store.owner(), *story())
+    whole = store.app.cleaner.clean_all(dry_run=True)
+    total = sum(whole["counts"].values())
+    assert (whole["left_out"], sum(len(one["decisions"]) for one in whole["decided"])) == (0, total)
+    monkeypatch.setattr("api.cleaning.MOST_DECISIONS", 4)
+    bounded = store.app.cleaner.clean_all(dry_run=True)
+    assert sum(len(one["decisions"]) for one in bounded["decided"]) == 4
+    assert (bounded["counts"], bounded["left_out"]) == (whole["counts"], total - 4)
+    assert len(bounded["decided"]) == len(whole["decided"])
+
+
 def test_a_failure_of_one_owner_does_not_lose_what_was_done_for_others(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

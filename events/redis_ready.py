@@ -1,0 +1,79 @@
+"""Whether a Redis of somebody's own can hold a store, asked before anything is read or written: its kind, and whether it loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, sleep
+from typing import Any
+
+import redis
+
+from events.errors import StoreMismatch, StoreUnavailable
+from events.redis_wire import AGAIN, Wire
+
+LOOK_SECONDS = 0.25
+"""How often a Redis that loads is asked."""
+KINDS = {
+    "cluster": "a Redis Cluster, whose keys lie on several servers: a store would be made by half there",
+    "sentinel": "a Redis Sentinel, which holds no keys: give the address of the primary that it watches",
+}
+"""What is no place for a store by itself, by the mode that the server tells."""
+
+
+def refuse_kind(wire: Wire, setting: str) -> None:
+    """Raise StoreMismatch where the server is one node of a Cluster, or a Sentinel. A server that does not tell passes."""
+    mode = _mode(wire)
+    if mode in KINDS:
+        raise StoreMismatch(
+            f"{setting} leads to {KINDS[mode]}. Allowed: one Redis 6.2 or newer, with replicas where you like;"
+            " nothing was written",
+            setting=setting,
+            mode=mode,
+        )
+
+
+def _mode(wire: Wire) -> str:
+    """standalone, cluster or sentinel; "" where the server does not tell."""
+    told = _asked(wire, "HELLO")
+    if isinstance(told, list):
+        return str(dict(zip(told[::2], told[1::2], strict=False)).get(b"mode", b"").decode())
+    return "cluster" if _fields(_asked(wire, "INFO", "cluster")).get("cluster_enabled") == "1" else ""
+
+
+def await_loaded(wire: Wire, seconds: float, on_wait: Callable[[str], None] | None) -> None:
+    """Wait while the server loads its data set, telling how far it is. Raises StoreUnavailable after `seconds` of it."""
+    began = monotonic()
+    while (told := _loading(wire)) is not None:
+        if monotonic() - began >= seconds:
+            raise StoreUnavailable(
+                f"Redis still loads its data set{told}, after {seconds:g} s of waiting; {AGAIN} once it is done",
+                retry_after=10,
+            )
+        if on_wait is not None:
+            on_wait(f"Redis loads its data set{told}")
+        sleep(LOOK_SECONDS)
+
+
+def _loading(wire: Wire) -> str | None:
+    """How far a server that loads is, "" where it does not say; None where it does not load."""
+    try:
+        told = _fields(_asked(wire, "INFO", "persistence"))
+    except StoreUnavailable as error:
+        if isinstance(error.__cause__, redis.BusyLoadingError):  # not even that is answered
+            return ""
+        raise
+    if told.get("loading", "0") == "0":
+        return None
+    percent, left = told.get("loading_loaded_perc"), told.get("loading_eta_seconds")
+    return (f": {percent} %" if percent else "") + (f", about {left} s left" if left else "")
+
+
+def _asked(wire: Wire, *command: str) -> Any:
+    """The answer; a refusal as the error that it is. Raises StoreUnavailable where there is none."""
+    return wire.pipeline([command])[0]
+
+
+def _fields(answer: Any) -> dict[str, str]:
+    """The lines of INFO."""
+    lines = answer.decode().splitlines() if isinstance(answer, bytes) else []
+    return {name: value for name, _, value in (line.partition(":") for line in lines)}

@@ -1,0 +1,176 @@
+"""A Redis of somebody's own, before it is used: no Cluster, no Sentinel, and loaded."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from events.errors import StoreMismatch, StoreUnavailable
+from events.redis_ready import await_loaded, refuse_kind
+from events.redis_wire import Wire, connect
+from tests.servers import RedisServer, Servers, newer_server, wheel_server
+
+LOADING = b"-LOADING Redis is loading the dataset in memory\r\n"
+PERSISTENCE = b"# Persistence\r\nloading:1\r\nloading_loaded_perc:41.50\r\nloading_eta_seconds:12\r\n"
+
+
+def engramlog(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "ops.main", *arguments],
+        env={**os.environ, "COLUMNS": "200", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture(params=["6.2", "7"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
+    """One node of a Cluster that has every slot, so that it would take any key."""
+    binary = wheel_server() if request.param == "6.2" else newer_server()
+    if binary is None:
+        pytest.skip("no redis-server >= 7 on PATH")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = (
+        RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(port), cluster_port=str(port + 1))
+        if (request.param == "7")
+        else RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(min(port, 55_000)))
+    )
+    with server.client() as client:
+        client.execute_command("CLUSTER", "ADDSLOTS", *range(16_384))
+    yield server
+    server.stop()
+
+
+def test_a_cluster_given_as_a_plain_url_is_refused_by_name_and_nothing_is_written(cluster: RedisServer) -> None:
+    for command in (["status"], ["up", "--port", "0"], ["import", "turns", "-"]):
+        done = engramlog(*command, ENGRAMLOG_REDIS_URL=cluster.url)
+        _, told = done.communicate(timeout=120)
+        assert (done.returncode, "leads to a Redis Cluster" in told) == (1, True), told
+        assert "ENGRAMLOG_REDIS_URL" in told
+    with cluster.client() as client:
+        assert client.dbsize() == 0
+
+
+class Loads:
+    """Stands before a Redis and answers as one that loads, until it is told that all is loaded."""
+
+    def __init__(self, folder: Path, server: RedisServer, *, silent: bool = False) -> None:
+        self.path = folder / "loads"
+        self.loaded, self.asked = Event(), Event()
+        self._told = LOADING if silent else b"$%d\r\n%s\r\n" % (len(PERSISTENCE), PERSISTENCE)
+        self._server = server
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(self.path))
+        self._listener.listen()
+        Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.path}"
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, socket.socket(socket.AF_UNIX) as behind, suppress(OSError):
+            behind.connect(self._server.url.removeprefix("unix://"))
+            while said := connection.recv(1 << 20):
+                if self.loaded.is_set():
+                    behind.sendall(said)
+                    connection.sendall(behind.recv(1 << 20))
+                    continue
+                # As Redis does: INFO and CLIENT are answered meanwhile, nothing else is.
+                named = b"+OK\r\n" * said.count(b"SETINFO")
+                connection.sendall(named or (self._told if b"persistence" in said else LOADING))
+                self.asked.set()
+
+
+@pytest.fixture
+def server(redis_servers: Servers) -> RedisServer:
+    return redis_servers.get("redis-6.2")
+
+
+@pytest.fixture(params=[False, True], ids=["tells", "silent"])
+def loads(request: pytest.FixtureRequest, tmp_path: Path, server: RedisServer) -> Iterator[Loads]:
+    standing = Loads(tmp_path, server, silent=request.param)
+    yield standing
+    standing.close()
+
+
+def test_a_command_waits_while_redis_loads_and_says_so(loads: Loads) -> None:
+    command = engramlog("status", "--json", ENGRAMLOG_REDIS_URL=loads.url)
+    assert command.stderr is not None
+    line = command.stderr.readline()
+    assert "Redis loads its data set" in line
+    if b"loading_loaded_perc" in loads._told:
+        assert "41.50 %, about 12 s left" in line
+    loads.loaded.set()
+    told, _ = command.communicate(timeout=120)
+    assert command.returncode == 0
+    assert '"events": 0' in told
+
+
+def test_a_redis_that_goes_on_loading_is_an_error_that_says_so(loads: Loads) -> None:
+    wire = Wire(connect(loads.url))
+    told: list[str] = []
+    with pytest.raises(StoreUnavailable, match=r"still loads its data set.* after 0 s of waiting"):
+        await_loaded(wire, 0, told.append)
+    assert told == []
+    wire.close()
+    done = engramlog("status", ENGRAMLOG_REDIS_URL=loads.url, ENGRAMLOG_LOADING_SECONDS="0")
+    _, error = done.communicate(timeout=120)
+    assert (done.returncode, "still loads its data set" in error) == (1, True)
+
+
+def test_a_redis_that_has_loaded_is_used_at_once(real_redis_client: object, redis_server: RedisServer) -> None:
+    wire = Wire(connect(redis_server.url))
+    refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
+    await_loaded(wire, 0, None)
+    wire.close()
+
+
+class Tells:
+    """A server's answer to HELLO and INFO, as a wire gives it."""
+
+    def __init__(self, hello: object, info: object) -> None:
+        self._answers = {"HELLO": hello, "INFO": info}
+
+    def pipeline(self, commands: list[tuple[str, ...]]) -> list[object]:
+        return [self._answers[commands[0][0]]]
+
+
+@pytest.mark.parametrize(
+    ("hello", "info", "refused"),
+    [
+        ([b"server", b"redis", b"mode", b"cluster"], b"", "a Redis Cluster"),
+        ([b"server", b"redis", b"mode", b"sentinel"], b"", "a Redis Sentinel"),
+        (ValueError(), b"# Cluster\r\ncluster_enabled:1\r\n", "a Redis Cluster"),
+        ([b"server", b"redis", b"mode", b"standalone"], b"", None),
+        (ValueError(), b"# Cluster\r\ncluster_enabled:0\r\n", None),
+        (ValueError(), ValueError(), None),
+    ],
+)
+def test_the_kind_is_read_off_what_a_server_tells_of_itself(hello: object, info: object, refused: str | None) -> None:
+    wire: object = Tells(hello, info)
+    if refused is None:
+        refuse_kind(wire, "SETTING")  # type: ignore[arg-type]
+        return
+    with pytest.raises(StoreMismatch, match=f"SETTING leads to {refused}"):
+        refuse_kind(wire, "SETTING")  # type: ignore[arg-type]
