@@ -66,14 +66,17 @@ class Leader:
             self._epoch = int(epoch) if taken else None
         return self.leads
 
-    def leave(self) -> None:
-        """Let the next one lead at once; nothing happens where it does not lead. Raises StoreError."""
+    def leave(self, wire: Wire | None = None) -> None:
+        """Let the next one lead at once; nothing happens where it does not lead. Raises StoreError.
+
+        `wire` is for a thread that is not the one which tends.
+        """
         if self._epoch is not None:
-            self._ask("release", 0, self._epoch)
+            self._ask("release", 0, self._epoch, wire)
             self._epoch = None
 
-    def _ask(self, mode: str, now_ms: int, epoch: int) -> list[Any]:
-        answer: list[Any] = self._wire.run(
+    def _ask(self, mode: str, now_ms: int, epoch: int, wire: Wire | None = None) -> list[Any]:
+        answer: list[Any] = (wire or self._wire).run(
             LEASE, [self._key, self._key], [mode, self._holder, now_ms, self._lease_ms, epoch, ""]
         )
         return answer

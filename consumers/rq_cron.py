@@ -136,6 +136,12 @@ class Cron:
         self._leader.leave()
         self._wire.close()
 
+    def leave_from(self, client: redis.Redis) -> None:
+        """The same on a connection of its own, from another thread than the one that tends. Raises StoreError."""
+        wire = Wire(client)
+        self._leader.leave(wire)
+        wire.close()
+
 
 def tick_name(tick_ms: int) -> str:
     """A tick as job ids hold it: 20261122T0900, in UTC."""

@@ -99,7 +99,9 @@ def run_job_worker(
     extraction: str = OFF,
     summaries: str = EXTRACTIVE,
 ) -> None:
-    """Schedule and run jobs until SIGTERM or SIGINT. `embedder` and `chat` make the models when they are first needed.
+    """Schedule and run jobs until SIGTERM or SIGINT, which end the process.
+
+    `embedder` and `chat` make the models when they are first needed.
 
     `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off.
     """
@@ -123,6 +125,7 @@ def run_job_worker(
         tell=tell,
         lease_ms=lease_ms,
     )
+    ending.leave = lambda: cron.leave_from(client)
     attendant = Attendant(cron, stop, tell, parent, ending)
     attendant.start()
     tell("job worker started", store=identity.store_id)
@@ -139,6 +142,7 @@ def run_job_worker(
     alarms.close()
     client.close()
     tell("job worker stopped")
+    ending.over()
 
 
 def _work(client: redis.Redis, door: Door, ending: Ending, stop: Flag, tell: Tell) -> None:

@@ -167,9 +167,10 @@ def test_a_worker_ends_while_nothing_answers_it(live: Live) -> None:
         store.stop()
 
 
-def test_a_worker_with_nothing_to_do_ends_in_order_and_lets_another_lead(live: Live, server: RedisServer) -> None:
+def test_a_worker_with_nothing_to_do_ends_and_lets_another_lead_at_once(live: Live, server: RedisServer) -> None:
     with connect(server.url) as client, process("-m", "ops.job_worker", "--url", server.url) as worker:
         wait_until(lambda: client.smembers(f"rq:workers:{queue_name('test')}"))
         wait_until(lambda: not client.llen(f"rq:queue:{queue_name('test')}") and not running(client))
-        assert "in_the_middle" not in ended(worker)
+        assert "job worker stopped" in ended(worker)
         assert client.hget("engramlog-jobs:test", "holder") is None
+        assert not client.smembers(f"rq:workers:{queue_name('test')}")
