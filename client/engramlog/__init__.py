@@ -13,6 +13,7 @@ from __future__ import annotations
 from engramlog.client import URL, AsyncMemory, Memory
 from engramlog.errors import (
     Conflict,
+    DeadlineExceeded,
     EngramlogError,
     InputError,
     NotFound,
@@ -52,6 +53,7 @@ __all__ = [
     "ChatsImported",
     "Conflict",
     "ContextBlock",
+    "DeadlineExceeded",
     "Deleted",
     "Detail",
     "Effects",

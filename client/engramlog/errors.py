@@ -8,6 +8,7 @@ EngramlogError
 |- Conflict             the position does not exist or is parked, or something else came first (409)
 |  `- OwnerQuarantined  an event of the owner cannot be folded; what was written waits behind it
 |- NotYetFolded         it is written, but was not folded in time (504)
+|- DeadlineExceeded     the question took longer than the service lets one take, and would again (504)
 |- Unavailable          the service cannot do it now; the same call can be made again (429, 503), under its `key` if it tells
 |  |- StoreFull         too close to the store's memory limit (507)
 |  `- Unreachable       no answer came at all
@@ -77,6 +78,10 @@ class OwnerQuarantined(Conflict):
     """An event of the owner cannot be folded; later ones wait behind it."""
 
 
+class DeadlineExceeded(EngramlogError):
+    """The question took longer than the service lets one take, and was stopped: ask about less. Nothing was written."""
+
+
 class NotYetFolded(EngramlogError):
     """What was written is in the log, but was not folded in time."""
 
@@ -103,7 +108,10 @@ class UnexpectedAnswer(EngramlogError):
     """An answer that cannot be read as the service's."""
 
 
-BY_NAME: Mapping[str, type[EngramlogError]] = {"OwnerQuarantined": OwnerQuarantined}
+BY_NAME: Mapping[str, type[EngramlogError]] = {
+    "OwnerQuarantined": OwnerQuarantined,
+    "DeadlineExceeded": DeadlineExceeded,
+}
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
     401: TokenRefused,
     404: NotFound,

@@ -21,6 +21,8 @@ JSON = "application/json"
 LINES = "application/x-ndjson"
 RETRIED = frozenset({429, 503, 504})
 """Statuses after which the same request may be sent again."""
+TOO_LONG = 504
+"""Not folded in time, which passes; or a question that was stopped, which does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Retry:
         """Seconds to wait after the `tried`-th try, or None where the outcome is final. `chance` is in [0, 1)."""
         if tried >= self.tries or (isinstance(outcome, Answer) and outcome.status not in RETRIED):
             return None
+        if isinstance(outcome, Answer) and outcome.status == TOO_LONG and b'"DeadlineExceeded"' in outcome.body:
+            return None  # it would take as long again
         backoff = min(self.first * 2.0 ** (tried - 1), self.longest) * (1 - chance / 2)
         asked = outcome.headers.get("retry-after", "") if isinstance(outcome, Answer) else ""
         if not asked.isdecimal():

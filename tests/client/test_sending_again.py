@@ -211,6 +211,7 @@ def test_what_nobody_folds_is_written_and_the_error_says_so(tmp_path_factory: py
         (1, Answer(503, b"", {"retry-after": "0"}), 0.0, 0.1),
         (1, Answer(429, b"", {"retry-after": "21"}), 0.0, None),
         (1, Answer(504, b"", {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}), 0.0, 0.1),
+        (1, Answer(504, b'{"error":"DeadlineExceeded"}', {}), 0.0, None),
         (1, Answer(200, b"", {}), 0.0, None),
         (1, Answer(422, b"", {}), 0.0, None),
         (1, Answer(507, b"", {"retry-after": "1"}), 0.0, None),

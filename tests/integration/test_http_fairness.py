@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from http.client import HTTPConnection
 from threading import Event as Flag
 from typing import Any
 
@@ -13,7 +14,9 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from api.admission import AdmissionLimits
+from api.http.serve import serve
 from api.lane import LaneLimits
+from api.patience import current_check
 from api.work import Work
 from tests.given_http import SHOWN, HttpStore, app_of, client_of, created, http_store
 
@@ -186,3 +189,50 @@ def test_an_export_holds_its_place_until_it_is_taken_and_no_longer(store: HttpSt
             await story()
 
     asyncio.run(whole())
+
+
+def endless(begun: Flag) -> Any:
+    """A replay that ends at a check alone."""
+
+    def replay(*_args: Any, **_asked: Any) -> None:
+        step, check = 0, current_check()
+        while True:
+            step += 1
+            begun.set()
+            check(step, 1_000_000)
+
+    return replay
+
+
+def test_a_heavy_question_over_http_is_stopped_at_its_deadline(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store.application.replayer, "replay", endless(Flag()))
+    with client_of(app_of(store.application, admission=SMALL._replace(heavy_seconds=0.05))) as client:
+        answer = client.post(REPLAY, json={})
+        assert (answer.status_code, answer.json()["error"]) == (504, "DeadlineExceeded")
+        assert 0 < answer.json()["done"] < answer.json()["total"]
+        assert client.get("/v1/owners/alice/compare").status_code in (200, 504)
+
+
+def test_a_client_that_goes_away_ends_its_question(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = Flag()
+    monkeypatch.setattr(store.application.replayer, "replay", endless(begun))
+    app = app_of(store.application, admission=SMALL._replace(heavy_seconds=PATIENT))
+    lane = app.state.admission.lanes[Work.HEAVY]
+    server = serve(app, "127.0.0.1", 0)
+    try:
+        connection = HTTPConnection(server.host, server.port)
+        shown = {**SHOWN, "content-type": "application/json", "engramlog-request": "1"}
+        connection.request("POST", REPLAY, body="{}", headers=shown)
+        assert begun.wait(PATIENT)
+        assert lane.running == 1
+        connection.close()
+        ended = Flag()
+        for _ in range(int(PATIENT / 0.01)):
+            if lane.running == 0:
+                break
+            ended.wait(0.01)
+        assert lane.running == 0
+    finally:
+        server.stop()
