@@ -70,6 +70,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_MEMORY}/associations"): Work.LIGHT,
     ("POST", f"{_MEMORY}/negate"): Work.LIGHT,
     ("POST", f"{_MEMORY}/confirm"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/sensitivity"): Work.LIGHT,
     ("POST", f"{_MEMORY}/delete"): Work.LIGHT,
     ("POST", f"{_MEMORY}/restore"): Work.LIGHT,
     ("POST", f"{_MEMORY}/unmerge"): Work.LIGHT,

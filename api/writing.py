@@ -20,6 +20,7 @@ from events.catalogue import (
     MemoryNegated,
     MemoryPromoted,
     MemoryUnmerged,
+    SensitivitySet,
 )
 from events.door import judged, make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
@@ -192,6 +193,22 @@ class Writer:
         """An operator moves it to another tier: in core or system it stands in every prompt; in fact or episode no longer."""
         tier = self.standing(owner, check_memory_id(memory_id)).tier
         data = MemoryPromoted(memory_id=memory_id, from_=tier, to=to)  # type: ignore[arg-type]
+        return self._one(owner, memory_id, data, actor, occurred_at)
+
+    def set_sensitivity(
+        self,
+        owner: str,
+        memory_id: str,
+        level: int,
+        *,
+        reason: str,
+        actor: str = "user",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found."""
+        if not reason.strip():
+            raise refused("reason", "nothing", "why, in words: the log keeps it")
+        data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
         return self._one(owner, memory_id, data, actor, occurred_at)
 
     def _one(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:

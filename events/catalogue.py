@@ -323,6 +323,14 @@ class TurnsExtracted(Shape, frozen=True, kw_only=True):
     by_rules: Turns = ()
 
 
+class SensitivitySet(Shape, frozen=True, kw_only=True):
+    """A person says how sensitive a memory is: the only way down from what rules found in its words."""
+
+    memory_id: Id
+    level: Sensitivity
+    reason: Reason
+
+
 EventData = (
     TurnRecorded
     | ToolResultRecorded
@@ -350,6 +358,7 @@ EventData = (
     | ParametersChanged
     | EventDiscarded
     | TurnsExtracted
+    | SensitivitySet
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1)

@@ -7,6 +7,7 @@ judge. `operator` and `system` are not his to claim.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from events.envelope import AnyEvent
@@ -19,6 +20,8 @@ REMOTE_ACTORS = ("user", "assistant", "judge")
 """For whom a caller over HTTP may speak."""
 REVIEWERS = frozenset({"operator", "system", "judge"})
 """Who may promote: what of it is borne out is decided when it is folded."""
+PERSONS = frozenset({"user", "operator"})
+"""Who may set a sensitivity by hand, and so lower it."""
 PROMOTION = frozenset(
     {
         "core_importance", "promotion_importance", "use_boost", "boost_daily_limit", "boost_cooldown_hours",
@@ -41,25 +44,10 @@ class Objection(NamedTuple):
 
 def objection(event: AnyEvent, *, remote: bool) -> Objection | None:
     """Why the door refuses an event for who says it, or None. `remote`: it came over HTTP."""
-    actor = event.actor
-    if remote and actor not in REMOTE_ACTORS:
-        return Objection("actor", actor, REMOTE_RULE)
-    if actor == "operator":
-        return None
-    data = event.data
-    if event.type == "MemoryCreated":
-        return _of_creation(data, actor)
-    if event.type == "MemoryPromoted" and data.to in FIRM and (remote or actor not in REVIEWERS):
-        return Objection("data.to", f"{data.to} from {actor}", f"fact or episode: {_PROMOTED}")
-    if event.type == "ParametersChanged":
-        for name in data.parameters:
-            if name in PROMOTION:
-                return Objection(
-                    f"data.parameters.{name}",
-                    f"{data.parameters[name]} from {actor}",
-                    f"a change by an operator: {_PROMOTED}",
-                )
-    return None
+    if remote and event.actor not in REMOTE_ACTORS:
+        return Objection("actor", event.actor, REMOTE_RULE)
+    check = None if event.actor == "operator" else _RESERVED.get(event.type)
+    return None if check is None else check(event.data, event.actor, remote)
 
 
 def firm_tier(tier: str | None, kind: str) -> str | None:
@@ -68,7 +56,7 @@ def firm_tier(tier: str | None, kind: str) -> str | None:
     return asked if asked in FIRM else None
 
 
-def _of_creation(data: Any, actor: str) -> Objection | None:
+def _of_creation(data: Any, actor: str, _remote: bool) -> Objection | None:
     asked = firm_tier(data.tier, data.kind)
     if asked is None:
         return None
@@ -77,3 +65,31 @@ def _of_creation(data: Any, actor: str) -> Objection | None:
             "data.kind", f"{asked} from {actor}", f"another word, or a tier of fact or episode beside it: {_PROMOTED}"
         )
     return Objection("data.tier", f"{asked} from {actor}", f"fact or episode: {_PROMOTED}")
+
+
+def _of_promotion(data: Any, actor: str, remote: bool) -> Objection | None:
+    if data.to not in FIRM or (actor in REVIEWERS and not remote):
+        return None
+    return Objection("data.to", f"{data.to} from {actor}", f"fact or episode: {_PROMOTED}")
+
+
+def _of_parameters(data: Any, actor: str, _remote: bool) -> Objection | None:
+    for name in data.parameters:
+        if name in PROMOTION:
+            got = f"{data.parameters[name]} from {actor}"
+            return Objection(f"data.parameters.{name}", got, f"a change by an operator: {_PROMOTED}")
+    return None
+
+
+def _of_sensitivity(_data: Any, actor: str, _remote: bool) -> Objection | None:
+    allowed = "user or operator: how sensitive a memory is, a person says"
+    return None if actor in PERSONS else Objection("actor", actor, allowed)
+
+
+_RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
+    "MemoryCreated": _of_creation,
+    "MemoryPromoted": _of_promotion,
+    "ParametersChanged": _of_parameters,
+    "SensitivitySet": _of_sensitivity,
+}
+"""What an operator may say and others not always: data, actor and whether it came over HTTP -> what stands against it."""

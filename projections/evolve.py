@@ -37,13 +37,22 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    SensitivitySet,
     SynonymDefined,
     TurnsExtracted,
 )
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
 from events.standing import PROMOTION
-from projections import evolve_conflict, evolve_create, evolve_life, evolve_link, evolve_merge, evolve_use
+from projections import (
+    evolve_conflict,
+    evolve_create,
+    evolve_life,
+    evolve_link,
+    evolve_merge,
+    evolve_sensitivity,
+    evolve_use,
+)
 from projections.memory import Memory
 from projections.scene import OWNER, Note, Scene, Settings, trouble_with
 from projections.synonyms import paired, with_pair
@@ -121,6 +130,7 @@ HANDLERS: Mapping[type, Handler] = {
     ParametersChanged: _change_parameters,
     SynonymDefined: _define_synonym,
     TurnsExtracted: _read_turns,
+    SensitivitySet: evolve_sensitivity.set_by_hand,
     EventDiscarded: _discard,
 }
 """Turns and tool results change nothing and have no handler."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from events.catalogue import Imported, MemoryCreated
 from events.envelope import Event, micros
 from events.standing import FIRM
 from projections.evolve_link import linked
+from projections.evolve_sensitivity import sensitivity_of
 from projections.evolve_use import risen, tier_of
 from projections.ground import OPERATOR
 from projections.memory import Edge, Memory, with_changes
 from projections.scene import Scene
-from projections.sensitivity import detect_sensitivity
 
 TIERS = frozenset({"system", "core", "fact", "episode"})
 BY_HAND = frozenset({"user", "operator"})
@@ -41,11 +40,12 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         created_seq=scene.seq,
         confidence=float(data.confidence),
         importance=1.0 if data.importance is None else float(data.importance),
-        sensitivity=sensitivity_of(
-            data.content, data.summary, *data.keywords, *data.tags, data.speaker, data.project, data.task
-        )
-        if data.sensitivity is None
-        else data.sensitivity,
+        sensitivity=max(  # a producer's own figure only raises
+            data.sensitivity or 0,
+            sensitivity_of(
+                data.content, data.summary, *data.keywords, *data.tags, data.speaker, data.project, data.task
+            ),
+        ),
         source_turns=data.source_turns,
     )
     memory = with_changes(
@@ -109,16 +109,3 @@ def words(keywords: tuple[str, ...]) -> tuple[str, ...]:
     if not keywords:
         return ()
     return tuple(dict.fromkeys(word.casefold() for word in keywords))
-
-
-def sensitivity_of(content: str, *others: str | None) -> int:
-    """0 to 3, by rules over everything a producer wrote: a key in a keyword is as secret as one in the content."""
-    found = detect_sensitivity(content)
-    for other in others:
-        if other:
-            found = max(found, _of_name(other))
-    return found
-
-
-_of_name = lru_cache(maxsize=4096)(detect_sensitivity)
-"""The same speakers, projects and keywords come again and again."""

@@ -21,7 +21,8 @@ from events.catalogue import (
 )
 from events.envelope import Event, micros
 from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
-from projections.evolve_create import sensitivity_of, words
+from projections.evolve_create import words
+from projections.evolve_sensitivity import risen_by
 from projections.laws.ebbinghaus import strength_at
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import (
@@ -38,7 +39,6 @@ from projections.memory import (
     without_content,
 )
 from projections.scene import MERGED_AWAY, UNKNOWN, Scene
-from projections.sensitivity import detect_sensitivity
 
 
 def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
@@ -114,10 +114,7 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "versions": (*memory.versions, old)[-MAX_VERSIONS:],
         "updated_at": until,
         "compressed": None,
-        "sensitivity": max(
-            memory.sensitivity,
-            sensitivity_of(data.content, data.summary, *(data.keywords or ()), *(data.tags or ())),
-        ),
+        "sensitivity": risen_by(memory, (data.content, data.summary, *(data.keywords or ()), *(data.tags or ()))),
         "conflicts": settled(scene, memory),
     }
     if data.content != memory.content:
@@ -130,11 +127,13 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
 
 
 def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
-    """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out."""
+    """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out, a
+    sensitivity set by hand (whose level stays the least)."""
     upkeep = memory.upkeep
     return {
         "ground": memory.ground if scene.actor == "operator" else None,
         "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0),
+        "sensitivity_set_at": None,
     }
 
 
@@ -152,7 +151,7 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
         "level_due_at": None if data.due_at is None else micros(data.due_at),
     }
     if data.content is not None:
-        fields["sensitivity"] = max(memory.sensitivity, detect_sensitivity(data.content))
+        fields["sensitivity"] = risen_by(memory, (data.content,))
     scene.change(memory, "compress", f"level {data.level}", **fields)
 
 

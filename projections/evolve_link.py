@@ -11,9 +11,9 @@ from typing import Any
 from events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
 from events.envelope import Event
 from projections.evolve_conflict import flagged
+from projections.evolve_sensitivity import judged, risen_by
 from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
 from projections.scene import Scene, trouble_with
-from projections.sensitivity import detect_sensitivity
 
 CO_HIT = "co-hit"
 
@@ -90,8 +90,8 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
         if fact not in facts:
             scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
             continue
-        said = detect_sensitivity(f"{data.subject} {data.predicate} {data.object} {data.condition or ''}")
-        sensitivity = max(memory.sensitivity, said)
+        told = f"{data.subject} {data.predicate} {data.object} {data.condition or ''}"
+        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, (told,))
         scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 

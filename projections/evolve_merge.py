@@ -9,6 +9,7 @@ from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
 from projections.evolve_conflict import flagged, newest_said, settled
 from projections.evolve_link import strongest
+from projections.evolve_sensitivity import risen_by_merge
 from projections.evolve_use import limited, tier_of
 from projections.ground import of_merge
 from projections.laws.tiered import effective_importance
@@ -23,7 +24,6 @@ from projections.memory import (
     Upkeep,
 )
 from projections.scene import Scene, trouble_with
-from projections.sensitivity import detect_sensitivity
 
 
 def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
@@ -61,6 +61,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
     tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
     ground, earned = of_merge(data.summary, sources, scene.actor, tier)
+    sensitivity, set_at = risen_by_merge(data.summary, sources)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
         id=data.into,
@@ -82,7 +83,8 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         level=SUMMARY,
         confidence=max(m.confidence for m in sources),
         importance=importance,
-        sensitivity=max(detect_sensitivity(data.summary), *(m.sensitivity for m in sources)),
+        sensitivity=sensitivity,
+        sensitivity_set_at=set_at,
         verified=all(m.verified for m in sources),
         keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
         tags=_united(sources, lambda m: m.tags)[:MAX_WORDS],

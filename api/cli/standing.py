@@ -1,4 +1,4 @@
-"""Commands by which a person decides what a memory may do: stand in every prompt."""
+"""Commands by which a person decides what a memory may do: stand in every prompt, be shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.app import Json, MemoryId, OccurredOption, Owner, app, opened
+from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, opened
 from api.cli.writing import done
 
 
@@ -25,4 +25,28 @@ def promote(
     """
     with opened(context) as application:
         answer = application.writer.promote(owner, memory_id, to=to, occurred_at=occurred_at)
+    done(answer, json)
+
+
+@app.command(epilog='Example: `engramlog sensitivity alice pin 0 --reason "an example out of a book"`')
+def sensitivity(
+    context: typer.Context,
+    owner: Owner,
+    memory_id: MemoryId,
+    level: Annotated[
+        int, typer.Argument(metavar="LEVEL", help="0 public, 1 general, 2 sensitive, 3 secret.", show_default=False)
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why, in words; kept in the log.", show_default=False)],
+    actor: ActorOption = "user",
+    occurred_at: OccurredOption = None,
+    json: Json = False,
+) -> None:
+    """Say how sensitive a memory is, up or down: the one way down from what rules found in its words.
+
+    It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so.
+    """
+    with opened(context) as application:
+        answer = application.writer.set_sensitivity(
+            owner, memory_id, level, reason=reason, actor=actor, occurred_at=occurred_at
+        )
     done(answer, json)

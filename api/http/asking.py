@@ -293,6 +293,13 @@ class Negation(Told):
     turn_id: str | None = Field(default=None, description="The turn in which it was said.", examples=["D4:7"])
 
 
+class Judging(Told):
+    """How sensitive a memory is, as a person says."""
+
+    level: int = Field(strict=True, description="0 public, 1 general, 2 sensitive, 3 secret.", examples=[1])
+    reason: str = Field(description="Why, in words; kept in the log.", examples=["a made-up number"])
+
+
 class Merging(Told):
     """Several memories become a new one."""
 

@@ -77,6 +77,7 @@ class Verbs:
     history = Verb(reading.history)
     negate = Verb(writing.negate)
     confirm = Verb(writing.confirm)
+    set_sensitivity = Verb(writing.set_sensitivity)
     reinforce = Verb(writing.reinforce)
     merge = Verb(writing.merge)
     unmerge = Verb(writing.unmerge)

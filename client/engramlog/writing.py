@@ -216,6 +216,21 @@ def negate(
     return Effects.model_validate(done | {"id": memory_id, "replaced_by": replaced_by})
 
 
+def set_sensitivity(
+    scope: Scope,
+    memory_id: str,
+    level: int,
+    *,
+    reason: str,
+    owner: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Effects]:
+    """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say."""
+    told = said(scope, owner, "user", occurred_at, key=key)
+    return (yield from _one(scope, told, memory_id, "SensitivitySet", level=level, reason=reason))
+
+
 def merge(
     scope: Scope,
     sources: Sequence[str],

@@ -26,6 +26,7 @@ PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all",
 PROMISED |= {
     "negate",
     "confirm",
+    "set_sensitivity",
     "reinforce",
     "merge",
     "unmerge",
@@ -36,11 +37,13 @@ PROMISED |= {
     "extract",
 }
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
+NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add": ("I drink coffee",),
     "search": ("coffee",),
     "update": ("coffee", "I drink tea"),
     "merge": (["coffee", "tea"],),
+    "set_sensitivity": ("coffee", 1),
     "import_chats": ([{"messages": []}],),
     "extract": (),
     "get_all": (),
@@ -80,7 +83,7 @@ def test_every_verb_takes_the_owner_by_name_and_only_delete_all_demands_it(verb:
 @pytest.mark.parametrize("verb", sorted(PROMISED - {"delete_all"}))
 def test_without_an_owner_nothing_is_sent(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never)) as memory, pytest.raises(OwnerMissing, match="whose memories"):
-        getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)))
+        getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), **NAMED.get(verb, {}))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -88,7 +91,7 @@ def test_without_an_owner_nothing_is_sent(verb: str) -> None:
 def test_a_client_of_one_owner_reaches_no_other(verb: str, owner: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory:
         with pytest.raises(InputError) as refusal:
-            getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), owner=owner)
+            getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), **NAMED.get(verb, {}), owner=owner)
     assert refusal.value.field == "owner"
 
 
@@ -134,6 +137,7 @@ def _all_verbs(memory: Memory) -> None:
     memory.negate(first, correction="I drink cocoa")
     memory.confirm(second)
     memory.reinforce(second)
+    memory.set_sensitivity(second, 1, reason="made up")
     into = memory.merge([second, third]).into or ""
     memory.unmerge(into)
     memory.delete(third)

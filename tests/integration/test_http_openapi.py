@@ -29,6 +29,7 @@ ROUTES = {
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance",
     "POST /v1/owners/{owner}/memories/{memory_id}/negate",
     "POST /v1/owners/{owner}/memories/{memory_id}/confirm",
+    "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity",
     "POST /v1/owners/{owner}/memories/{memory_id}/delete",
     "POST /v1/owners/{owner}/memories/{memory_id}/restore",
     "POST /v1/owners/{owner}/memories/{memory_id}/unmerge",

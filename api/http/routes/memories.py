@@ -15,6 +15,7 @@ from api.http.asking import (
     DeletionOfOne,
     GetAsked,
     HistoryAsked,
+    Judging,
     ListAsked,
     MemoryId,
     Negation,
@@ -23,7 +24,16 @@ from api.http.asking import (
     TimeAsked,
     Told,
 )
-from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Why
+from api.http.shapes import (
+    DeletedOne,
+    Detail,
+    Effects,
+    History,
+    Listing,
+    Provenance,
+    Restored,
+    Why,
+)
 
 router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"], route_class=AdmittedRoute)
 _NOW: dict[str, Any] = {"now": {"summary": "By the user, now", "value": {}}}
@@ -84,6 +94,21 @@ def negate(
 def confirm(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
     """It holds, as if the user had just said it again: undoes a negation. What had replaced it stays, and both are flagged."""
     return Json(application.writer.confirm(owner, memory_id, **(told or Told()).model_dump()))
+
+
+_PUBLIC = {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}}
+
+
+@router.post(
+    "/{memory_id}/sensitivity",
+    summary="Set the sensitivity",
+    responses=documented(Effects, "What it did.", 404, 409, 504, 507),
+)
+def sensitivity(
+    application: Asked, owner: Owner, memory_id: MemoryId, told: Annotated[Judging, Body(openapi_examples=_PUBLIC)]
+) -> Response:
+    """A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are refused."""
+    return Json(application.writer.set_sensitivity(owner, memory_id, **told.model_dump()))
 
 
 _SHOWN_FIRST = {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}}

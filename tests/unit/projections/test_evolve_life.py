@@ -100,12 +100,12 @@ def test_the_tier_comes_from_the_kind_where_it_is_not_told(data: dict[str, str],
         ("I like coffee", {}, 0),
         ("my password is hunter2", {}, 3),
         ("I forgot my password and my key costs money", {}, 0),
-        ("my password is hunter2", {"sensitivity": 0}, 0),
+        ("my password is hunter2", {"sensitivity": 0}, 3),
         ("I like coffee", {"sensitivity": 2}, 2),
         ("I like coffee", {"summary": "my password is hunter2"}, 3),
     ],
 )
-def test_sensitivity_is_detected_by_value_unless_it_is_told(
+def test_sensitivity_is_detected_by_value_and_what_a_producer_tells_only_raises_it(
     content: str, data: dict[str, object], sensitivity: int
 ) -> None:
     memory.when(created(content, **data)).then(sensitivity=sensitivity)
