@@ -10,13 +10,13 @@ words of a keyword are held within what the door lets in (8,760 h, 10, 100 chara
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from api.asked import refused
 from api.record_shapes import FORMAT
+from events.invisible import with_hidden_as
 from projections.columns import Columns
 from projections.memory import SECRET, Memory
 from projections.query import Asked, listing, moment, status
@@ -27,7 +27,6 @@ ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
 MOST_STABILITY = 8_760.0
 MOST_IMPORTANCE = 10.0
 MOST_LETTERS = 100
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,5 +204,5 @@ def _until(memory: Memory) -> str:
 
 
 def _visible(text: str) -> str:
-    """The text in one line: control characters but the tab, and marks of direction, as signs."""
-    return _CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])) if ord(found[0]) < 0x20 else "\ufffd", text)
+    """The text in one line: control characters but the tab, and what shows nothing, as signs."""
+    return with_hidden_as(text, lambda one: chr(0x2400 + ord(one)) if ord(one) < 0x20 else "\ufffd", kept="\t")

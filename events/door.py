@@ -38,6 +38,7 @@ from events.envelope import (
     utc_text,
 )
 from events.errors import AheadOfClock, ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
+from events.ids import check_new_ids
 from events.log import check_request_size
 from events.parameters import problem_with
 from events.shape import Shape
@@ -220,6 +221,7 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
         if event.occurred_at > latest:
             raise AheadOfClock("occurred_at", got, allowed, micros(event.occurred_at) - now, **where)
         raise InvalidEvent("occurred_at", got, allowed, **where)
+    check_new_ids(event, where)
     data = event.data
     if event.type == "MemoryCreated" and data.imported is not None:
         for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):

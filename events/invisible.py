@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterator
 
 _BLANK_TEXT = (
     # Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), assigned or not
@@ -25,9 +26,76 @@ HIDDEN = re.compile(f"[{_BLANK_TEXT}{_CONTROL_TEXT}]")
 """One invisible character or control, line breaks and tabs among them."""
 
 
-def without_invisible(text: str) -> str:
-    """The text without the characters that show nothing. Controls are left."""
-    return text if text.isascii() else INVISIBLE.sub("", text)
+EMOJI_SHOWN = "\ufe0f"
+"""The variation selector that asks for a coloured emoji: after one it is part of what is seen."""
+_JOINERS = "\u200c\u200d"
+_KEYCAPS = "0123456789#*"
+
+
+def hidden_in(text: str) -> Iterator[re.Match[str]]:
+    """Each character of a text that shows nothing or is a control, where it does not belong to what is seen beside it.
+
+    An emoji's variation selector belongs there, and so do the joiners of emoji and of words in scripts other than Latin.
+    """
+    return (found for found in HIDDEN.finditer(text) if not _belongs(text, found.start()))
+
+
+def with_hidden_as(text: str, shown: Callable[[str], str], kept: str = "\n\t") -> str:
+    """The text with each character that `hidden_in` finds shown otherwise, but for those that are kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    parts, end = [], 0
+    for found in hidden_in(text):
+        if found[0] not in kept:
+            parts += [text[end : found.start()], shown(found[0])]
+            end = found.end()
+    return "".join([*parts, text[end:]])
+
+
+def _belongs(text: str, at: int) -> bool:
+    character, before = text[at], text[at - 1 : at]
+    if character == EMOJI_SHOWN:
+        return is_emoji_base(before, text[at + 1 : at + 2])
+    if character in _JOINERS:
+        after = text[at + 1 : at + 2]
+        return _is_joined(before) and _is_joined(after)
+    return False
+
+
+def is_emoji_base(character: str, after: str = "") -> bool:
+    """Whether a variation selector after the character asks for a coloured emoji: a symbol, or a keycap's digit."""
+    if character and character in _KEYCAPS:
+        return after == "\u20e3"
+    return bool(character) and (
+        character in "\u203c\u2049\u3030\u303d" or unicodedata.category(character) in ("So", "Sm", "Sk")
+    )
+
+
+def _is_joined(character: str) -> bool:
+    return (
+        bool(character)
+        and not character.isascii()
+        and (character == EMOJI_SHOWN or unicodedata.category(character)[0] in "LMS")
+    )
+
+
+def without_hidden(text: str, *, lines: bool = False) -> str:
+    """The text without what shows nothing; each control and line break is a space, or a line break where `lines` are kept.
+
+    An emoji keeps its variation selector, nothing keeps its joiners: what is left cannot say anything that is not seen.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+
+    def shown(found: re.Match[str]) -> str:
+        character, at = found[0], found.start()
+        if character == EMOJI_SHOWN and is_emoji_base(text[at - 1 : at], text[at + 1 : at + 2]):
+            return character
+        if lines and character in "\n\t":
+            return character
+        return " " if unicodedata.category(character) in ("Cc", "Zl", "Zp") else ""
+
+    return HIDDEN.sub(shown, text)
 
 
 def named(character: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import threading
 from traceback import format_exception
@@ -11,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from events.invisible import HIDDEN
 from events.urls import without_secrets
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
@@ -43,6 +45,21 @@ def clean_tracebacks() -> None:
     threading.excepthook = lambda told: printed(told.exc_type, told.exc_value, told.exc_traceback)
 
 
+def _visible(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Controls in what is told are spelled out: a terminal must not obey what an id or an error quotes."""
+    return {name: _spelled(value) for name, value in fields.items()}
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() and value.isprintable() else HIDDEN.sub(_spelled_out, value)
+    return value if isinstance(value, int | float | bool) or value is None else HIDDEN.sub(_spelled_out, str(value))
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    return found[0] if found[0] in "\n\t" else found[0].encode("unicode_escape").decode()
+
+
 def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
     """Configure structlog for this process. Log lines go to standard error, answers to standard output."""
     clean_tracebacks()
@@ -56,6 +73,7 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
             _without_contents,
             structlog.processors.format_exc_info,
             _without_secrets,
+            *([_visible] if pretty else []),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from events.invisible import without_hidden
+
 TokenCount = Callable[[str], int]
 """How many tokens a text takes. A model's own tokenizer may stand here; it need not be additive."""
 MOST_READ = 8_000
@@ -33,10 +35,11 @@ def estimated_tokens(text: str) -> int:
 def one_line(text: str) -> str:
     """The text as one line that can neither end nor imitate the block it stands in.
 
-    Line breaks and other controls become spaces; invisible formatting (bidirectional controls, zero-width characters, tags)
-    goes; angle brackets become `‹` and `›`, so that no tag is left. Only the first `MOST_READ` characters are read.
+    Line breaks and other controls become spaces; what shows nothing (bidirectional controls, zero-width characters, tags,
+    variation selectors but an emoji's own, blank fillers) goes; angle brackets become `‹` and `›`, so that no tag is left. Only
+    the first `MOST_READ` characters are read.
     """
-    text = text[:MOST_READ]
+    text = without_hidden(text[:MOST_READ])
     if not text.isprintable():
         text = "".join(map(_plain, text))
     return " ".join(text.translate(_BRACKETS).split())

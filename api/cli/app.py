@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from api.application import Application, Opener
+from api.asked import decoded_id
+from api.cli.visible import Terminal, exact_json, visible_in
 from events.errors import BadSetting, EngramlogError
 from projections.chat import Chat
 
@@ -41,7 +42,7 @@ LONG_FOLD = 5_000
 
 
 def _console(*, stderr: bool = False) -> Console:
-    console = Console(stderr=stderr, highlight=False, emoji=False)
+    console = Terminal(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal:
         asked = os.environ.get("COLUMNS", "")
         console.width = max(PIPE_WIDTH, int(asked) if asked.isdigit() else 0)
@@ -51,9 +52,16 @@ def _console(*, stderr: bool = False) -> Console:
 out = _console()
 err = _console(stderr=True)
 
+
+def _decoded(value: str) -> str:
+    return decoded_id(value) if value else value
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Owner = Annotated[str, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False)]
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.", show_default=False)]
+Owner = Annotated[
+    str, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False, callback=_decoded)
+]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.", show_default=False, callback=_decoded)]
 AsOfOption = Annotated[
     str | None,
     typer.Option(
@@ -182,10 +190,11 @@ def model_of(context: typer.Context) -> Iterator[Chat]:
 
 
 def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]], None]) -> None:
-    """Print an answer as JSON or through its renderer."""
+    """Print an answer as JSON or through its renderer, which gets every text with its controls made visible."""
     if as_json:
         print_json(answer)
         return
+    answer = visible_in(answer)
     render(answer)
     if isinstance(stuck := answer.get("quarantined"), dict):
         out.print(
@@ -195,8 +204,8 @@ def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]
 
 
 def print_json(answer: Any) -> None:
-    """One JSON object on standard output, in UTF-8 whatever the locale; Chinese stays readable."""
-    text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
+    """One JSON object on standard output, in UTF-8 whatever the locale; Chinese stays readable, controls are escaped."""
+    text = exact_json(answer)
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
     sys.stdout.buffer.flush()
@@ -209,14 +218,13 @@ def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
     write(b'{\n  "%s": [' % items.encode())
     for page in chain([rest], pages):
         for one in page.pop(items):
-            text = indent(json.dumps(one, ensure_ascii=False, indent=2, default=str), "    ")
+            text = indent(exact_json(one), "    ")
             write((("" if first else ",") + "\n" + text).encode("utf-8", "backslashreplace"))
             first = False
         rest = page
     write(b"]" if first else b"\n  ]")
     for name, value in rest.items():
-        text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-        write(f",\n  {json.dumps(name)}: {text}".encode("utf-8", "backslashreplace"))
+        write(f",\n  {exact_json(name)}: {exact_json(value)}".encode("utf-8", "backslashreplace"))
     write(b"\n}\n")
     sys.stdout.buffer.flush()
 

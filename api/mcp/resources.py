@@ -8,6 +8,7 @@ from urllib.parse import quote
 import orjson
 
 from api.mcp.connection import Connection
+from api.mcp.recorded import marked
 
 RECENT = 20
 ABOUT_URI = "memory://about"
@@ -62,4 +63,4 @@ def _uri(memory_key: str) -> str:
 
 
 def _json(document: dict[str, Any]) -> str:
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    return orjson.dumps(marked(document), option=orjson.OPT_INDENT_2).decode()

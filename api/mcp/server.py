@@ -24,9 +24,11 @@ from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from api.admission import Admission
+from api.asked import decoded_id
 from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
+from api.mcp.recorded import IDS, as_recorded, cleaned
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
@@ -145,9 +147,10 @@ class MemoryServer(MCPServer[Any]):
         for unknown in sorted(arguments.keys() - known) if known is not None else ():
             raise ToolError(f"{unknown}: no such argument; allowed: {', '.join(sorted(known or ()))}")
         try:
-            return await super().call_tool(name, arguments, context)
+            told = await super().call_tool(name, _with_ids(arguments), context)
         except ToolError as error:
-            raise ToolError(self._told_of(error, name)) from None
+            raise ToolError(cleaned(self._told_of(error, name))) from None
+        return as_recorded(told)
 
     async def read_resource(self, uri: Any, context: Context[Any, Any] | None = None) -> Any:
         """Read a resource. Raises ResourceError, with a text as of a tool."""
@@ -156,7 +159,7 @@ class MemoryServer(MCPServer[Any]):
         except ResourceError as error:
             cause = _cause(error)
             kind = ResourceNotFoundError if isinstance(cause, NotFound | ResourceNotFoundError) else ResourceError
-            raise kind(self._told_of(error, str(uri).partition("://")[2].partition("/")[0])) from None
+            raise kind(cleaned(self._told_of(error, str(uri).partition("://")[2].partition("/")[0]))) from None
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
@@ -181,6 +184,14 @@ class MemoryServer(MCPServer[Any]):
         where = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(cause.__traceback__)[-3:]]
         self._tell("tool failed", tool=name, error=type(cause).__name__, where=where, alarm=True)
         return f"{name} failed for a reason that nobody foresaw; the server's log tells where"
+
+
+def _with_ids(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with ids as they are, of which an answer may have told one percent-encoded."""
+    return {
+        name: decoded_id(value) if name in IDS and isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
 
 
 def _in_terms_of_arguments(message: str) -> str:

@@ -17,6 +17,7 @@ from events.catalogue import EVENT_TYPES, SEALED_ONLY
 from events.door import adapter, make_event, read_event, read_events
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class, prepare
 from events.errors import InputError, InvalidBatch, InvalidEvent
+from events.ids import trouble_with
 from events.schema import json_schema
 from events.vocabulary import EARLIEST, ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 from tests.samples import MOMENT, NOW
@@ -32,6 +33,10 @@ zones = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=
 instants = st.datetimes(EARLIEST.replace(tzinfo=None), MOMENT.replace(tzinfo=None)).map(lambda t: t.replace(tzinfo=UTC))
 times = st.builds(lambda moment, zone: moment.astimezone(zone).isoformat(), instants, zones)
 plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+names = st.text(st.characters(categories=["L", "Nd", "P", "Zs"]), min_size=1, max_size=40).filter(
+    lambda name: trouble_with(name, normal=False) is None
+)
+NEW_NAMES = frozenset(["speaker", "project", "task", "tool"])
 NAMED: dict[str, st.SearchStrategy[Any]] = {
     ID_RULE: ids,
     TEXT_RULE: plain_text.filter(lambda text: text.strip()) | st.just("好" * 21_845),
@@ -57,6 +62,8 @@ def _of_type(schema: Document, definitions: Document) -> st.SearchStrategy[Any]:
     match schema["type"]:
         case "object":
             fields = {name: of_schema(field, definitions) for name, field in schema["properties"].items()}
+            # New names hide nothing, which a schema cannot say.
+            fields |= {name: names if name == "tool" else st.none() | names for name in NEW_NAMES & fields.keys()}
             must = schema.get("required", [next(iter(fields))])
             optional = {name: value for name, value in fields.items() if name not in must}
             return st.fixed_dictionaries({name: fields[name] for name in must}, optional=optional)

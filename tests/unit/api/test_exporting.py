@@ -223,10 +223,10 @@ def test_the_text_tells_each_memory_with_its_dates_weight_and_level() -> None:
 
 
 def test_a_text_cannot_steer_a_terminal_or_begin_a_block_of_its_own() -> None:
-    story = memory.given(created("\thello\x1b[2J\n# Memories of bo\n\n## x\u202e", speaker="A\nB"))
+    story = memory.given(created("\thello\x1b[2J\n# Memories of bo\n\n## x\u202e\ufe01 ❤\ufe0f", tags=["A\nB"]))
     text = "".join(export_text(view_of(story.events), at(1)))
-    assert "\n> \thello␛[2J\n> # Memories of bo\n>\n> ## x\ufffd\n" in text
-    assert "- from: user, A␊B\n" in text
+    assert "\n> \thello␛[2J\n> # Memories of bo\n>\n> ## x\ufffd\ufffd ❤\ufe0f\n" in text
+    assert "A␊B" in text
 
 
 def test_accesses_are_told_also_where_nobody_knows_the_last_of_them() -> None:

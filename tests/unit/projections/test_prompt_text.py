@@ -52,6 +52,12 @@ def test_an_estimate_grows_with_the_text_and_never_by_more_than_the_parts(one: s
         ("hi\U000e0068\U000e0069", "hi"),
         ("\x1b[31mred\x07", "[31mred"),
         ("我喜欢 茶\r\n", "我喜欢 茶"),
+        ("a\ufe00b\ufe01\U000e0100\U000e01efc", "abc"),
+        ("o\u115fb\u1160e\u3164y\uffa0!\u2800", "obey!"),
+        ("x\u180b\u180f\u034f\u17b4\u17b5y", "xy"),
+        ("a\ufff9b\ufffac\ufffb", "abc"),
+        ("I ❤\ufe0f tea 1\ufe0f\u20e3", "I ❤\ufe0f tea 1\ufe0f\u20e3"),
+        ("❤\ufe0f\ufe0f\ufe0f a\ufe0f 中\ufe00", "❤\ufe0f a 中"),
         (" \n ", ""),
     ],
 )
@@ -65,6 +71,8 @@ def test_whatever_the_text_its_line_has_no_breaks_brackets_or_invisible_signs(te
     assert len(line.splitlines()) <= 1
     assert not set(line) & set("<>＜＞")
     assert not [c for c in line if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert not set(line) & set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+    assert not [c for c in line if "\ufe00" <= c <= "\ufe0e" or "\U000e0100" <= c <= "\U000e01ef"]
     assert one_line(line) == line
 
 

@@ -1,0 +1,62 @@
+"""What somebody said, on a terminal: controls are made visible, never obeyed.
+
+An escape sequence in a stored text could recolour, retitle, erase or answer for whoever reads it; bidirectional marks turn what is
+read around. Every answer passes `visible_in` before it is laid out, and every console is a `Terminal`, which lets none through.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from events.invisible import with_hidden_as
+
+_UNSAFE_JSON = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with each control and each character that shows nothing spelled out: `\\x1b`, `\\u202e`. Line breaks stay."""
+    return with_hidden_as(text, _spelled)
+
+
+def visible_in(answer: Any) -> Any:
+    """An answer with every text in it made visible, the names of its fields too."""
+    if isinstance(answer, str):
+        return visible(answer)
+    if isinstance(answer, dict):
+        return {visible_in(name): visible_in(value) for name, value in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [visible_in(one) for one in answer]
+    return answer
+
+
+def exact_json(answer: Any) -> str:
+    """The answer as JSON that reads back exactly, with what a terminal would obey written as `\\u`. Chinese stays readable."""
+    text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
+    return (
+        text
+        if text.isascii() and "\x7f" not in text
+        else _UNSAFE_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    )
+
+
+def _spelled(character: str) -> str:
+    point = ord(character)
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+class Terminal(Console):
+    """A console whose texts hold no control characters, whatever was handed to it; what Rich itself writes is none of them."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed, each made visible."""
+        for segment in super().render(renderable, options):
+            safe = segment.text if segment.control else visible(segment.text)
+            yield segment if safe == segment.text else Segment(safe, segment.style)

@@ -1,0 +1,82 @@
+"""Ids and names that are new must look like what they are: two that look alike are one, or a trap.
+
+Refused where something is begun (a turn, a memory, what a merge makes), and its owner and session with it: controls, characters
+that show nothing, and what NFKC writes otherwise (full width, ligatures, ⅷ). Letters that look alike in different scripts are
+not: they are people's names. What is old folds, is read and is deleted as before, so nothing here is asked of events about it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from events.errors import InvalidEvent
+from events.invisible import hidden_in, named
+
+_NEW: dict[str, tuple[str, ...]] = {
+    "TurnRecorded": ("turn_id",),
+    "MemoryCreated": ("memory_id",),
+    "MemoryMerged": ("into",),
+}
+"""The events that begin something, and what they name."""
+_NAMES: dict[str, tuple[str, ...]] = {
+    "TurnRecorded": ("speaker",),
+    "ToolResultRecorded": ("tool",),
+    "MemoryCreated": ("speaker", "project", "task"),
+}
+_JOBS = frozenset(["system"])
+"""Actors that carry on for owners that are there already, whatever they are called."""
+
+
+def check_new_ids(event: Any, where: dict[str, Any]) -> None:
+    """Raises InvalidEvent where the event begins something under an id, or a name, that hides something."""
+    for field, value in _ids(event):
+        if not value.isascii():
+            _check(field, value, normal=True, where=where)
+    for field in _NAMES.get(event.type, ()):
+        value = getattr(event.data, field)
+        if value is not None and not (value.isascii() and value.isprintable()):
+            _check(f"data.{field}", value, normal=False, where=where)
+
+
+def _ids(event: Any) -> Iterator[tuple[str, str]]:
+    """The ids that an event begins something under; ASCII ones were checked letter by letter already."""
+    made = _NEW.get(event.type)
+    if made is None:
+        return
+    yield from ((f"data.{name}", getattr(event.data, name)) for name in made)
+    if event.actor not in _JOBS:
+        yield "owner", event.owner
+        if event.session_id is not None:
+            yield "session_id", event.session_id
+
+
+class Trouble(NamedTuple):
+    """Why an id or a name may not be new: what is allowed instead, and which characters cannot be seen."""
+
+    allowed: str
+    hidden: frozenset[str]
+
+
+def trouble_with(value: str, *, normal: bool = True) -> Trouble | None:
+    """What is wrong with a new id or name; None where nothing is. `normal` asks for NFKC too."""
+    hidden = list(hidden_in(value))
+    if hidden:
+        first = hidden[0]
+        told = f"no character that shows nothing: {named(first[0])} is character {first.start() + 1}"
+        return Trouble(told, frozenset(one[0] for one in hidden))
+    plain = unicodedata.normalize("NFKC", value)
+    if not normal or plain == value:
+        return None
+    odd = (at for at, one in enumerate(value) if unicodedata.normalize("NFKC", one) != one)
+    at = next(odd, 0)
+    return Trouble(
+        f"a new id in its plain form (NFKC), {plain!r}: {named(value[at])} is character {at + 1}", frozenset()
+    )
+
+
+def _check(field: str, value: str, *, normal: bool, where: dict[str, Any]) -> None:
+    if trouble := trouble_with(value, normal=normal):
+        shown = "".join(f"\\u{ord(one):04x}" if one in trouble.hidden else one for one in value)
+        raise InvalidEvent(field, shown, trouble.allowed, **where)

@@ -1,0 +1,95 @@
+"""New ids and names hide nothing; old ones are left alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from api.asked import decoded_id, encoded_id
+from events.catalogue import MemoryCreated, MemoryDeleted, TurnRecorded
+from events.door import make_event
+from events.envelope import micros
+from events.errors import InvalidEvent
+from events.ids import trouble_with
+
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+NOW = micros(AT)
+
+
+def made(data: Any, **envelope: Any) -> Any:
+    return make_event(data, **({"owner": "ada", "occurred_at": AT, "actor": "user", "now": NOW} | envelope))
+
+
+def memory(**fields: Any) -> MemoryCreated:
+    return MemoryCreated(
+        **({"memory_id": "m1", "content": "x", "category": "fact", "kind": "note", "source": "user"} | fields)
+    )
+
+
+def turn(**fields: Any) -> TurnRecorded:
+    return TurnRecorded(**({"turn_id": "t1", "role": "user", "text": "x"} | fields))
+
+
+@pytest.mark.parametrize(
+    ("field", "data", "envelope"),
+    [
+        ("data.memory_id", memory(memory_id="m\ufe0f1"), {}),
+        ("data.memory_id", memory(memory_id="m\u3164"), {}),
+        ("data.turn_id", turn(turn_id="t\u115f1"), {}),
+        ("owner", memory(), {"owner": "ada\u034f"}),
+        ("owner", turn(), {"owner": "ad\U000e0101a"}),
+        ("session_id", turn(), {"session_id": "s\u180b1"}),
+        ("data.speaker", turn(speaker="Bob\u202e"), {}),
+        ("data.speaker", turn(speaker="Bob\u200b"), {}),
+        ("data.project", memory(project="p\x1b[31m"), {}),
+        ("data.task", memory(task="t\u3164"), {}),
+    ],
+)
+def test_a_new_id_or_name_that_hides_something_is_refused_and_the_character_named(
+    field: str, data: Any, envelope: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidEvent) as refused:
+        made(data, **envelope)
+    assert refused.value.context["field"] == field
+    assert "U+" in refused.value.message
+    assert refused.value.message.isprintable()
+
+
+@pytest.mark.parametrize("owner", ["ａｄａ", "ﬁn", "ⅷ", "ada①", "㍿"])
+def test_a_new_id_that_nfkc_writes_otherwise_is_refused(owner: str) -> None:
+    with pytest.raises(InvalidEvent, match="owner"):
+        made(turn(), owner=owner)
+
+
+@pytest.mark.parametrize(
+    "name", ["王芳", "Zoë", "Владимир", "אבי", "می‌خواهم", "क्‍ष", "Ada ❤️", "👨‍👩‍👧", "José María", "O'Brien"]
+)
+def test_peoples_names_are_no_trouble(name: str) -> None:
+    assert made(turn(speaker=name)).data.speaker == name
+
+
+@pytest.mark.parametrize("owner", ["ada", "王芳", "Владимир", "zoë", "team/ada@x+1", "раssword"])
+def test_letters_of_any_script_make_ids(owner: str) -> None:
+    assert made(turn(), owner=owner).owner == owner
+
+
+def test_what_is_old_is_deleted_under_its_old_id() -> None:
+    assert made(MemoryDeleted(memory_id="m\ufe0f1"), owner="ada\u034f").data.memory_id == "m\ufe0f1"
+
+
+def test_a_job_carries_on_for_an_owner_with_an_old_id() -> None:
+    assert made(memory(), owner="ada\u034f", actor="system").owner == "ada\u034f"
+
+
+def test_the_rule_says_which_character_and_where() -> None:
+    trouble = trouble_with("ab\u200bc")
+    assert trouble is not None
+    assert trouble.allowed == "no character that shows nothing: U+200B ZERO WIDTH SPACE is character 3"
+
+
+@pytest.mark.parametrize("value", ["m1", "王芳", "m\ufe0f1", "a\u3164b", "m-1:2@x/y+z"])
+def test_an_id_is_shown_so_that_it_can_be_asked_for(value: str) -> None:
+    shown = encoded_id(value)
+    assert (decoded_id(shown), trouble_with(shown)) == (value, None)
