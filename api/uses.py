@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.asked import check_limit
+from api.patience import both, current_check
 from api.reading import Reader
 from api.scenes import Progress
 from projections.memory import SECRET
@@ -46,7 +47,7 @@ class Uses:
             memory = self._reader.memory(scene, owner, memory_id)
             told = card(memory, "full")
             forgotten = forgotten_turns(scene.view.columns)
-        found = uses_of(memory_id, list(all_said(self._views, owner, on_progress))[::-1])
+        found = uses_of(memory_id, list(all_said(self._views, owner, both(current_check(), on_progress)))[::-1])
         skipped = max(offset, 0)
         return {
             "owner": owner,
