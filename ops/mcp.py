@@ -12,6 +12,8 @@ import anyio
 import uvicorn
 
 from api.admission import Admission
+from api.http.connection import protocol_of
+from api.http.connections import ConnectionLimits, Connections, connections_within
 from api.http.guard import check_host
 from api.http.serve import STOP_SECONDS, listening
 from api.mcp.connection import Connection
@@ -19,6 +21,7 @@ from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from ops.admission import admission_limits
+from ops.file_limit import raise_file_limit
 from ops.keeper import Keeper
 from ops.memory import give_back
 from ops.settings import Settings
@@ -77,8 +80,12 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     keeper = Keeper(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
     app = create_app(_served(connection, settings, tell), connection, admits)
+    limits = ConnectionLimits()
+    most, backlog = connections_within(limits, raise_file_limit())
     config = uvicorn.Config(
         app,
+        http=protocol_of(Connections(limits, most)),
+        backlog=backlog,
         log_config=None,
         access_log=False,
         lifespan="on",

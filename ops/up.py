@@ -22,6 +22,7 @@ from api.http.serve import claim, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
 from ops.embedders import meanings_of
+from ops.file_limit import raise_file_limit
 from ops.memory import give_back
 from ops.models import model_of
 from ops.settings import Settings
@@ -34,6 +35,8 @@ LOOK_SECONDS = 0.25
 RESTART_SECONDS = 1.0
 DRAIN_SECONDS = 10.0
 STOP_SECONDS = 10.0
+FEW_FILES = 2_000
+"""Fewer open files leave fewer than a thousand connections."""
 Tell = Callable[..., None]
 
 
@@ -88,6 +91,7 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
 
 
 def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None]) -> None:
+    files = raise_file_limit()
     admits, mended = admits_of(settings)
     stop = Flag()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -95,6 +99,8 @@ def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[
     with open_the_store(settings, "up", on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
+        if files < FEW_FILES:
+            tell("few files may be open: raise the hard limit (ulimit -Hn)", files=files, alarm=True)
         for what in filter(None, (mended, store.mended)):
             tell("data folder closed", what=what, alarm=True)
         if store.embedded and store.embedded.recovery:
@@ -149,7 +155,7 @@ def _serve(
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
-    server = serve(app, settings.host, settings.port, claimed=port)
+    server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:

@@ -18,7 +18,7 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
-from events.errors import BeyondHead, StoreError, StoreUnavailable
+from events.errors import BeyondHead, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text
 from projections.changelog import Entry, describe
 from projections.redis_view import Tail
@@ -51,6 +51,10 @@ class Limits(NamedTuple):
     heartbeat_seconds: float = 15.0
     send_seconds: float = 30.0
     """How long a client may take nothing at all before its connection is cut."""
+    most: int = 500
+    """Feeds that are open at once: half of the connections."""
+    most_of_owner: int = 50
+    """Of one owner."""
 
 
 class Change(NamedTuple):
@@ -151,20 +155,20 @@ class Feeds:
     async def join(self, owner: str, after: int | None) -> Client:
         """A client that gets what was folded after the owner's event at seq `after`, or from now on.
 
-        Raises BeyondHead for a seq that does not exist, StoreError where the store does not answer.
+        Raises BeyondHead for a seq that does not exist, TooManyRequests where as many are open as may be, StoreError where the
+        store does not answer.
         """
         if self._closing:
             raise StoreUnavailable("the server is stopping; come again", retry_after=1)
         partition = partition_of(owner, self._partitions)
+        self._check_room(owner, partition)
         client = Client(owner, partition, self.limits.queue)
         followed = self._followed.setdefault(partition, {}).setdefault(owner, _Followed())
         followed.clients.add(client)
         self.clients += 1
         try:
             async with followed.starting:  # first listening, then looking back: nothing falls between
-                tail = await self._call(self._look_back, owner, partition, after)
-                past, last = _past_of(tail, after)
-                seen = tail.start + len(tail.seqs)
+                past, last, seen = await self._call(self._past, owner, partition, after)
                 client.begin(past, position_text(partition, last), seen)
                 followed.since = seen if followed.since is None else followed.since
         except BaseException:
@@ -173,6 +177,21 @@ class Feeds:
         if partition not in self._pollers:
             self._pollers[partition] = asyncio.create_task(self._poll(partition), name=f"feed {partition}")
         return client
+
+    def _check_room(self, owner: str, partition: int) -> None:
+        followed = self._followed.get(partition, {}).get(owner)
+        of_owner = len(followed.clients) if followed else 0
+        for found, most, whose in (
+            (self.clients, self.limits.most, ""),
+            (of_owner, self.limits.most_of_owner, f" of {owner}"),
+        ):
+            if found >= most:
+                raise TooManyRequests(
+                    f"{found} feeds{whose} are open; at most {most} are allowed: end one, or come again",
+                    retry_after=5,
+                    limit=most,
+                    owner=owner,
+                )
 
     def leave(self, client: Client) -> None:
         """Forget a client; the last of a partition stops its poller."""
@@ -203,6 +222,10 @@ class Feeds:
         if client.ended is None:
             client.end(reason)
             self._on_closed(reason)
+
+    def _past(self, owner: str, partition: int, after: int | None) -> tuple[list[Change], int, int]:
+        tail = self._look_back(owner, partition, after)
+        return *_past_of(tail, after), tail.start + len(tail.seqs)
 
     def _look_back(self, owner: str, partition: int, after: int | None) -> Tail:
         if after is not None and after > (head := self._head(partition)):

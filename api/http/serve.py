@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
 from threading import Thread
+from time import monotonic
 
 import uvicorn
 from fastapi import FastAPI
 
+from api.http.connection import protocol_of
+from api.http.connections import ConnectionLimits, Connections, FewLines, connections_within, open_files, quiet_loop
 from api.http.guard import check_host
 from api.http.port_holder import holder_of
+from events.alarms import Alarms
 from events.errors import BadSetting, EngramlogError
 
 __all__ = ["Server", "check_host", "claim", "serve"]
@@ -45,11 +50,20 @@ class _Uvicorn(uvicorn.Server):
 class Server:
     """A running server: its address, and how to stop it."""
 
-    def __init__(self, app: FastAPI, listener: socket.socket, on_ready: Callable[[Server], None]) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        listener: socket.socket,
+        on_ready: Callable[[Server], None],
+        limits: ConnectionLimits,
+        alarms: Alarms | None,
+    ) -> None:
         self.host, self.port = listener.getsockname()[:2]
         self.failure: BaseException | None = None
         """Why it ended by itself."""
         self._listener = listener
+        most, backlog = connections_within(limits, open_files())
+        self.connections = Connections(limits, most, alarms)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -58,6 +72,8 @@ class Server:
             ws="none",
             server_header=False,
             proxy_headers=False,
+            http=protocol_of(self.connections),
+            backlog=backlog,
             timeout_graceful_shutdown=int(STOP_SECONDS),
         )
         self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))
@@ -75,12 +91,20 @@ class Server:
         return self._thread.is_alive()
 
     def _run(self) -> None:
+        logger = logging.getLogger("uvicorn.error")
+        few = FewLines(monotonic)
+        logger.addFilter(few)
         try:
-            asyncio.run(self._uvicorn.serve(sockets=[self._listener]))
+            asyncio.run(self._main(logger))
         except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
             self.failure = error
         finally:
+            logger.removeFilter(few)
             self._listener.close()
+
+    async def _main(self, logger: logging.Logger) -> None:
+        quiet_loop(asyncio.get_running_loop(), self.connections.refusals, logger)
+        await self._uvicorn.serve(sockets=[self._listener])
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until it has ended. Raises EngramlogError where it failed."""
@@ -101,14 +125,17 @@ def serve(
     *,
     claimed: socket.socket | None = None,
     on_ready: Callable[[Server], None] = lambda _server: None,
+    limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
+    alarms: Alarms | None = None,
 ) -> Server:
     """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
 
     `claimed` is the port as `claim` gave it, where that was asked for before.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
-    Raises BadSetting for an address that others could reach, and for a port that is taken.
+    `alarms` hear of connections that were refused. Raises BadSetting for an address that others could reach, and for a port that
+    is taken.
     """
-    return Server(app, listening(host, port, claimed=claimed), on_ready)
+    return Server(app, listening(host, port, claimed=claimed), on_ready, limits, alarms)
 
 
 def listening(
