@@ -61,10 +61,15 @@ MemoryId = Annotated[
 ]
 
 
+MOST_OFFSET = 1_000_000_000
+"""Largest number of rows to pass over."""
+Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET, description="How many to pass over.", examples=[0])]
+
+
 class Question(BaseModel):
     """Query parameters; an unknown name is refused, since a misspelt `as_of` would answer about the present."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class AsOfAsked(Question):
@@ -210,7 +215,7 @@ class ListAsked(ModeAsked):
     """A page of an owner's memories."""
 
     limit: int = Field(default=50, description="How many, 1 to 1000.", examples=[50])
-    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+    offset: Offset = 0
 
 
 class GetAsked(TimeAsked):

@@ -18,8 +18,10 @@ from api.http.problem import input_error
 
 THREADS: Final = "engramlog.threads"
 """Where in a request's scope stands which threads parse its body."""
-DIGITS: Final = 100
-"""Longest whole number: Python takes time with the square of its digits."""
+DIGITS: Final = 20
+"""Longest whole number, with its sign: Python takes time with the square of its digits."""
+SHOWN: Final = 100
+"""Characters of what was got."""
 Read = TypeVar("Read")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -101,7 +103,7 @@ def _check_surrogates(document: Any) -> None:
         except UnicodeEncodeError:
             shown = field.encode("utf-8", "replace").decode()
             allowed = "Unicode text without lone surrogates"
-            raise refused(shown[:DIGITS], "a text with a lone surrogate", allowed) from None
+            raise refused(shown[:SHOWN], "a text with a lone surrogate", allowed) from None
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise refused(twice[:DIGITS], "the same name twice in one object", "each name once")
+        raise refused(twice[:SHOWN], "the same name twice in one object", "each name once")
     return members
 
 
@@ -118,13 +120,14 @@ def _no_number(name: str) -> Any:
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > DIGITS:
-        raise refused("body", f"a whole number of {len(digits):,} digits", f"numbers of at most {DIGITS} digits")
-    return int(digits)
+    number = int(digits) if len(digits) <= DIGITS else 2**64
+    if not -(2**63) <= number < 2**63:
+        raise refused("body", f"a whole number of {len(digits):,} digits", "whole numbers of 64 bits")
+    return number
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
-        raise refused("body", text[:DIGITS], "JSON, whose numbers are finite")
+        raise refused("body", text[:SHOWN], "JSON, whose numbers are finite")
     return number

@@ -91,15 +91,17 @@ class Server:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        logger = logging.getLogger("uvicorn.error")
-        few = FewLines(monotonic)
-        logger.addFilter(few)
+        logger, few = logging.getLogger("uvicorn.error"), FewLines(monotonic)
+        quiet = (logger, logging.getLogger("asyncio"))  # which tells of each write to a client that has gone
+        for one in quiet:
+            one.addFilter(few)
         try:
             asyncio.run(self._main(logger))
         except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
             self.failure = error
         finally:
-            logger.removeFilter(few)
+            for one in quiet:
+                one.removeFilter(few)
             self._listener.close()
 
     async def _main(self, logger: logging.Logger) -> None:

@@ -14,7 +14,7 @@ from api.asked import refused
 from api.cli.app import Json, app, err, out, show
 from ops.settings import load_settings
 
-WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract")
+WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract", "door")
 Rows = dict[str, Any]
 
 
@@ -29,7 +29,8 @@ def bench(
 ) -> None:
     """Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.
 
-    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once.
+    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `door` is what one caller can
+    do to others: it starts an `engramlog up` of its own.
     """
     if what not in (*WHAT, "all"):
         raise refused("what", what, ", ".join((*WHAT, "all")))
@@ -39,7 +40,7 @@ def bench(
 
 
 def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
-    from ops.bench import append, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
+    from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
 
@@ -55,6 +56,7 @@ def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, prof
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
             "extract": lambda: [one.as_dict() for one in extract.measure(min(events, 2_000), rounds)],
+            "door": lambda: door.measure(load_settings().redis_server, quick=quick),
         }
         answer: Rows = {
             "machine": f"{platform.machine()}, {cpu_count()} cores, Python {platform.python_version()}, Redis {server.version}"
@@ -91,11 +93,18 @@ def _render(answer: Rows) -> None:
         out.print(table)
     _render_search(answer.get("search", {}))
     _render_living(answer.get("living", ()))
+    _render_door(answer.get("door", ()))
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
     for part, share in answer.get("profile", {}).get("shares", {}).items():
         out.print(f"profile  {part}: {share:.1%}")
+
+
+def _render_door(rows: Any) -> None:
+    for row in rows:
+        colour = "green" if row["holds"] else "red"
+        out.print(f"[{colour}]{row['found']}[/]  {row['scene']}: {row['what']} (at most {row['at_most']})")
 
 
 def _render_living(rows: Any) -> None:

@@ -49,3 +49,14 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
 def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "everything", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["field"] == "what"
+
+
+def test_the_door_tells_each_scene_with_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = run(capsys, "door")["door"]
+    assert len({row["scene"] for row in rows}) == 3
+    assert len(rows) == 8
+    for row in rows:
+        assert row["holds"] == (row["found"] <= row["at_most"])
+    assert rows[0]["answers"] == [413]
+    assert rows[0]["others_asked"] > 0
+    assert rows[6]["found"] == 0

@@ -86,8 +86,9 @@ def story(owner: str, length: int) -> list[Json]:
 
 def history(http: HttpStore, owner: str, after: str) -> list[Json]:
     """The owner's change log as a feed tells it, once it is folded that far: history says beside it who caused each change."""
-    answer = http.client.get(f"/v1/owners/{owner}/history", params={"after": after})
+    answer = http.client.get(f"/v1/owners/{owner}/history", params={"after": after, "limit": 1_000})
     assert answer.status_code == 200, answer.text
+    assert answer.json().get("next") is None
     changes = list(answer.json()["changes"])
     assert {change.pop("actor") for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
     assert {change.pop("correlation_id") for change in changes} == {None}

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, MemoryId, Owner, Question, TimeAsked
+from api.http.asking import Asked, MemoryId, Offset, Owner, Question, TimeAsked
 from api.http.shapes.comparing import Compared, Curves
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
@@ -20,7 +20,7 @@ class CompareAsked(TimeAsked):
     """All memories at an instant."""
 
     limit: int = Field(default=20, description="How many memories, 1 to 1000.", examples=[20])
-    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+    offset: Offset = 0
 
 
 class CurvesAsked(Question):

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.context import BUDGET
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, MemoryId, Owner, Question
+from api.http.asking import Asked, MemoryId, Offset, Owner, Question
 from api.http.shapes import ContextBlock, MemoryUses
 from projections.proactive import MOST_SEARCHES, THRESHOLD
 from projections.sessions import WORKING_MESSAGES
@@ -62,7 +62,7 @@ class UsesAsked(Question):
     """A page of uses."""
 
     limit: int = Field(default=20, description="How many, 1 to 1000.", examples=[20])
-    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+    offset: Offset = 0
     after: str | None = Field(
         default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
     )

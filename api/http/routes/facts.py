@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AsOfAsked, Owner
+from api.http.asking import Asked, AsOfAsked, Offset, Owner
 from api.http.shapes import FactsKnown
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
@@ -23,7 +23,7 @@ class FactsAsked(AsOfAsked):
         default=None, description="Only triples of which this is subject or object.", examples=["coffee", "拉面"]
     )
     limit: int = Field(default=50, description="How many, 1 to 1000.", examples=[50])
-    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+    offset: Offset = 0
 
 
 @router.get("/facts", summary="Facts", responses=documented(FactsKnown, "Triples with their evidence.", 409, 504))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AsOfAsked, MemoryId, Owner, Speaker, TimeAsked, Told
+from api.http.asking import Asked, AsOfAsked, MemoryId, Offset, Owner, Speaker, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.living import laws as all_laws
@@ -22,7 +22,7 @@ class PageAsked(TimeAsked):
     """A page of an owner's live memories."""
 
     limit: int = Field(default=50, description="How many, 1 to 1000.", examples=[50])
-    offset: int = Field(default=0, ge=0, description="How many to pass over.", examples=[0])
+    offset: Offset = 0
 
 
 class DueAsked(TimeAsked):

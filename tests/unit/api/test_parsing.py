@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from api.http import problem
 from api.http.bodies import Bodies
 from api.http.parsing import BodyRoute, read_json
+from events.errors import InputError
 
 JSON = {"content-type": "application/json"}
 BY: list[threading.Thread] = []
@@ -109,5 +110,8 @@ def test_of_many_errors_the_first_hundred_are_told_and_all_are_counted(client: T
     assert "(and 4999 more)" in told["detail"]
 
 
-def test_a_number_of_a_hundred_digits_is_still_read() -> None:
-    assert read_json(b"[" + b"9" * 100 + b", -1.5e3]") == [int("9" * 100), -1500.0]
+def test_whole_numbers_of_64_bits_are_read_and_no_longer_ones() -> None:
+    assert read_json(f"[{2**63 - 1}, {-(2**63)}, -1.5e3]".encode()) == [2**63 - 1, -(2**63), -1500.0]
+    for number in (2**63, -(2**63) - 1, 10**23):
+        with pytest.raises(InputError, match="64 bits"):
+            read_json(str(number).encode())
