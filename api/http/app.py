@@ -129,7 +129,7 @@ def create_app(
         app.include_router(module.router)
     describe(app)
     app.add_route("/docs", reference(app), include_in_schema=False)
-    app.add_middleware(Bodies, in_flight=in_flight, patience=patience)
+    app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # the outermost: only who may call may send
     return app
 

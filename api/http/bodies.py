@@ -21,7 +21,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.http.budget import Budget
 from api.http.guard import LINES_TYPES, media_type
 from api.http.limits import MIB, BodyLimit, InFlight, Patience, limit_of
-from api.http.memory import MemoryGivenBack
 from api.http.parsing import THREADS
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.structure import check_lines, check_structure
@@ -31,6 +30,8 @@ COUNTED_AT_ONCE = 16 * 1024
 """Bytes that are counted where they are received: 50 us at most, less than a thread costs."""
 LARGE = 4 * MIB
 """After a body of this size memory is given back."""
+TRIM_SECONDS = 2.0
+"""At most so often: meanwhile other threads wait for memory."""
 READERS = 4
 """Threads that count and parse bodies."""
 
@@ -49,14 +50,17 @@ class Bodies:
         limits: Callable[[str], BodyLimit] = limit_of,
         in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
         patience: Patience = Patience(),  # noqa: B008 - immutable
+        give_back: Callable[[], None] = lambda: None,
     ) -> None:
+        """`give_back` hands free memory back to the system; it is called by a thread after large bodies."""
         self._app = app
         self._limits = limits
         self._patience = patience
         self._small = Budget(in_flight.small, in_flight.waiting)
         self._large = Budget(in_flight.large, in_flight.waiting)
         self._threads = anyio.CapacityLimiter(READERS)
-        self._give_back = MemoryGivenBack()
+        self._give_back = give_back
+        self._gave_back = -TRIM_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the body in and hand the request on, or refuse it."""
@@ -76,7 +80,9 @@ class Bodies:
             await refusal(scope, receive, send)
             return
         size = await self._handled(scope, receive, send, limit, announced)
-        if size >= LARGE:
+        now = asyncio.get_running_loop().time()
+        if size >= LARGE and now - self._gave_back >= TRIM_SECONDS:
+            self._gave_back = now
             await run_sync(self._give_back, limiter=self._threads)
 
     async def _handled(

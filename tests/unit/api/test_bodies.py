@@ -245,6 +245,18 @@ def test_a_larger_body_is_counted_by_a_thread(monkeypatch: pytest.MonkeyPatch) -
     assert by == [True, False]
 
 
+def test_memory_is_given_back_after_a_large_body_and_not_after_each() -> None:
+    given_back: list[bool] = []
+    app = Bodies(echo, give_back=lambda: given_back.append(threading.current_thread() is threading.main_thread()))
+
+    async def story() -> None:
+        for size in (MIB, bodies.LARGE, bodies.LARGE):
+            assert (await ask(app, pieces(b" " * size), length(size), path="/v1/events"))[0] == 200
+
+    asyncio.run(story())
+    assert given_back == [False]
+
+
 def test_each_route_has_its_limit_and_an_owner_with_a_slash_keeps_it() -> None:
     assert limit_of("/v1/owners/a%2Fb/chats") == LARGER["/v1/owners/{owner}/chats"]
     assert limit_of("/v1/owners/a/import/records") == LARGER["/v1/owners/{owner}/import/records"]
