@@ -96,7 +96,7 @@ def create_app(
         version=_version(),
         description=DESCRIPTION,
         openapi_tags=TAGS,
-        openapi_url="/v1/openapi.json",
+        openapi_url=None,  # `describe` serves it
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

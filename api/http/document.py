@@ -1,22 +1,33 @@
-"""What the OpenAPI document says beyond what FastAPI finds: the shape of problems, and how large each body may be."""
+"""What the OpenAPI document says beyond what FastAPI finds: the shape of problems, and how large each body may be.
+
+It is made by a thread when it is asked for first: a second of work, for which everybody would wait on the event loop.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from threading import Lock
 from typing import Any
 
-from fastapi import FastAPI
+import orjson
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, Request
+from starlette.responses import Response
 
 from api.http.answer import ProblemShape, problems
 from api.http.limits import DEPTH, limit_of
 
+PATH = "/v1/openapi.json"
 OF_BODIES = (408, 413, 415)
 """What any body may be answered with."""
 
 
 def describe(app: FastAPI) -> None:
-    """Let `app` tell it in its document."""
+    """Let `app` tell it in its document, and serve that at `PATH`. `app.openapi` may be called from any thread."""
     made = app.openapi
+    making = Lock()
 
+    @cache
     def described() -> dict[str, Any]:
         document = made()
         schema = ProblemShape.model_json_schema()
@@ -27,7 +38,19 @@ def describe(app: FastAPI) -> None:
                     _describe_body(path, operation)
         return document
 
-    app.openapi = described  # type: ignore[method-assign]
+    def once() -> dict[str, Any]:
+        with making:
+            return described()
+
+    @cache
+    def text() -> bytes:
+        return orjson.dumps(once())
+
+    async def served(_request: Request) -> Response:
+        return Response(await run_sync(text), media_type="application/json")
+
+    app.openapi = once  # type: ignore[method-assign]
+    app.add_route(PATH, served, include_in_schema=False)
 
 
 def _describe_body(path: str, operation: dict[str, Any]) -> None:

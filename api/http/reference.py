@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from functools import cache
 from html import escape
 from typing import Any
 
 import orjson
+from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, Response
 
@@ -23,8 +25,12 @@ _CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 def reference(app: FastAPI) -> Callable[[Request], Awaitable[Response]]:
     """The page as an endpoint."""
 
+    @cache
+    def text() -> str:
+        return "".join(_page(app.openapi()))
+
     async def page(_request: Request) -> Response:
-        return HTMLResponse("".join(_page(app.openapi())), headers={"content-security-policy": _CONTENT_POLICY})
+        return HTMLResponse(await run_sync(text), headers={"content-security-policy": _CONTENT_POLICY})
 
     return page
 

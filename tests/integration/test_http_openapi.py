@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import fastapi.applications
 import pytest
 from fastapi.openapi.models import OpenAPI
+from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
@@ -112,6 +115,24 @@ def operations(document: Document) -> dict[str, Document]:
 def test_it_is_an_openapi_document_of_all_routes(document: Document) -> None:
     OpenAPI.model_validate(document)
     assert set(operations(document)) == ROUTES
+
+
+def test_it_is_made_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_the_loop: list[bool] = []
+
+    def made(**told: Any) -> dict[str, Any]:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            on_the_loop.append(False)
+        else:
+            on_the_loop.append(True)
+        return get_openapi(**told)
+
+    monkeypatch.setattr(fastapi.applications, "get_openapi", made)
+    with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
+        assert {opened.get(path).status_code for path in ("/docs", "/v1/openapi.json", "/docs")} == {200}
+    assert on_the_loop == [False]
 
 
 def test_every_reference_resolves(document: Document) -> None:
