@@ -99,7 +99,7 @@ class Deleter:
         written, receipts = self._write(answer, plan, when, actor, on_progress)
         if receipts:
             receipts += self._follow(answer, written, receipts, when, actor)
-            self._tell(answer, written, receipts)
+            self._tell(answer, written, receipts, when)
         return answer
 
     def _judged(
@@ -198,7 +198,7 @@ class Deleter:
             answer.also |= {late.id: late.reason for one in missed for late in one.also}
         return found
 
-    def _tell(self, answer: Deletion, written: list[Planned], receipts: list[Receipt]) -> None:
+    def _tell(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], when: int) -> None:
         """Wait for the fold, and read from the change log what each deletion did."""
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
@@ -213,6 +213,8 @@ class Deleter:
                 answer.skipped[one.root] = did[one.root]["reason"]
             else:
                 answer.deleted.append(one.root)
+        known = dict.fromkeys([*answer.deleted, *answer.also], when)
+        self._views.deletions.add(answer.owner, known, self._writer.when(None))
 
     def _known(self, owner: str, memory_id: str, event_id: str) -> Deletion | None:
         """What became of the same deletion where it was asked for before, else None."""

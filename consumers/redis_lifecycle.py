@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+
 from events.door import make_event
 from events.envelope import Prepared, from_micros, prepare
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
@@ -20,6 +22,7 @@ from events.partitions import LogKeys, parse_position, partition_of, position_te
 from events.redis_wire import Wire
 from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.changelog import id_text
+from projections.columns import Columns
 from projections.fold import PROJECTION_VERSION
 from projections.lifecycle import JOBS, Decision, Plan, plan
 from projections.redis_view import RedisViews, Standing
@@ -66,6 +69,13 @@ def folded_by_workers(_until: Mapping[int, int]) -> None:
     """Nothing to do: the store's workers fold, and the view waits for them."""
 
 
+def deleted_in(view: OwnerView) -> dict[str, int]:
+    """Memory id -> when it was deleted, as told, of what waits to be purged."""
+    columns = view.columns
+    rows = np.flatnonzero(columns.state == Columns.DELETED).tolist()
+    return {columns.memories[row].id: int(columns.deleted_at[row]) for row in rows}
+
+
 class Lifecycle:
     """Runs lifecycle jobs on one store. `settle` folds, where no worker does."""
 
@@ -86,14 +96,18 @@ class Lifecycle:
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
             _refuse_quarantined(owner, standing)
             _refuse_another_version(owner, standing)
-            return see(view, self._log.now() if now is None else now)
+            moment = self._log.now() if now is None else now
+            view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
+            return see(view, moment)
 
     def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Done:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         _, newest = self._level(owner)
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
             _refuse_another_version(owner, standing)
-            decisions = plan(view, self._log.now() if now is None else now, jobs)
+            moment = self._log.now() if now is None else now
+            view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
+            decisions = plan(view, moment, jobs)
         return Done(owner, decisions, 0, standing.position)
 
     def carry_out(
@@ -127,11 +141,14 @@ class Lifecycle:
                 _refuse_quarantined(owner, standing)
                 _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
+                view.deletions_seen = self._views.deletions.note(owner, deleted_in(view), moment)
                 decisions = planner(view, moment)
             if not decisions:
                 done.position = done.position or standing.position
                 return done
             if self._append(owner, decisions, moment, head, done, on_progress):
+                gone = {memory_id: moment for one in decisions if one.action == "delete" for memory_id in one.ids}
+                self._views.deletions.add(owner, gone, moment)
                 return done
         raise ConcurrencyError(
             f"owner {owner} went on {TRIES} times while its lifecycle was planned; run it again when less is going on",

@@ -46,6 +46,8 @@ from events.standing import objection
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
+PURGERS = ("system", "operator")
+"""Who may say that a memory is to be purged: what it does cannot be undone."""
 _MICROSECOND = timedelta(microseconds=1)
 _SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 
@@ -231,6 +233,8 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
                 raise InvalidEvent(f"data.imported.{name}", utc_text(moment), told, **where)
     if event.type == "MemoryMerged" and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
+    if event.type == "MemoryPurged" and event.actor not in PURGERS:
+        raise InvalidEvent("actor", event.actor, f"{' or '.join(PURGERS)}: nobody else purges a memory", **where)
     if event.type == "ParametersChanged":
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):

@@ -74,6 +74,11 @@ class LogKeys:
         """Hash of operators' requests to whoever holds the lease."""
         return f"{{{self.tag}}}:ctl"
 
+    @property
+    def deletions(self) -> str:
+        """Hash: owner -> since when the sweep knows of each deletion."""
+        return f"{{{self.tag}}}:del"
+
     def dedupe(self, raw_id: bytes) -> str:
         """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq."""
         return f"{{{self.tag}}}:dd:{dedupe_bucket(raw_id)}"

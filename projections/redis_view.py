@@ -28,6 +28,7 @@ from projections.kept_views import Held, KeptViews
 from projections.memory import Memory
 from projections.partition import Quarantine
 from projections.redis_changelog import ChangeLogs
+from projections.redis_deletions import RedisDeletions
 from projections.redis_scripts import DELTA
 from projections.redis_store import decode_quarantine, read_entries, read_owner, read_record
 from projections.view import OwnerView
@@ -74,6 +75,7 @@ class RedisViews:
         self._wires = WirePool(client)
         self.changelogs = ChangeLogs(self._wires, tags)
         self._tags = list(tags)
+        self.deletions = RedisDeletions(self._wires, self._tags)
         self._base = base
         self._kept = KeptViews(most_bytes)
         self._lock = Lock()

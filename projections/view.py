@@ -60,6 +60,8 @@ class OwnerView:
         self, owner: str, state: OwnerState, memories: Iterable[Memory] = (), base: Parameters = DEFAULTS
     ) -> None:
         self.owner = owner
+        self.deletions_seen: Mapping[str, int] | None = None
+        """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
         self._text_bytes = 0
         self.columns = Columns()
         self._index = Bm25Index()

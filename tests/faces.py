@@ -123,7 +123,8 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/history": [get("/history", tells=False)],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
-       for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/health", "/ready", "/metrics")},
+       for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
+                    "/health", "/ready", "/metrics")},
 }  # fmt: skip
 HTTP_UNASKED = {
     "POST /v1/events": EVENTS_ONLY,
@@ -139,6 +140,7 @@ HTTP_UNASKED = {
     "POST /v1/owners/{owner}/import/records": EVENTS_ONLY,
     "POST /v1/owners/{owner}/chats": EVENTS_ONLY,
     "GET /v1/owners/{owner}/feed": "a stream of the entries that history tells, without end",
+    "POST /v1/alarms/clear": NOTHING_OF_OWNERS,
     "GET /v1/dead/{owner}": NOTHING_OF_OWNERS,
     "POST /v1/dead/{owner}/retry": NOTHING_OF_OWNERS,
     "POST /v1/dead/{owner}/discard": NOTHING_OF_OWNERS,
@@ -202,7 +204,8 @@ CLI_UNASKED = {
     "synonym": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
-    **dict.fromkeys(("status", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"), NOTHING_OF_OWNERS),
+    **dict.fromkeys(("status", "alarms", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
+                    NOTHING_OF_OWNERS),
 }  # fmt: skip
 FACES = {
     f"{kind} {name} ({number})": face

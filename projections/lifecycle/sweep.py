@@ -6,6 +6,7 @@ Identity, core and sensitive memories are spared, and so is what somebody restor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, cast
 
 import numpy as np
@@ -42,7 +43,7 @@ def sweep(view: OwnerView, now: int) -> list[Decision]:
     if kept > 0:
         ends = np.minimum(ends, np.where(archived < FOREVER, archived + int(kept * DAY), FOREVER))
     gone = live & (ends <= now) & (ends > columns.restored_at)
-    decisions = _purges(columns, now, parameters)
+    decisions = _purges(columns, now, parameters, view.deletions_seen)
     for row in np.flatnonzero(gone):
         data = MemoryDeleted(
             memory_id=columns.memories[row].id, policy="auto_cleanup", due_at=from_micros(int(ends[row]))
@@ -58,10 +59,14 @@ def _levels(columns: Columns, law: Law, now: int, parameters: Parameters) -> npt
     return np.where(rising, np.minimum(due, SUMMARY), due).astype(np.int8)
 
 
-def _purges(columns: Columns, now: int, parameters: Parameters) -> list[Decision]:
-    due = columns.deleted_at + int(parameters.deleted_kept_days * DAY)
+def _purges(columns: Columns, now: int, parameters: Parameters, seen: Mapping[str, int] | None) -> list[Decision]:
+    """What was deleted long enough ago, by its own date and by the day on which the sweep `seen` it first."""
+    kept = int(parameters.deleted_kept_days * DAY)
+    due = columns.deleted_at + kept
     decisions = []
     for row in np.flatnonzero((columns.state == Columns.DELETED) & (due <= now)):
+        if seen is not None and seen.get(columns.memories[row].id, now) + kept > now:
+            continue
         data = MemoryPurged(memory_id=columns.memories[row].id, due_at=from_micros(int(due[row])))
         reason = f"deleted {parameters.deleted_kept_days:g} days ago or more"
         decisions.append(_decision(columns, int(row), "purge", int(due[row]), reason, data))

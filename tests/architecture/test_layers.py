@@ -24,7 +24,7 @@ PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms"}
-PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl"}
+PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl", "del"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
@@ -131,7 +131,7 @@ def test_only_the_documented_keys_of_a_partition_are_named() -> None:
 
 def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
     log, build = LogKeys("t"), BuildKeys("t", "v1")
-    log_keys = {log.meta, log.stream, log.heads, log.control, log.dedupe(bytes(16))}
+    log_keys = {log.meta, log.stream, log.heads, log.control, log.deletions, log.dedupe(bytes(16))}
     own = {build.checkpoint, build.owners, build.quarantine}
     by_owner = {build.records("o"), build.changelog("o"), build.changes("o"), build.parked("o")}
     assert {key.removeprefix("{t}:").partition(":")[0] for key in log_keys} == PARTITION_KEYS

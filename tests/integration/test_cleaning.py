@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ import pytest
 
 from api.exporting import ExportOptions, export_lines
 from api.http.app import create_app
-from events.errors import ConcurrencyError, InputError, OwnerQuarantined
+from events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
 from events.partitions import partition_of
 from events.redis_wire import Wire
 from ops.settings import Settings
 from ops.wiring import open_application
+from projections.memory import DAY
 from tests.acceptance.helpers.store import Store, embedded_store
-from tests.given import Told, created, deleted, mentioned, profile, restored
+from tests.given import Told, at, created, deleted, mentioned, profile, purged, restored
 from tests.given_http import created as http_created
 from tests.given_http import http_store
 from tests.servers import RedisServer, Servers
@@ -272,3 +274,50 @@ def test_the_answers_fit_their_documented_shapes(tmp_path: Path) -> None:
         StoreStatus.model_validate(store.client.get("/v1/status").json())
         route = create_app(store.application).openapi()["paths"]["/v1/owners/{owner}/cleanup"]["post"]
         assert set(route["responses"]) == {"200", "409", "422", "503", "504", "507"}
+
+
+def test_a_deletion_dated_back_by_its_producer_is_kept_for_thirty_days_all_the_same(store: Store) -> None:
+    owner, deletions = store.owner(), store.app.views.deletions
+    store.tell(owner, created("I drink green tea", "tea", 0, category="fact"))
+    receipts = store.writer.append_all([store.prepared(owner, deleted("tea", day=4))])
+    store.writer.settle(receipts)
+    foreseen = store.app.cleaner.clean(owner, dry_run=True)["counts"]
+    first = store.app.cleaner.clean(owner)["counts"]
+    again = store.app.cleaner.clean(owner)["counts"]
+    back = store.restore(owner, "tea")["changes"]
+    deletions.note(owner, {"tea": at(4)}, store.app.log.now() - 31 * DAY)
+    store.tell(owner, deleted("tea", day=4))
+    assert (foreseen, first, again, bool(back)) == ({}, {}, {}, True)
+    assert store.app.cleaner.clean(owner)["counts"].get("purge") == 1
+
+
+def test_a_memory_deleted_anew_is_kept_for_thirty_days_from_then(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("I drink green tea", "tea", 0, category="fact"))
+    store.app.views.deletions.note(owner, {"tea": at(4)}, at(4))
+    receipts = store.writer.append_all([store.prepared(owner, deleted("tea", day=9))])
+    store.writer.settle(receipts)
+    assert store.app.cleaner.clean(owner)["counts"] == {}
+
+
+def test_a_deletion_by_hand_is_known_from_the_moment_of_its_verb(store: Store) -> None:
+    owner, now = store.owner(), store.app.log.now()
+    store.tell(owner, created("I drink green tea", "tea", 0, category="fact"))
+    store.delete(owner, "tea")
+    with store.app.views.view(owner) as (view, _):
+        deleted_at = {"tea": int(view.columns.deleted_at[0])}
+    (known,) = store.app.views.deletions.seen(owner, deleted_at, now + DAY).values()
+    assert now <= known <= store.app.log.now()
+
+
+def test_a_clock_that_went_back_makes_no_deletion_known_in_the_future(store: Store) -> None:
+    deletions, now = store.app.views.deletions, store.app.log.now()
+    deletions.note("ada", {"tea": at(4)}, now + 40 * DAY)
+    assert deletions.note("ada", {"tea": at(4)}, now) == {"tea": now}
+
+
+@pytest.mark.parametrize("actor", ["user", "assistant", "judge"])
+def test_nobody_but_the_lifecycle_and_operators_may_say_that_a_memory_is_purged(store: Store, actor: str) -> None:
+    owner = store.owner()
+    with pytest.raises(InvalidEvent, match=f"actor: got {actor}; allowed: system or operator"):
+        store.prepared(owner, replace(purged("tea", day=40), actor=actor))

@@ -12,6 +12,7 @@ import pytest
 from typer.main import get_command
 
 from api.cli.app import app
+from consumers.redis_lifecycle import deleted_in
 from tests.acceptance.test_cli_shapes import commands
 from tests.faces import CLI, CLI_UNASKED, FACES, HTTP, HTTP_UNASKED, MCP, MCP_UNASKED, Face
 from tests.given import parameters
@@ -83,6 +84,8 @@ def listened(folder: Path, language: Language) -> Heard:
         made.app.deleter.delete_many(OWNER, ["t1"], occurred_at=made.before)
         made.app.extractor.extract(OWNER)  # reads what stands, and so makes nothing of the turn again
         made.store.tell(OWNER, parameters(made.store.yesterday, deleted_kept_days=0.5))
+        with made.app.views.view(OWNER) as (view, _):
+            made.app.views.deletions.add(OWNER, deleted_in(view), 0)  # as if a sweep had looked then
         answers["purged"] = made.app.cleaner.clean(OWNER)
         made.app.embeddings.embed(OWNER)
         hear("purged")

@@ -28,7 +28,7 @@ from ops.wiring import open_application
 from projections.model_chat import ModelChat
 from projections.redis_view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
-from tests.integration.test_up import get, running
+from tests.integration.test_up import Up, get, running
 from tests.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.model_reader import honest
 from tests.servers import RedisServer, Servers
@@ -120,10 +120,10 @@ def test_up_has_turns_become_typed_memories_by_itself_only_where_asked(
     with open_application(Settings(data=tmp_path / "data")) as application:
         import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
     with running(tmp_path / "data") as up:
-        url = up.ready()
-        found = wait_until(lambda: kept(url, len(kinds)), seconds=60)
+        up.ready()
+        found = wait_until(lambda: kept(up, len(kinds)), seconds=60)
         assert sorted(one["kind"] for one in found) == kinds
-        lifecycle = wait_until(lambda: settled(get(f"{url}/v1/status")["lifecycle"]), seconds=60)
+        lifecycle = wait_until(lambda: settled(get(up, "/v1/status")["lifecycle"]), seconds=60)
         assert list(lifecycle["beside"]) == ["extract"] * (extraction == "rules")
         assert [fact["by"] for fact in up.facts("extraction chosen")] == ["rules"] * (extraction == "rules")
 
@@ -133,9 +133,9 @@ def settled(lifecycle: dict[str, Any]) -> dict[str, Any] | None:
     return lifecycle if lifecycle["last_tick"] and not lifecycle["queued"] + lifecycle["running"] else None
 
 
-def kept(url: str, least: int) -> list[dict[str, Any]]:
+def kept(up: Up, least: int) -> list[dict[str, Any]]:
     """Ada's memories, once there are so many."""
-    found = get(f"{url}/v1/owners/ada/memories?mode=debug")["memories"]
+    found = get(up, "/v1/owners/ada/memories?mode=debug")["memories"]
     return found if len(found) >= least else []
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from api.application import Application
+from events.catalogue import MemoryDeleted
 from events.envelope import Prepared, canonical, new_event_id, prepare_body, utc_text
 from events.partitions import partition_of
 from ops.settings import Settings
@@ -44,6 +45,8 @@ class Store:
         """Append these events, have them folded, and give the position of the last one."""
         receipts = self.writer.append_all([self.prepared(owner, told) for told in events])
         self.writer.settle(receipts)
+        told = {one.data.memory_id: at(one.day) for one in events if isinstance(one.data, MemoryDeleted)}
+        self.app.views.deletions.add(owner, told, 0)  # as if a sweep had looked when it was told
         assert receipts[-1].position is not None
         return receipts[-1].position
 
