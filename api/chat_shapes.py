@@ -24,6 +24,17 @@ ROLES = {
 }
 """Whose message it is, by the words of all shapes."""
 TEXT_PARTS = ("text", "input_text", "output_text", "audio_transcription")
+UNSAID_PARTS = (
+    "thinking",
+    "redacted_thinking",
+    "reasoning",
+    "tool_use",
+    "tool_result",
+    "tool_call",
+    "refusal",
+    "summary_text",
+)
+"""Parts that are neither text nor an attachment."""
 MOST_SECONDS = 253_402_300_799
 """The end of the year 9999, in seconds since 1970."""
 
@@ -40,6 +51,8 @@ class Message:
     """Microseconds since 1970; None where the export does not say."""
     left_out: str | None = None
     """Why it is no turn: system, tool, hidden or other (thoughts, summaries of what was read)."""
+    attachments: int = 0
+    """Pictures and files beside its text, which are in no turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,8 @@ class Shape:
     messages: Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
     """What is read into messages, one by one, so that an error belongs to one of them."""
     read: Callable[[dict[str, Any]], Message]
+    abandoned: Callable[[dict[str, Any], int], int] = lambda _conversation, _read: 0
+    """How many messages stand beside those that are read, of which there are so many: on branches that were given up."""
 
 
 def shape_of(value: object) -> str | None:
@@ -129,12 +144,29 @@ def text_of(field: str, content: object) -> str:
     return "\n".join(filter(None, (_part(f"{field}[{at}]", part) for at, part in enumerate(content))))
 
 
+def attachments_of(content: object, *beside: object) -> int:
+    """How many pictures and files a message has: parts that hold no text, or those that are listed beside its content."""
+    parts = content if isinstance(content, list) else ()
+    return max(
+        sum(_kind(part) not in (*TEXT_PARTS, *UNSAID_PARTS, None) for part in parts), *(_size(one) for one in beside), 0
+    )
+
+
+def _size(listed: object) -> int:
+    return len(listed) if isinstance(listed, list) else 0
+
+
+def _kind(part: object) -> str | None:
+    """The type of a part; None for a bare text."""
+    return str(part.get("type") or part.get("content_type")) if isinstance(part, dict) else None
+
+
 def _part(field: str, part: object) -> str:
     if part is None or isinstance(part, str):
         return part or ""
     if not isinstance(part, dict):
         raise _refused(field, part, "a text, or an object with type and text")
-    if (part.get("type") or part.get("content_type")) not in TEXT_PARTS:
+    if _kind(part) not in TEXT_PARTS:
         return ""
     if not isinstance(part.get("text"), str):
         raise _refused(f"{field}.text", part.get("text"), "a text")
@@ -147,7 +179,8 @@ def _openai(message: dict[str, Any]) -> Message:
         raise refused("content", None, "a text, a list of parts, or null beside tool_calls")
     name, when = first_of(message, ("created_at", "timestamp", "create_time"))
     text = text_of("content", message.get("content")) if _unsaid(role) is None else ""
-    return Message(role, text, text_id(message, "id"), instant_of(when, name), _unsaid(role))
+    attached = attachments_of(message.get("content"))
+    return Message(role, text, text_id(message, "id"), instant_of(when, name), _unsaid(role), attached)
 
 
 def _sharegpt(message: dict[str, Any]) -> Message:
@@ -165,9 +198,15 @@ def _claude(message: dict[str, Any]) -> Message:
     text = text_of("content", blocks) or text_of("text", message.get("text"))
     if blocks is None and "text" not in message:
         raise refused("text", None, "a text, or content with a list of parts")
-    return Message(
-        role, text, text_id(message, "uuid", "id"), instant_of(message.get("created_at"), "created_at"), _unsaid(role)
-    )
+    when = instant_of(message.get("created_at"), "created_at")
+    listed = [*_listed_in(message, "attachments"), *_listed_in(message, "files")]
+    attached = attachments_of(blocks, listed)
+    return Message(role, text, text_id(message, "uuid", "id"), when, _unsaid(role), attached)
+
+
+def _listed_in(message: dict[str, Any], field: str) -> list[Any]:
+    found = message.get(field)
+    return found if isinstance(found, list) else []
 
 
 def _branch(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -190,6 +229,11 @@ def _branch(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
             found.append(node["message"])
         name = node.get("parent")
     yield from reversed(found)
+
+
+def _abandoned(conversation: dict[str, Any], read: int) -> int:
+    nodes = conversation["mapping"].values()
+    return sum(isinstance(node, dict) and node.get("message") is not None for node in nodes) - read
 
 
 def _only_leaf(mapping: dict[str, Any]) -> str:
@@ -215,13 +259,15 @@ def _chatgpt(message: dict[str, Any]) -> Message:
     elif left_out is None and content.get("content_type", "text") not in ("text", "multimodal_text"):
         left_out = "other"
     text = "" if left_out else text_of("content.parts", content.get("parts"))
-    return Message(role, text, text_id(message, "id"), instant_of(message.get("create_time"), "create_time"), left_out)
+    when = instant_of(message.get("create_time"), "create_time")
+    attached = attachments_of(content.get("parts"), metadata.get("attachments"))
+    return Message(role, text, text_id(message, "id"), when, left_out, attached)
 
 
 SHAPES = {
     one.name: one
     for one in (
-        Shape("chatgpt", "mapping", _branch, _chatgpt),
+        Shape("chatgpt", "mapping", _branch, _chatgpt, _abandoned),
         Shape("claude", "chat_messages", _listed("chat_messages"), _claude),
         Shape("openai", "messages", _listed("messages"), _openai),
         Shape("sharegpt", "conversations", _listed("conversations"), _sharegpt),

@@ -11,6 +11,7 @@ from api.asked import check_owner, parse_instant, refused
 from api.chat_file import open_chats
 from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
+from api.long_texts import LEAVE, check_way
 from api.pacing import PacedLog
 from api.reading import Reader
 from api.writing import Writer
@@ -74,7 +75,14 @@ class Chats:
         self._writer = writer
 
     def take_in_whole(
-        self, owner: str, chats: bytes, *, shape: str = "auto", since: str | None = None, memories: bool = True
+        self,
+        owner: str,
+        chats: bytes,
+        *,
+        shape: str = "auto",
+        since: str | None = None,
+        memories: bool = True,
+        long_turns: str = LEAVE,
     ) -> ChatsTaken:
         """Append the turns of an export and wait until they are folded; of a bad message nothing at all is written.
 
@@ -88,7 +96,7 @@ class Chats:
                 allowed=MOST_BYTES,
             )
         began = None if since is None else parse_instant(since, "from")
-        options = ImportOptions(owner=check_owner(owner), memories=memories)
+        options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
         self._rehearse(chats, shape, options, began)
         log = PacedLog(self._log, self._writer.settle_positions)
         answer = ChatsTaken(owner, _imported(log, chats, shape, options, began))

@@ -18,6 +18,7 @@ import orjson
 from api.asked import refused
 from api.evaluating_meaning import KeptVectors
 from api.evaluation_set import TURNS, Question, read_questions, read_views
+from api.long_texts import LEAVE
 from projections.fold import OwnerState
 from projections.memory import DAY
 from projections.modes import Mode
@@ -56,6 +57,7 @@ def evaluate(
     later_days: float = 0.0,
     profile: str | None = None,
     linked: bool = False,
+    long_turns: str = LEAVE,
     vectors: KeptVectors | None = None,
     on_embedding: Progress = lambda _done, _total: None,
 ) -> dict[str, Any]:
@@ -63,11 +65,12 @@ def evaluate(
 
     `later_days`: every question is asked so many days later, to see what decay does to the answers. `profile`: the law
     under which memories decay. `linked`: what a question's `evidence_old` names is negated in favour of its
-    `evidence_new` before anything is asked, as a judge would do. `vectors`: compares meanings too; without, search goes by words.
+    `evidence_new` before anything is asked, as a judge would do. `long_turns`: turns over 64 KiB are left out, or cut.
+    `vectors`: compares meanings too; without, search goes by words.
     Raises InputError for a folder without the two files, and for a line that is no turn or no question.
     """
     questions = list(read_questions(folder))
-    views = read_views(folder, profile, [one for one in questions if linked])
+    views, read = read_views(folder, profile, [one for one in questions if linked], long_turns)
     asked = [question for question in questions if question.evidence]
     for question in asked:
         if question.owner not in views:
@@ -91,6 +94,8 @@ def evaluate(
         "linked": linked,
         "conversations": len(views),
         "memories": sum(len(view) for view, _ in views.values()),
+        "turns_too_long": read.too_long,
+        "turns_cut": read.cut,
         "questions": len(asked),
         "without_evidence": len(questions) - len(asked),
         "all": measured(outcomes),

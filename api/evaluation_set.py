@@ -12,7 +12,8 @@ import msgspec
 import orjson
 
 from api.asked import parse_instant, refused
-from api.importing import ImportOptions, import_turns
+from api.importing import Imported, ImportOptions, import_turns
+from api.long_texts import LEAVE
 from events.catalogue import MemoryNegated
 from events.door import make_event
 from events.envelope import from_micros, micros, prepare
@@ -43,15 +44,15 @@ class Question:
 
 
 def read_views(
-    folder: Path, profile: str | None = None, links: Sequence[Question] = ()
-) -> dict[str, tuple[OwnerView, int]]:
-    """Each conversation as an owner's view, with the time of its last turn, microseconds since 1970.
+    folder: Path, profile: str | None = None, links: Sequence[Question] = (), long_turns: str = LEAVE
+) -> tuple[dict[str, tuple[OwnerView, int]], Imported]:
+    """Each conversation as an owner's view, with the time of its last turn, microseconds since 1970; and what was read.
 
     `profile`: read under this law. `links`: questions whose outdated evidence is negated in favour of the current one.
     """
     log = InMemoryEventLog(lambda: micros(LATEST), partitions=1)
     with _opened(folder / TURNS) as lines:
-        done = import_turns(log, lines, ImportOptions())
+        done = import_turns(log, lines, ImportOptions(long_turns=long_turns))
     if done.done.error is not None:
         raise done.done.error
     stored = defaultdict(list)
@@ -68,7 +69,7 @@ def read_views(
         if profile is not None:
             history = history._replace(owner=msgspec.structs.replace(history.owner, profile=profile))
         views[owner] = OwnerView.of_history(owner, history), history.newest
-    return views
+    return views, done
 
 
 def _link(log: InMemoryEventLog, links: Sequence[Question], newest: Mapping[str, int]) -> None:

@@ -15,6 +15,7 @@ import orjson
 
 from api.appending import Appended
 from api.asked import parse_instant, refused
+from api.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
@@ -40,6 +41,8 @@ class ImportOptions:
     category: str = "fact"
     memories: bool = True
     """Whether each turn also becomes a memory."""
+    long_turns: str = LEAVE
+    """What becomes of a turn over 64 KiB: `leave` it out, counted, or `cut` it."""
 
 
 @dataclass(slots=True)
@@ -50,6 +53,12 @@ class Imported:
     """That are in the log, by this import or an earlier one."""
     skipped: int = 0
     """Turns without any text."""
+    too_long: int = 0
+    """Turns over 64 KiB that were left out."""
+    cut: int = 0
+    """Turns over 64 KiB of which the beginning was kept."""
+    long_at: list[int] = field(default_factory=list)
+    """The lines or messages of the first of them."""
     owners: dict[str, int] = field(default_factory=dict)
     newest: int | None = None
     done: Appended = field(default_factory=Appended)
@@ -63,12 +72,20 @@ class Imported:
             self.owners[event.owner] = self.owners.get(event.owner, 0) + 1
             self.newest = said_at if self.newest is None else max(self.newest, said_at)
 
+    def long_turn(self, number: int, *, cut: bool) -> None:
+        """Count a turn over 64 KiB, read from line or message `number`."""
+        self.cut, self.too_long = self.cut + cut, self.too_long + (not cut)
+        if len(self.long_at) < SHOWN_PLACES:
+            self.long_at.append(number)
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: counts, the newest position by partition, and when the newest turn was said."""
         written = [p for p in self.done.positions if p]
         answer = {
             "turns": self.turns,
             "skipped": self.skipped,
+            "too_long": self.too_long,
+            "cut": self.cut,
             "appended": self.done.appended,
             "already_appended": self.done.already_appended,
             "conflicts": self.done.conflicts,
@@ -143,6 +160,11 @@ def _numbered_events(
             continue
         try:
             turn = _read_turn(line)
+            if is_long(turn["text"]):
+                answer.long_turn(number, cut=options.long_turns == CUT)
+                if options.long_turns != CUT:
+                    continue
+                turn["text"] = beginning(turn["text"])
             events = list(events_of(turn, options, log.now(), answer))
         except InvalidEvent as problem:
             rest = {

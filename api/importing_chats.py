@@ -1,8 +1,8 @@
 """Importing exported chats: each message of a user or an assistant becomes a turn, as `import turns` reads them.
 
 Ids are the export's own, `conversation/message`, else digests of what was said, when and where in its conversation: importing
-a file again appends nothing, and a conversation that has grown adds what is new. System prompts, tools, hidden messages and
-thoughts are left out, and counted.
+a file again appends nothing, and a conversation that has grown adds what is new. System prompts, tools, hidden messages,
+thoughts, abandoned branches and attachments are left out, and counted.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from api.asked import refused
 from api.chat_file import ChatFile, placed
 from api.chat_shapes import LINES, SHAPES, Message, first_of, instant_of, text_id
 from api.importing import Imported, ImportOptions, append_numbered, events_of, import_turns
+from api.long_texts import CUT, beginning, is_long
 from events.envelope import Prepared, derived_id, from_micros, utc_text
 from events.errors import InputError
 from events.log import EventLog
-from events.vocabulary import MAX_TEXT_BYTES, check_id
+from events.vocabulary import check_id
 
 MINUTE = 60_000_000
 """Between two messages of which the second has no time, in microseconds."""
@@ -36,11 +37,13 @@ class ImportedChats:
     imported: Imported = field(default_factory=Imported)
     conversations: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Messages that are no turns, by reason: system, tool, hidden, other, too_long (over 64 KiB)."""
+    """What is in no turn, by reason: messages that are system, tool, hidden, other, too_long (over 64 KiB) or on a branch that was
+    abandoned (an answer asked for anew, a question written anew), and each attachment (picture, file) of a message."""
 
     def as_dict(self) -> dict[str, Any]:
         """That of the turns, with the shape, the conversations and what was left out."""
-        chats = {"shape": self.shape, "conversations": self.conversations, "left_out": dict(self.left_out)}
+        left_out = {reason: count for reason, count in self.left_out.items() if count}
+        chats = {"shape": self.shape, "conversations": self.conversations, "left_out": left_out}
         return chats | self.imported.as_dict()
 
 
@@ -59,6 +62,7 @@ def import_chats(
     answer = ImportedChats(chats.shape)
     if chats.shape == LINES:
         answer.imported = import_turns(log, chats.lines, options, on_progress)
+        answer.left_out["too_long"] = answer.imported.too_long
         return answer
     reading = _Reading(log, chats, options, since, answer)
     append_numbered(log, reading.events(), answer.imported, lambda done: on_progress(reading.conversation_of(done)))
@@ -99,6 +103,7 @@ class _Reading:
         shape = SHAPES[self._chats.shape]
         try:
             messages = list(shape.messages(conversation))
+            self._answer.left_out["abandoned"] += shape.abandoned(conversation, len(messages))
             label, begun = first_of(conversation, CONVERSATION_TIMES)
             turns = _Turns(name, instant_of(begun, label), self._since, self._openings)
         except InputError as problem:
@@ -120,11 +125,17 @@ class _Reading:
 
     def _kept(self, turns: _Turns, message: Message) -> dict[str, Any] | None:
         left_out = message.left_out
-        if left_out is None and len(message.text.encode()) > MAX_TEXT_BYTES:
-            left_out = "too_long"
+        if left_out is None and is_long(message.text):
+            cut = self._options.long_turns == CUT
+            self._answer.imported.long_turn(self._seen, cut=cut)
+            if cut:
+                message = replace(message, text=beginning(message.text))
+            else:
+                left_out = "too_long"
         if left_out is not None:
             self._answer.left_out[left_out] += 1
             return None
+        self._answer.left_out.update(attachment=message.attachments)
         return turns.turn(message)
 
 

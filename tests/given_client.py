@@ -18,6 +18,7 @@ from api.http.serve import serve
 from engramlog import AsyncMemory, Memory, Retry
 from events.partitions import partition_of
 from tests.given_http import QUICK, SHOWN, HttpStore, app_of, http_store
+from tests.patience import PATIENCE
 
 KINDS = ("sync", "async")
 EAGER = Retry(first=0.001, longest=0.002)
@@ -87,7 +88,7 @@ class Awaited:
 @contextmanager
 def connected(kind: str, url: str, **options: Any) -> Iterator[Any]:
     """A client of one kind."""
-    options = {"retry": EAGER} | options
+    options = {"retry": EAGER, "timeout": PATIENCE} | options
     if kind == "sync":
         with Memory(url, **options) as memory:
             yield memory
@@ -120,7 +121,7 @@ class Proxy:
 def proxy(target: str) -> Iterator[Proxy]:
     """A proxy before `target` on a free port."""
     told = Proxy()
-    onward = httpx2.Client(base_url=target, trust_env=False, headers=SHOWN)
+    onward = httpx2.Client(base_url=target, trust_env=False, headers=SHOWN, timeout=PATIENCE)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

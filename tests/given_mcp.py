@@ -23,6 +23,7 @@ from api.application import Application
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
 from tests.given_http import SHOWN, TOKEN
+from tests.patience import PATIENCE
 
 T = TypeVar("T")
 COMMAND = ("-P", "-m", "ops.main", "mcp")
@@ -70,7 +71,7 @@ def talk(server: Any, talking: Callable[[Agent], Awaitable[T]], mode: str = "aut
     """Connect a client to a server, a URL (which it shows the token) or a transport, let it talk, and leave."""
 
     async def told() -> T:
-        async with httpx2.AsyncClient(headers=SHOWN, timeout=60) as http:
+        async with httpx2.AsyncClient(headers=SHOWN, timeout=PATIENCE) as http:
             reached = streamable_http_client(server, http_client=http) if isinstance(server, str) else server
             async with Client(reached, mode=mode) as client:
                 return await talking(Agent(client))
@@ -113,6 +114,6 @@ def over_http(folder: Path, *arguments: str) -> Iterator[Callable[[str], str]]:
         yield lambda owner: f"{base}/{quote(owner, safe='')}" if owner else base
     finally:
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, told
     assert json.loads(told.splitlines()[-1])["event"] == "stopped", told

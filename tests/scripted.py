@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
+from tests.patience import PATIENCE
+
 
 class Asked(NamedTuple):
     """A request as it came."""
@@ -86,7 +88,7 @@ def serving(scripted: S) -> Iterator[S]:
 
         def _answer(self, reply: Reply) -> None:
             if reply.silent:
-                scripted.ended.wait(30)
+                scripted.ended.wait(PATIENCE)
                 self.close_connection = True
                 return
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()

@@ -19,6 +19,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from events.redis_wire import connect
+from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded_launch.py"
 MISSING = "no redis-server >= 7 on PATH"
@@ -63,7 +64,9 @@ def newer_server(search_path: str | None = None) -> Path | None:
 def version_of(binary: Path) -> tuple[int, int]:
     """(major, minor) as a redis-server tells it itself; (0, 0) where it cannot be run."""
     try:
-        told = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
+        told = subprocess.run(
+            [binary, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return 0, 0
     version = re.search(r"\bv=(\d+)\.(\d+)\.", told)
@@ -106,7 +109,7 @@ class RedisServer:
         return connect(self.url, timeout=timeout)
 
     def _wait_until_ready(self) -> None:
-        until = time.monotonic() + 20
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 with self.client() as client:
@@ -134,7 +137,7 @@ class RedisServer:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()

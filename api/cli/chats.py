@@ -10,11 +10,12 @@ from api.asked import parse_instant
 from api.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
 from api.chat_shapes import LINES
 from api.cli.app import Json, app, complain, opened, out, show
-from api.cli.files import counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns
 from api.cli.writing import fold_appended, has_faded
 from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
+from api.long_texts import LEAVE, check_way
 from events.errors import InputError
 
 
@@ -43,15 +44,18 @@ def chat_import(
     turns_only: Annotated[
         bool, typer.Option("--turns-only", help="Record the turns without making memories of them.")
     ] = False,
+    long_turns: LongTurns = LEAVE,
     json: Json = False,
 ) -> None:
     """Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.
 
-    A conversation is a session. System prompts, tools and hidden messages are left out, and counted. A second import appends
-    nothing. A bad message stops there; what stood before it is imported.
+    A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and
+    counted. A second import appends nothing. A bad message stops there; what stood before it is imported.
     """
     began = None if since is None else parse_instant(since, "from")
-    options = ImportOptions(owner=owner, owner_from=owner_from, memories=not turns_only)
+    options = ImportOptions(
+        owner=owner, owner_from=owner_from, memories=not turns_only, long_turns=check_way(long_turns)
+    )
     try:
         with open_lines(file, MAX_DOCUMENT + 1) as lines:
             chats = open_chats(lines, shape)
@@ -83,7 +87,9 @@ def _named(file: str, problem: InputError) -> InputError:
 
 
 def _render(answer: ImportedChats, faded: bool) -> None:
-    left_out = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(answer.left_out.items()))
+    left_out = ", ".join(
+        f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(answer.left_out.items()) if count
+    )
     many = "" if answer.conversations == 1 else "s"
     told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "
     out.print(f"{told}[bold]{answer.shape}[/]" + (f"; messages left out: {left_out}" if left_out else ""))

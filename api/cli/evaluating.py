@@ -13,9 +13,11 @@ from rich.text import Text
 
 from api.asked import check_mode, check_ranking, check_search_mode, refused
 from api.cli.app import Json, app, out, progress, show
+from api.cli.files import LongTurns
 from api.cli.tables import Cell, Column, tabulate
 from api.evaluating import differences, evaluate, read_saved, save
 from api.evaluating_meaning import kept_vectors
+from api.long_texts import LEAVE, check_way
 from projections.laws import LAWS
 from projections.model_embedder import embedder_named
 from projections.wish import RANKINGS, SEARCH_MODES, Wish
@@ -71,6 +73,7 @@ def evaluate_set(
     later: Annotated[
         float, typer.Option(help="Ask so many days later: what decay does to the answers.", min=0, max=36_500)
     ] = 0.0,
+    long_turns: LongTurns = LEAVE,
     saved: Annotated[
         Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
     ] = None,
@@ -101,6 +104,7 @@ def evaluate_set(
             later_days=later,
             profile=profile,
             linked=linked,
+            long_turns=check_way(long_turns),
             vectors=kept,
             on_embedding=stack.enter_context(progress("embedding", json, long=LONG_EVALUATION)) if kept else _unseen,
         )
@@ -124,6 +128,9 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
         f" ({answer['model'] or 'by words'}), mode {answer['mode']}, profile {answer['profile']}"
     )
     console.print(Text(told, "dim"))
+    for count, what in ((answer["turns_too_long"], "left out"), (answer["turns_cut"], "cut")):
+        if count:
+            console.print(Text(f"{count:,} turn{'' if count == 1 else 's'} of more than 64 KiB {what}", "yellow"))
     changed = answer.get("differences", {"all": {}, "categories": {}})
     rows: list[dict[str, Cell]] = []
     measured = [(name, found, changed["categories"].get(name, {})) for name, found in answer["categories"].items()]

@@ -8,14 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Annotated, BinaryIO, Protocol
 
+import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from api.application import Application
 from api.cli.app import err
+from api.long_texts import WAYS
 from api.pacing import PacedLog
 from events.errors import EngramlogError, InputError, StoreFull
+
+LongTurns = Annotated[
+    str,
+    typer.Option(
+        "--long-turns", help=f"A turn over 64 KiB: {' or '.join(WAYS)}; left out it is counted, cut it ends with …"
+    ),
+]
 
 
 class Advance(Protocol):

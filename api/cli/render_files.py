@@ -51,6 +51,12 @@ def render_turns(told: dict[str, Any], done: Appended, *, faded: bool) -> None:
         out.print(f"  [cyan]{escape(name)}[/] {count:,}")
     if len(owners) > 10:
         out.print(f"  and {len(owners) - 10} more; `engramlog stats` shows them")
+    for count, what in (
+        (told["too_long"], "left out (`--long-turns cut` keeps their beginning)"),
+        (told["cut"], "cut"),
+    ):
+        if count:
+            out.print(f"[yellow]{count:,} turn{'' if count == 1 else 's'} of more than 64 KiB {what}[/]")
     tell_failures(done)
     if faded:
         out.print(

@@ -24,10 +24,11 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.files import counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
 from api.importing import Imported, ImportOptions, import_turns
+from api.long_texts import LEAVE, check_way
 from events.errors import EngramlogError
 from events.log import positions_by_partition
 from projections.query import moment
@@ -95,11 +96,18 @@ def turns(
     turns_only: Annotated[
         bool, typer.Option("--turns-only", help="Record the turns without making memories of them.")
     ] = False,
+    long_turns: LongTurns = LEAVE,
     json: Json = False,
 ) -> None:
     """Import turns: lines of {turn_id, occurred_at, text, speaker?, session?, conversation?}. A second import appends nothing."""
     options = ImportOptions(
-        owner=owner, owner_from=owner_from, kind=kind, tier=tier, category=category, memories=not turns_only
+        owner=owner,
+        owner_from=owner_from,
+        kind=kind,
+        tier=tier,
+        category=category,
+        memories=not turns_only,
+        long_turns=check_way(long_turns),
     )
     with (
         open_lines(file) as lines,

@@ -345,10 +345,14 @@ class ChatsImported(Result):
     shape: str
     conversations: int
     left_out: dict[str, int]
-    """Messages that are no turns, by reason: system, tool, hidden, other, too_long."""
+    """Messages that are no turns, by reason: system, tool, hidden, other, too_long, abandoned; and each attachment."""
     turns: int
     skipped: int
     """Messages without any text."""
+    too_long: int = 0
+    """Turns over 64 KiB that were left out."""
+    cut: int = 0
+    """Turns over 64 KiB of which the beginning was kept."""
     appended: int
     """Events: of each turn one, and one for its memory."""
     already_appended: int

@@ -35,6 +35,8 @@ def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: C
         "left_out": {},
         "turns": 2,
         "skipped": 0,
+        "too_long": 0,
+        "cut": 0,
         "appended": 4,
         "already_appended": 0,
         "conflicts": [],
@@ -51,7 +53,7 @@ def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: C
 def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: Path) -> None:
     told = cli("chat-import", export(tmp_path, CHATGPT), "--owner", "lin", "--turns-only").out
     assert told.splitlines()[:2] == [
-        "1 conversation of the shape chatgpt; messages left out: 1 hidden, 1 other, 1 system, 2 tool",
+        "1 conversation of the shape chatgpt; messages left out: 1 abandoned, 1 hidden, 1 other, 1 system, 2 tool",
         "2 turns of 1 owner: 2 events appended, 0 already there",
     ]
 

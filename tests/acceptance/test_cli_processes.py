@@ -12,6 +12,7 @@ import pytest
 
 from tests.acceptance.helpers.cli import lines, run, start, turn, written
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 
 TURNS = [turn(n, f"turn {n} says 早上喝茶", f"owner-{n % 5}") for n in range(1_500)]
 
@@ -33,7 +34,7 @@ def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path,
     assert killed.stdin is not None
     killed.stdin.write(lines(TURNS[:1_200]))
     killed.stdin.flush()
-    wait_until(lambda: logged_bytes(tmp_path) > 200_000, seconds=60)
+    wait_until(lambda: logged_bytes(tmp_path) > 200_000)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     answer = json.loads(run(["import", "turns", file, "--json"], environment).out)
@@ -53,7 +54,7 @@ def test_an_import_of_chats_killed_half_way_is_made_whole_by_the_next_one(
     assert killed.stdin is not None
     killed.stdin.write(lines(chats[:250]))
     killed.stdin.flush()
-    wait_until(lambda: logged_bytes(tmp_path) > 400_000, seconds=60)
+    wait_until(lambda: logged_bytes(tmp_path) > 400_000)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     file = written(tmp_path / "chats.jsonl", chats)
@@ -79,7 +80,7 @@ def test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_r
     assert killed.stdin is not None
     killed.stdin.write(lines([turn | {"conversation": "ada"} for turn in TURNS[:600]]))
     killed.stdin.flush()
-    wait_until(lambda: written_whole(tmp_path), seconds=60)  # its first request, which is of one partition
+    wait_until(lambda: written_whole(tmp_path))  # its first request, which is of one partition
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     answer = json.loads(run(["search", "ada", "turn 3", "--mode", "review", "--json"], environment).out)
@@ -91,7 +92,7 @@ def test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_r
 def test_two_imports_of_one_file_at_once_append_it_once(tmp_path: Path, environment: dict[str, str]) -> None:
     file = written(tmp_path / "turns.jsonl", TURNS[:300])
     both = [start(["import", "turns", file, "--json"], environment) for _ in range(2)]
-    answers = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    answers = [json.loads(process.communicate(timeout=PATIENCE)[0]) for process in both]
     assert sorted(one["appended"] for one in answers) == [0, 600]
     assert sum(one["already_appended"] for one in answers) == 600
     verdict = json.loads(run(["verify", "--json"], environment).out)
@@ -108,5 +109,5 @@ def test_output_is_utf_8_whatever_the_locale_and_a_reader_may_leave(
     process = start(["list", "owner-1", "--mode", "debug", "-k", "80", "--json"], environment)
     assert process.stdout is not None
     process.stdout.close()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (1, b"")

@@ -98,7 +98,7 @@ def test_a_process_killed_while_the_model_thinks_is_made_whole_by_the_next(
         run(["import", "turns", file, "--owner", "ada"], environment)
         if name == "killed":
             process = start(["extract", "ada", "--by", "model"], environment)
-            wait_until(lambda: len(model.asked) >= 3, seconds=60)
+            wait_until(lambda: len(model.asked) >= 3)
             process.send_signal(signal.SIGKILL)
             process.communicate()
         answer = json.loads(run(["extract", "ada", "--by", "model", "--json"], environment).out)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DRAWN = re.compile(r"[─━│┃┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┡┩╇╪]+")
@@ -73,7 +75,7 @@ def run_tour(page: str, folder: Path, environment: dict[str, str]) -> dict[str, 
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=200,
+            timeout=PATIENCE,
         )
         problem = [f"exit code {done.returncode}", done.stderr] if done.returncode else missing(step.shown, done.stdout)
         if problem:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.acceptance.helpers.cli import Cli, event, lines, start, written
 from tests.given_records import ENTRY, OURS, ROW
+from tests.patience import PATIENCE
 from tests.servers import Servers
 
 OLDER = [OURS | {"memory_id": "ours"}, ENTRY | {"id": "entry"}, ROW | {"id": "row", "related_ids_json": '["entry"]'}]
@@ -190,8 +191,8 @@ def test_an_export_goes_through_a_pipe_into_an_import(cli: Cli) -> None:
     into = start(["import", "records", "-", "--owner", "bo", "--json"], environment, stdin=out.stdout)
     assert out.stdout is not None
     out.stdout.close()
-    told, _ = into.communicate(timeout=60)
-    assert (out.wait(60), into.returncode, json.loads(told)["appended"]) == (0, 0, 2)
+    told, _ = into.communicate(timeout=PATIENCE)
+    assert (out.wait(PATIENCE), into.returncode, json.loads(told)["appended"]) == (0, 0, 2)
     assert out.stderr is not None
     assert out.stderr.read().decode().startswith("2 memories of ada at ")
     out.stderr.close()

@@ -18,6 +18,7 @@ from importlinter.cli import lint_imports
 from events.partitions import LogKeys
 from projections.builds import BuildKeys
 from projections.vectors import VectorKeys
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
@@ -81,7 +82,7 @@ def made_at_import(folder: Path, *names: str) -> str:
         [sys.executable, "-P", "-c", IMPORT_ALL, *names],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         check=False,
     )

@@ -19,12 +19,13 @@ import redis
 
 from events.redis_wire import connect
 from ops.embedded_binary import find_redis_server
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "ops" / "embedded_launch.py"
 
 
-def wait_until(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+def wait_until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
     """Wait for a condition. Raises AssertionError naming `what` after `seconds` without it."""
     end = time.monotonic() + seconds
     while not holds():

@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 from tests.chaos.attendants import Stopwatch
 from tests.chaos.cast import Actor, Server
 from tests.chaos.fate import DIE, SLEEP
+from tests.chaos.ledger import Ledger
+from tests.patience import PATIENCE
 
 WORKER = "tests.chaos.faulty_worker"
 REBUILD = "tests.chaos.faulty_rebuild"
@@ -22,8 +24,8 @@ REBUILD_POINTS = ("before a commit", "after a commit", "before a switch", "after
 
 
 BLOWS = (*["worker killed"] * 3, *["worker stopped"] * 2, *["server killed"] * 2, *["rebuild"] * 3)
-LONGER_AT_MOST = 20.0
-"""Seconds by which a run is prolonged on a machine so slow that not everything was met."""
+LEAST_ACKNOWLEDGED = 1_100
+"""So many events a run acknowledges at least, however slow the machine."""
 
 T = TypeVar("T")
 
@@ -61,10 +63,11 @@ class Plan:
 class Director:
     """Starts the workers, breaks things, starts them again. Everything happens in the thread that calls `act`."""
 
-    def __init__(self, plan: Plan, server: Server, watch: Stopwatch, folder: Path) -> None:
+    def __init__(self, plan: Plan, server: Server, watch: Stopwatch, ledger: Ledger, folder: Path) -> None:
         self._plan = plan
         self._server = server
         self._watch = watch
+        self._ledger = ledger
         self._folder = folder
         self._rng = rng = Random(f"{plan.seed}:director")
         self._blows = Deck(BLOWS, rng)
@@ -80,9 +83,9 @@ class Director:
         self.struck: Counter[str] = Counter()
 
     def act(self, until: float) -> None:
-        """Break things until `until` (monotonic), and somewhat longer where some kind of fault was not met by then."""
+        """Break things until `until` (monotonic), and longer on a machine so slow that not everything was met by then."""
         next_blow = monotonic() + 1.5
-        while monotonic() < until or (not self._met_all() and monotonic() < until + LONGER_AT_MOST):
+        while monotonic() < until or (not self._met_all() and monotonic() < until + PATIENCE):
             self._keep_the_cast()
             if monotonic() >= next_blow:
                 next_blow = monotonic() + self._rng.uniform(0.2, 1.2)
@@ -92,7 +95,9 @@ class Director:
     def _met_all(self) -> bool:
         kinds = {kind.partition(": ")[0] for kind in self.struck}
         switched = self.rebuilds.exists() and b'"build switched"' in self.rebuilds.read_bytes()
-        return switched and {"worker killed", "worker stopped past its lease", "server killed"} <= kinds
+        acknowledged = sum(line.acknowledged for line in list(self._ledger.lines))
+        wanted = {"worker killed", "worker stopped past its lease", "server killed"}
+        return switched and acknowledged >= LEAST_ACKNOWLEDGED and wanted <= kinds
 
     def logs(self) -> list[Path]:
         """What the cast wrote."""

@@ -19,6 +19,7 @@ import pytest
 from engramlog import AsyncMemory, Memory
 from tests.embeddings_endpoint import Endpoint, Reply, endpoint
 from tests.given_client import Service, new_owner, service
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,7 +51,7 @@ def test_the_chat_loop_without_a_model_says_how_it_is_called() -> None:
     loop = ROOT / "client" / "examples" / "openai_loop.py"
     asked = [sys.executable, str(loop), "http://127.0.0.1:8000/v1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
-    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60, env=environment)
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "`python openai_loop.py http://127.0.0.1:8000/v1 MODEL`" in done.stderr
 
@@ -78,7 +79,10 @@ def test_the_five_lines_remember(page: str, running: Service, capsys: pytest.Cap
 def test_the_chat_loop_brings_to_a_later_reply_what_was_said_earlier(running: Service, model: Endpoint) -> None:
     talk, owner = example("openai_loop"), new_owner()
     model.replies = [says("Noted."), says("Tea, as you told me.\n[used: none]"), says("")]
-    with Memory(running.url, owner=owner) as memory, httpx2.Client(base_url=model.url) as http:
+    with (
+        Memory(running.url, owner=owner, timeout=PATIENCE) as memory,
+        httpx2.Client(base_url=model.url, timeout=PATIENCE) as http,
+    ):
         talk.reply(memory, http, "any", "In the morning I always drink green tea")
         answer = talk.reply(memory, http, "any", "What do I drink in the morning?")
     assert (answer, "green tea" in prompt(model, 1)) == ("Tea, as you told me.", True)
@@ -87,7 +91,10 @@ def test_the_chat_loop_brings_to_a_later_reply_what_was_said_earlier(running: Se
 
 def test_only_what_the_model_says_it_used_is_reinforced(running: Service, model: Endpoint) -> None:
     talk, owner = example("openai_loop"), new_owner()
-    with Memory(running.url, owner=owner) as memory, httpx2.Client(base_url=model.url) as http:
+    with (
+        Memory(running.url, owner=owner, timeout=PATIENCE) as memory,
+        httpx2.Client(base_url=model.url, timeout=PATIENCE) as http,
+    ):
         tea = memory.add("I drink green tea in the morning").id
         memory.add("In the morning I run")
         model.replies = [says(f"Green tea. [used: {tea}, m-that-does-not-exist]")]
@@ -102,7 +109,10 @@ def test_a_graphs_node_stores_and_finds_what_it_is_told(running: Service, model:
     model.replies = [says("I will."), says("At nine.")]
 
     async def two_turns() -> list[dict[str, Any]]:
-        async with AsyncMemory(running.url) as asynchronous, httpx2.AsyncClient(base_url=model.url) as http:
+        async with (
+            AsyncMemory(running.url) as asynchronous,
+            httpx2.AsyncClient(base_url=model.url, timeout=PATIENCE) as http,
+        ):
             with Memory(running.url) as memory:
                 store = base.EngramlogStore(memory, asynchronous=asynchronous)
                 state = {"user": user, "messages": [{"role": "user", "content": "记住：每天九点开会"}]}

@@ -20,6 +20,7 @@ from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
 from engramlog.client import Verb, Verbs
 from tests.architecture.test_layers import made_at_import
 from tests.given_client import connected, new_owner, service
+from tests.patience import PATIENCE
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
@@ -120,7 +121,7 @@ def test_everything_it_asks_is_in_the_contract_of_the_service(tmp_path: Path) ->
             return super().handle_request(request)
 
     with service(tmp_path) as running, connected("sync", running.url, transport=Watched(), owner=new_owner()) as memory:
-        contract = httpx2.get(f"{running.url}/v1/openapi.json").json()["paths"]
+        contract = httpx2.get(f"{running.url}/v1/openapi.json", timeout=PATIENCE).json()["paths"]
         _all_verbs(memory)
     unknown = [f"{one.method} {one.url}" for one in asked if not _is_known(one, contract)]
     assert (unknown, len(asked) > 30) == ([], True)

@@ -15,6 +15,7 @@ from events.log import EventLog, Receipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position, partition_of, position_text, spread_tags
 from events.redis_log import RedisEventLog
+from tests.patience import PATIENCE
 from tests.samples import NOW, mention, owner_in, side_events
 from tests.servers import fake_client
 
@@ -256,7 +257,7 @@ def test_appenders_at_once_lose_nothing_and_double_nothing(log: EventLog) -> Non
     start = threading.Barrier(6)
 
     def send(thread: int) -> list[tuple[Prepared, Receipt]]:
-        start.wait(30)
+        start.wait(PATIENCE)
         mine = [request for n, request in enumerate(requests) if thread in (n % 6, (n + 1) % 6)]
         return [pair for request in mine for pair in zip(request, log.append(request), strict=True)]
 
@@ -281,7 +282,7 @@ def test_of_appenders_that_expect_the_same_head_exactly_one_wins(log: EventLog) 
     start = threading.Barrier(4)
 
     def send(thread: int) -> str:
-        start.wait(30)
+        start.wait(PATIENCE)
         return log.append([mention(f"rival {thread}", HERE)], expected_heads={HERE: 0})[0].status
 
     with ThreadPoolExecutor(4) as pool:

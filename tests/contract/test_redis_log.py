@@ -25,6 +25,7 @@ from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis_log import RedisEventLog, read_durability
 from events.redis_wire import Wire, WirePool, connect
+from tests.patience import PATIENCE
 from tests.samples import NOW, event, mention, owner_in, side_events
 from tests.servers import RedisServer, Servers, fake_client, wheel_server
 
@@ -58,7 +59,7 @@ def user_without(server: RedisServer, *commands: str) -> redis.Redis:
 
 def until_answered(call: Callable[[], list[Receipt]]) -> list[Receipt]:
     """What the caller does: send again for as long as Redis does not answer."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             return call()
@@ -67,7 +68,7 @@ def until_answered(call: Callable[[], list[Receipt]]) -> list[Receipt]:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -302,7 +303,7 @@ def test_too_few_replicas_refuse_with_advice(real_redis_client: redis.Redis) -> 
 
 def test_a_server_that_stalls_gets_the_request_sent_again_and_holds_it_once(redis_server: RedisServer) -> None:
     batch = [mention(1, HERE), mention(2, HERE)]
-    with redis_server.client(timeout=0.2) as client, closing(open_log(client)) as log:
+    with redis_server.client(timeout=3.0) as client, closing(open_log(client)) as log:
         os.kill(redis_server.process.pid, signal.SIGSTOP)
         try:
             with pytest.raises(StoreUnavailable, match="can be sent again safely") as lost:
@@ -317,7 +318,7 @@ def test_a_server_that_stalls_gets_the_request_sent_again_and_holds_it_once(redi
 
 
 def test_a_pause_of_writes_gets_the_request_sent_again_and_holds_it_once(redis_server: RedisServer) -> None:
-    with redis_server.client(timeout=0.2) as client, redis_server.client() as operator:
+    with redis_server.client(timeout=3.0) as client, redis_server.client() as operator:
         with closing(open_log(client)) as log:
             operator.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
             with pytest.raises(StoreUnavailable, match="can be sent again safely"):

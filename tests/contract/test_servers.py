@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.patience import PATIENCE
 from tests.servers import MISSING, newer_server, version_of, wheel_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def test_a_server_dies_with_the_test_process_even_when_that_is_killed() -> None:
         pid, _, folder = holder.stdout.readline().strip().partition(" ")
         assert is_running(int(pid))
         holder.send_signal(signal.SIGKILL)
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while is_running(int(pid)):
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -59,7 +60,7 @@ def test_without_a_newer_server_the_run_names_what_did_not_run(tmp_path: Path) -
         [sys.executable, "-m", "pytest", target, "-q", "-p", "no:cacheprovider", "-k", "the_clock"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=ROOT,
         env=os.environ | {"PATH": str(tmp_path)},
         check=False,

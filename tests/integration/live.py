@@ -23,9 +23,7 @@ from events.redis_wire import Wire, connect
 from projections.builds import BuildKeys
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_store import read_checkpoint
-
-PATIENCE = 20.0
-"""Seconds that a test waits for what must happen; far more than it takes."""
+from tests.patience import PATIENCE
 
 
 def wait_until(what: Callable[[], Any], *, seconds: float = PATIENCE) -> Any:

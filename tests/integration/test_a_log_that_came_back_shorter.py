@@ -16,6 +16,7 @@ from projections.redis_view import RedisViews
 from tests.chaos.attendants import live_keys
 from tests.chaos.stage import Stage, asleep, staged
 from tests.chaos.verdict import judge
+from tests.patience import PATIENCE
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ def _created(memory_id: str) -> MemoryCreated:
 
 def _connected(ask: Callable[[], T]) -> T:
     """An answer, from a caller that connects anew where its connection broke."""
-    until = time.monotonic() + 10.0
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             return ask()

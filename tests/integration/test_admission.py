@@ -51,7 +51,7 @@ def filled(store: Live, *logs: RedisEventLog, size: int, owners: int) -> int:
 def folded_whole(store: Live) -> None:
     """One worker folds all that is in the log, and what it gives is what the log says."""
     store.start_worker("w1")
-    wait_until(store.folded, seconds=120)
+    wait_until(store.folded)
     for number, tag in enumerate(store.identity.tags):
         assert verify_partition(store.client, number, tag).differences == []
 

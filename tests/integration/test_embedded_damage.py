@@ -18,6 +18,7 @@ from ops.embedded import RedisBinary, find_redis_server, open_folder
 from ops.embedded_lock import FolderLock
 from ops.embedded_process import Patience
 from ops.embedded_socket import connect
+from tests.patience import PATIENCE
 
 SCRIPTS = 200
 TWO_WRITES = "redis.call('SET', KEYS[1], ARGV[1]) redis.call('RPUSH', KEYS[2], ARGV[1]) return 1"
@@ -137,7 +138,7 @@ def test_damage_before_the_tail_is_refused_with_the_file_and_a_cure_that_works(f
     cure = re.search(r"run `(.+)`: it drops", str(refused.value))
     assert cure is not None
     assert "redis-check-aof" in cure[1]
-    subprocess.run(cure[1], shell=True, input="y\n", text=True, capture_output=True, check=True, timeout=20)
+    subprocess.run(cure[1], shell=True, input="y\n", text=True, capture_output=True, check=True, timeout=PATIENCE)
     firsts, seconds, _ = folder.contents()
     assert 0 < firsts == seconds < SCRIPTS
 

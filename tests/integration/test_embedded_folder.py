@@ -227,7 +227,7 @@ def test_a_store_changed_behind_the_store_file_is_refused_and_no_server_stays(
         open_folder(tmp_path, role)
     assert free(tmp_path)
     with pytest.raises(StoreMismatch):
-        open_folder(tmp_path, role, wait_seconds=0.1)
+        open_folder(tmp_path, role)
 
 
 def test_a_store_whose_log_is_gone_is_refused_before_a_server_makes_a_new_one(tmp_path: Path) -> None:

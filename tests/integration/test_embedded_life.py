@@ -19,6 +19,7 @@ from events.errors import EmbeddedRedisError
 from ops.embedded import EmbeddedRedis, open_folder
 from ops.embedded_folder import read_server_file
 from ops.embedded_socket import connect, listens
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,16 +74,16 @@ class Child:
     def line(self) -> str:
         assert self.process.stdout is not None
         told = self.process.stdout.readline()
-        return told.strip() or self.process.communicate(timeout=20)[1]
+        return told.strip() or self.process.communicate(timeout=PATIENCE)[1]
 
     def finish(self) -> None:
-        out, err = self.process.communicate("\n", timeout=20)
+        out, err = self.process.communicate("\n", timeout=PATIENCE)
         assert self.process.returncode == 0, out + err
 
     def kill(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def children() -> Iterator[Callable[..., Child]]:
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)
     return holds()
@@ -286,7 +287,7 @@ def test_a_server_that_does_not_listen_to_shutdown_is_killed(tmp_path: Path) -> 
     set_key(opened, "a")
     busy = threading.Thread(target=loop_forever)
     busy.start()
-    with connect(opened.socket_path, timeout=0.1) as client:
+    with connect(opened.socket_path, timeout=3.0) as client:
         assert eventually(lambda: not _pings(client))
     opened.close(timeout=0.2)
     busy.join()

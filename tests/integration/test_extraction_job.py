@@ -31,6 +31,7 @@ from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_up import Up, get, running
 from tests.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.model_reader import honest
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 SAID = [
@@ -121,9 +122,9 @@ def test_up_has_turns_become_typed_memories_by_itself_only_where_asked(
         import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
     with running(tmp_path / "data") as up:
         up.ready()
-        found = wait_until(lambda: kept(up, len(kinds)), seconds=60)
+        found = wait_until(lambda: kept(up, len(kinds)))
         assert sorted(one["kind"] for one in found) == kinds
-        lifecycle = wait_until(lambda: settled(get(up, "/v1/status")["lifecycle"]), seconds=60)
+        lifecycle = wait_until(lambda: settled(get(up, "/v1/status")["lifecycle"]))
         assert list(lifecycle["beside"]) == ["extract"] * (extraction == "rules")
         assert [fact["by"] for fact in up.facts("extraction chosen")] == ["rules"] * (extraction == "rules")
 
@@ -142,7 +143,7 @@ def kept(up: Up, least: int) -> list[dict[str, Any]]:
 def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
     """A run of the job with a model, and what it told."""
     told: list[tuple[str, dict[str, Any]]] = []
-    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=1.0)) as chat:
+    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
         served = Serving(
             server.url,
             10.0,
@@ -198,7 +199,7 @@ def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, st
     """What `status` says of jobs that stopped, after a job worker ran one with the model."""
     client = connect(server.url)
     lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
-    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=1.0)) as chat:
+    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
         lent, stop = Lent(lambda: chat), Flag()
         served = Serving(server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={})
         with serving(served):

@@ -42,6 +42,7 @@ from api.http.shapes import (
 )
 from events.errors import BadSetting
 from tests.given_http import HttpStore, app_of, client_of, created, http_store, mentioned
+from tests.patience import PATIENCE
 
 COFFEE = "/v1/owners/alice/memories/coffee"
 SECRET_TEXT = "my password is hunter2-Xq9!"
@@ -325,13 +326,13 @@ def test_others_are_answered_while_a_body_is_parsed(http: HttpStore, monkeypatch
 
     def parse(body: bytes) -> object:
         begun.set()
-        assert answered.wait(60), "the event loop parsed it"
+        assert answered.wait(PATIENCE), "the event loop parsed it"
         return read_json(body)
 
     monkeypatch.setattr(parsing, "read_json", parse)
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(http.client.post, f"{COFFEE}/confirm", json={"actor": "user"})
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE)
         assert http.client.get("/health").status_code == 200
         answered.set()
         assert slow.result().status_code in (200, 404)

@@ -23,6 +23,7 @@ from api.importing_chats import import_chats
 from events.partitions import partition_of
 from tests.given_chats import AT, OPENAI, SHAPES, file_of
 from tests.given_http import HttpStore, http_store
+from tests.patience import PATIENCE
 
 LINES = {"content-type": "application/x-ndjson"}
 JSON = {"content-type": "application/json"}
@@ -206,7 +207,7 @@ class Reading:
         self.at_once.append(self.at_once[-1] + 1 if self.at_once else 1)
         self.stopped.append(stop())
         self.began.set()
-        assert self.go_on.wait(20)
+        assert self.go_on.wait(PATIENCE)
         self.at_once.append(self.at_once[-1] - 1)
         return self
 
@@ -252,7 +253,7 @@ def test_who_waits_too_long_for_another_is_told_to_come_again(
     reading.go_on.clear()
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(http.application.extractor.extract, "ada", "model")
-        assert reading.began.wait(20)
+        assert reading.began.wait(PATIENCE)
         assert extracted(http, "ada", {"by": "model"}, 409)["error"] == "ConcurrencyError"
         reading.go_on.set()
         assert first.result()["read"] == 1

@@ -30,10 +30,8 @@ from tests.given_http import (
     mentioned,
     messages,
 )
+from tests.patience import PATIENCE
 from tests.samples import owner_in
-
-PATIENCE = 20.0
-"""Seconds after which a test that waits for something has failed."""
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,7 @@ from events.errors import BeyondHead, StoreUnavailable
 from projections.changelog import Entry
 from projections.redis_view import Tail
 from tests.given_http import messages
-
-PATIENCE = 20.0
-"""Seconds after which a test that waits for something has failed."""
+from tests.patience import PATIENCE
 
 
 class Scripted:

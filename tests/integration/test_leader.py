@@ -25,6 +25,7 @@ from events.errors import StoreUnavailable
 from events.redis_wire import Wire, connect
 from projections.redis_create import open_store
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 STORE = "test"
@@ -97,7 +98,7 @@ def test_any_number_of_schedulers_enqueue_each_tick_once(client: redis.Redis) ->
     def look(scheduler: Cron) -> int:
         added = 0
         for moment in moments:
-            meet.wait(10)
+            meet.wait(PATIENCE)
             added += scheduler.tend(moment)
         return added
 
@@ -114,7 +115,7 @@ def test_two_leaders_at_once_still_enqueue_one_job_per_partition_and_tick(client
     meet = Barrier(2)
 
     def both_lead(scheduler: Cron) -> int:
-        meet.wait(10)
+        meet.wait(PATIENCE)
         return scheduler.enqueue("upkeep", NINE)
 
     with ThreadPoolExecutor(2) as threads:
@@ -266,7 +267,7 @@ def test_a_killed_leader_is_replaced_and_one_that_is_stopped_lets_go_at_once(
         wait_until(lambda: leader() is second)
         wait_until(lambda: lifecycle_status(client, store.store_id)["queued"] == 0)
         second.send_signal(signal.SIGTERM)
-        _, log = second.communicate(timeout=20)
+        _, log = second.communicate(timeout=PATIENCE)
         assert second.returncode == 0
         assert lifecycle_status(client, store.store_id)["leader"] is None
         assert b"job worker stopped" in log

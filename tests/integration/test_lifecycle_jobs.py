@@ -34,6 +34,7 @@ from tests.given import Told, at, created, mentioned, moment, negated, parameter
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
 from tests.integration.test_up import Up, get, running
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, wheel_server
 
 CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
@@ -87,7 +88,7 @@ class Jobs:
         A tombstone has no level: what was recorded before the purge says only when somebody swept.
         """
         head = self.live.log.owner_head(owner)
-        with self.views.view(owner, after=head, wait_seconds=20) as (view, _):
+        with self.views.view(owner, after=head, wait_seconds=PATIENCE) as (view, _):
             columns, now = view.columns, at(day)
             weights = view.law.weights(columns, now, view.parameters)
             levels = effective_levels(columns, view.law, weights, now, view.parameters)
@@ -476,7 +477,7 @@ def test_the_queue_may_lie_on_another_redis(jobs: Jobs, live: Live, server: Redi
         with job_worker(server.url, "--queue-url", queues.url) as process:
             wait_until(lambda: len(jobs.decided("ada")) == 3)
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
         with queues.client() as client:
             assert {key.split(b":")[0] for key in client.scan_iter()} == {b"rq", b"engramlog-jobs"}
@@ -497,7 +498,7 @@ def test_up_starts_a_job_worker_starts_it_again_and_stops_it_before_the_drain(tm
         second = wait_until(lambda: up.facts("job worker process started")[1:])[0]["pid"]
         wait_until(lambda: f"-{second}-" in (lifecycle(up)["leader"] or ""))
         up.process.send_signal(signal.SIGINT)
-        assert up.process.wait(30) == 0
+        assert up.process.wait(PATIENCE) == 0
         order = ["api stopped", "job workers stopped", "drained", "workers stopped", "stopped"]
         names = [line.partition('"event": "')[2].partition('"')[0] for line in up.log.read_text().splitlines()]
         assert [name for name in names if name in order] == order
@@ -518,7 +519,7 @@ def test_a_job_worker_goes_with_its_parent(tmp_path: Path) -> None:
         worker = up.facts("job worker process started")[0]["pid"]
         wait_until(lambda: lifecycle(up)["leader"])
         up.process.kill()
-        up.process.wait(30)
+        up.process.wait(PATIENCE)
         wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
@@ -530,7 +531,7 @@ print(s.Popen([*sys.argv[1:], str(os.getpid())], stdout=s.DEVNULL, stderr=s.DEVN
         [sys.executable, "-c", starting, *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
     wait_until(lambda: not Path(f"/proc/{int(started.stdout)}").exists())

@@ -18,6 +18,7 @@ from mcp import Client
 from ops.main import main
 from tests.given_http import SHOWN
 from tests.given_mcp import COMMAND, TOOLS, Agent, environment, over_http, stdio, talk
+from tests.patience import PATIENCE
 
 
 def listed(folder: Path, owner: str) -> list[str]:
@@ -78,7 +79,7 @@ def test_every_tool_works_over_http_and_owners_by_their_urls_are_isolated(tmp_pa
             about = talk(url("bob"), nothing, mode)
             assert (about["owner"], about["memories"]) == ("bob", 0)
         assert talk(f"{url('')}/林/alice", lambda agent: agent.read("memory://about"))["owner"] == "林/alice"
-        told = httpx2.post(url(""), json={}, headers=SHOWN).json()
+        told = httpx2.post(url(""), json={}, headers=SHOWN, timeout=PATIENCE).json()
         assert (told["status"], told["field"]) == (422, "owner")
         assert "/mcp/alice" in told["detail"]
         # A command beside the server joins it; it need not wait until the server ends.
@@ -87,7 +88,10 @@ def test_every_tool_works_over_http_and_owners_by_their_urls_are_isolated(tmp_pa
 
 def test_http_refuses_other_hosts_other_sites_and_requests_without_an_owner(tmp_path: Path) -> None:
     asked: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    with over_http(tmp_path / "store", "--owner", "alice") as url, httpx2.Client(headers=SHOWN) as client:
+    with (
+        over_http(tmp_path / "store", "--owner", "alice") as url,
+        httpx2.Client(headers=SHOWN, timeout=PATIENCE) as client,
+    ):
         post = client.post
         assert post(url("alice"), json=asked, headers={"host": "evil.example:80"}).status_code == 421
         assert post(url("alice"), json=asked, headers={"origin": "http://evil.example"}).status_code == 403
@@ -103,7 +107,7 @@ def test_a_slash_before_or_after_an_owner_is_refused_and_reaches_nobody_elses_me
     with over_http(tmp_path / "store") as url:
         base = url("")
         for path in ("/alice/", "//alice", "//", "/alice//"):
-            told = httpx2.post(f"{base}{path}", json=asked, headers=SHOWN).json()
+            told = httpx2.post(f"{base}{path}", json=asked, headers=SHOWN, timeout=PATIENCE).json()
             assert (told["status"], told["field"]) == (422, "owner"), path
             assert "/mcp/alice" in told["detail"]
         assert talk(url("alice/"), lambda agent: agent.read("memory://about"))["owner"] == "alice/"
@@ -123,7 +127,9 @@ async def _killed_after(folder: Path, seconds: float, content: str) -> None:
         pid = _server_of(folder)
         assert pid is not None
         asking = asyncio.create_task(
-            client.call_tool("add_memory", {"content": content, "idempotency_key": content}, read_timeout_seconds=5)
+            client.call_tool(
+                "add_memory", {"content": content, "idempotency_key": content}, read_timeout_seconds=PATIENCE
+            )
         )
         await asyncio.sleep(seconds)
         os.kill(pid, signal.SIGKILL)
@@ -196,7 +202,7 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
     assert "private" not in half["message"]
     assert answers[0]["result"]["serverInfo"]["name"] == "engramlog"
     process.send_signal(signal.SIGTERM)
-    rest, told = process.communicate(timeout=60)
+    rest, told = process.communicate(timeout=PATIENCE)
     assert b"private words" not in told
     assert (rest, process.returncode) == (b"", 128 + signal.SIGTERM)
     assert _server_of(folder) is None

@@ -13,6 +13,7 @@ import pytest
 
 from tests.given_model import KEY, SECRET, TOLD
 from tests.model_endpoint import ModelEndpoint, Reply, completion, model_endpoint
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 ASKING = """
@@ -85,7 +86,7 @@ def run(code: str, server: ModelEndpoint, key: str, surroundings: dict[str, str]
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

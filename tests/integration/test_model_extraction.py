@@ -36,6 +36,7 @@ from tests.model_endpoint import (
     said,
 )
 from tests.model_reader import destroying, honest, inventing, new_turns, shown
+from tests.patience import PATIENCE
 from tests.scripted import Asked, Reply
 from tests.servers import Servers
 
@@ -107,7 +108,7 @@ def run(live: Live, model: ModelEndpoint | None, owner: str = "ada", **options: 
 
 def memories(live: Live, owner: str = "ada") -> dict[str, Memory]:
     views = RedisViews(live.client, live.identity.tags)
-    with views.view(owner, after=live.log.head(0), wait_seconds=10) as (view, _):
+    with views.view(owner, after=live.log.head(0), wait_seconds=PATIENCE) as (view, _):
         return {memory.id: memory for memory in view.columns.memories}
 
 
@@ -117,7 +118,10 @@ def typed(live: Live, owner: str = "ada") -> list[str]:
 
 
 def state(live: Live, owner: str) -> OwnerState:
-    with RedisViews(live.client, live.identity.tags).view(owner, after=live.log.head(0), wait_seconds=10) as (view, _):
+    with RedisViews(live.client, live.identity.tags).view(owner, after=live.log.head(0), wait_seconds=PATIENCE) as (
+        view,
+        _,
+    ):
         return view.state
 
 
@@ -316,7 +320,7 @@ def test_two_runs_at_once_decide_every_turn_once(live: Live, model: ModelEndpoin
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     assert sum(one.read for one in found) == len(SAID)
     assert sum(one.turns for one in marks(live)) == len(SAID)
     assert len(typed(live)) == len(set(typed(live)))

@@ -17,6 +17,7 @@ from projections.redis_retire import KEPT_MS, drop_retired_builds
 from projections.redis_store import read_checkpoint, take_lease
 from projections.redis_view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
+from tests.patience import PATIENCE
 from tests.servers import RedisServer
 
 OWNERS = [f"owner-{n}" for n in range(10)]
@@ -70,7 +71,7 @@ def test_readers_follow_a_switch_without_a_gap(redis_server: RedisServer) -> Non
         rebuild_partition(store.client, store.identity.tags[0], holder="rebuild")
         receipt = store.append(store.created("owner-1", "after"))[0]
         seq = int((receipt.position or "0:0").split(":")[1])
-        with views.view("owner-1", after=seq, wait_seconds=10) as (view, after):
+        with views.view("owner-1", after=seq, wait_seconds=PATIENCE) as (view, after):
             assert len(view) == 6
             assert after.checkpoint > before.checkpoint
         views.close()

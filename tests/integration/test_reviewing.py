@@ -25,6 +25,7 @@ from tests.given import Told, at, borne_out, created, mentioned, profile
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_lifecycle_jobs import BreaksOff, Jobs, job_worker
 from tests.model_endpoint import ModelEndpoint, completion, cut_short, limited, model_endpoint
+from tests.patience import PATIENCE
 from tests.scripted import Asked, Reply
 from tests.scripted_chat import KEEP, TRIES, Says, ScriptedChat, keeps
 from tests.servers import RedisServer, Servers
@@ -198,7 +199,7 @@ def test_nothing_is_held_while_the_model_thinks_and_what_was_said_meanwhile_is_n
         if asked["memory"]["id"] == "m1":
             reviews.tell("ada", mentioned("m1", day=25.5))
             head = live.log.owner_head("ada")
-            with reviews.views.view("ada", after=head, wait_seconds=10) as (view, _):
+            with reviews.views.view("ada", after=head, wait_seconds=PATIENCE) as (view, _):
                 assert len(view) == 3
         return DELETE if asked["memory"]["id"] == "m1" else KEEP
 

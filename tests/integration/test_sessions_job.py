@@ -31,6 +31,7 @@ from tests.given import Told, created, deleted
 from tests.given_said import injected, said
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_up import get, running
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 REPLY = "You are allergic to peanuts, so ask first."
@@ -241,7 +242,7 @@ def test_up_makes_episodes_by_itself(tmp_path: Path) -> None:
         def listed() -> list[str]:
             return [one["memory"] for one in get(f"{url}/owners/ada/memories?mode=debug")["memories"]]
 
-        wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed(), seconds=60)
+        wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed())
         assert len(listed()) == 2
         assert list(get(f"{url}/status")["lifecycle"]["beside"]) == ["sessions"]
 
@@ -294,7 +295,7 @@ def test_episodes_are_not_read_as_turns(live: Live, views: RedisViews) -> None:
     tell(live, "ada", said("t1", "I live in Berlin. I love coffee."), hours_ago=13)
     Sessions(live.log, views).carry_out("ada")
     head = live.log.head(0)
-    with views.view("ada", after=head, wait_seconds=20) as (view, _):
+    with views.view("ada", after=head, wait_seconds=PATIENCE) as (view, _):
         (episode,) = view.columns.memories
         assert (episode.kind, episode.source_turns) == ("episode", ("t1",))
         assert verdicts(view, live.log.now()) == []

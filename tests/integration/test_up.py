@@ -16,6 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 
 EVENT = {
     "event_id": "01890000-0000-7000-8000-000000000001",
@@ -60,8 +61,8 @@ class Up:
 
     def ready(self) -> str:
         """Its URL, once it is ready and a worker holds every partition."""
-        url = str(wait_until(lambda: self.facts("ready") or self._ended(), seconds=60)[0]["url"])
-        wait_until(lambda: len({fact["partition"] for fact in self.facts("partition taken")}) == 16, seconds=60)
+        url = str(wait_until(lambda: self.facts("ready") or self._ended())[0]["url"])
+        wait_until(lambda: len({fact["partition"] for fact in self.facts("partition taken")}) == 16)
         return url
 
     def shown(self) -> dict[str, str]:
@@ -87,7 +88,7 @@ class Up:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == expect, done.stdout + done.stderr
@@ -113,7 +114,7 @@ def running(folder: Path, *arguments: str, redis_url: str = "") -> Iterator[Up]:
     finally:
         if up.process.poll() is None:
             up.process.kill()
-        up.process.wait(30)
+        up.process.wait(PATIENCE)
         for pid in up.pids():
             with suppress(ProcessLookupError):
                 if _lives(pid):
@@ -122,12 +123,12 @@ def running(folder: Path, *arguments: str, redis_url: str = "") -> Iterator[Up]:
 
 def post(up: Up, body: Any) -> Any:
     asked = {"content-type": "application/json", **up.shown()}
-    with urlopen(Request(f"{up.ready()}/v1/events", json.dumps(body).encode(), asked), timeout=30) as answer:
+    with urlopen(Request(f"{up.ready()}/v1/events", json.dumps(body).encode(), asked), timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
 def get(up: Up, path: str) -> Any:
-    with urlopen(Request(f"{up.ready()}{path}", headers=up.shown()), timeout=30) as answer:
+    with urlopen(Request(f"{up.ready()}{path}", headers=up.shown()), timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
@@ -143,7 +144,7 @@ def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_
         status = wait_until(lambda: _spread(up.run("status")))
         assert sorted(status.values()) == [8, 8]
         up.process.send_signal(signal.SIGINT)
-        assert up.process.wait(30) == 0
+        assert up.process.wait(PATIENCE) == 0
         order = ["stopping", "api stopped", "drained", "workers stopped", "stopped"]
         told = [json.loads(line)["event"] for line in up.log.read_text().splitlines() if line.startswith("{")]
         assert [name for name in told if name in order] == order
@@ -163,7 +164,7 @@ def test_a_killed_up_leaves_no_process_and_no_event_behind(tmp_path: Path) -> No
         up.ready()
         assert post(up, [EVENT])["receipts"][0]["status"] == "appended"
         up.process.kill()
-        up.process.wait(30)
+        up.process.wait(PATIENCE)
         wait_until(up.gone)
         answer = up.run("search", "alice", "coffee", "--mode", "review")
         assert [one["id"] for one in answer["results"]] == ["m1"]
@@ -173,7 +174,7 @@ def test_when_its_redis_dies_up_says_why_and_ends(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
         up.ready()
         os.kill(up.facts("redis ready")[0]["pid"], signal.SIGKILL)
-        assert up.process.wait(60) == 1
+        assert up.process.wait(PATIENCE) == 1
         assert "the private Redis died" in up.log.read_text()
         wait_until(up.gone)
 
@@ -184,7 +185,7 @@ def test_a_worker_that_dies_is_started_again_and_folds_on(tmp_path: Path) -> Non
         os.kill(up.facts("worker process started")[0]["pid"], signal.SIGKILL)
         wait_until(lambda: len(up.facts("worker process started")) == 2)
         receipt = post(up, [EVENT])["receipts"][0]
-        wait_until(lambda: get(up, "/v1/status")["lag"] == 0, seconds=30)
+        wait_until(lambda: get(up, "/v1/status")["lag"] == 0)
         assert get(up, f"/v1/owners/alice/memories/m1?after={receipt['position']}")["id"] == "m1"
 
 
@@ -192,7 +193,7 @@ def test_a_second_up_on_the_same_folder_is_refused_and_names_the_first(tmp_path:
     with running(tmp_path / "store") as up:
         up.ready()
         with running(tmp_path / "store") as second:
-            assert second.process.wait(60) == 1
+            assert second.process.wait(PATIENCE) == 1
             assert str(up.process.pid) in second.log.read_text()
         assert up.process.poll() is None
         assert up.run("status")["lag"] == 0
@@ -201,6 +202,6 @@ def test_a_second_up_on_the_same_folder_is_refused_and_names_the_first(tmp_path:
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.0.1", "::"])
 def test_any_address_but_loopback_is_refused_until_access_keys_exist(tmp_path: Path, host: str) -> None:
     with running(tmp_path / "store", "--host", host) as up:
-        assert up.process.wait(60) == 2
+        assert up.process.wait(PATIENCE) == 2
         assert "allowed: 127.0.0.1, ::1 or localhost" in up.log.read_text()
         assert not (tmp_path / "store").exists()

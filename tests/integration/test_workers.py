@@ -16,6 +16,7 @@ from tests.acceptance.helpers.cli import run, start
 from tests.acceptance.helpers.store import Store
 from tests.given import created, mentioned
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 
@@ -63,7 +64,7 @@ def test_partitions_are_spread_evenly_and_a_sigterm_hands_over_at_once(server: R
         held = spread(store, 6, 5, 5)
         leaving = of(first, held)
         first.send_signal(signal.SIGTERM)
-        _, log = first.communicate(timeout=20)
+        _, log = first.communicate(timeout=PATIENCE)
         assert first.returncode == 0
         # Released by itself, not by running out: at the very end of the process it holds nothing.
         assert holders(store)[leaving] == 0

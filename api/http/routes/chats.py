@@ -16,6 +16,7 @@ from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner, Question
 from api.http.shapes import ChatsImported
 from api.http.shapes.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
+from api.long_texts import LEAVE, WAYS
 from events.errors import ConcurrencyError
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
@@ -37,6 +38,9 @@ class ChatsAsked(Question):
     )
     turns_only: bool = Field(
         default=False, description="Record the turns without making memories of them.", examples=[False]
+    )
+    long_turns: str = Field(
+        default=LEAVE, description="A turn over 64 KiB: `leave` it out, counted, or `cut` it.", examples=list(WAYS)
     )
 
 
@@ -73,8 +77,8 @@ async def body_of(request: Request) -> bytes:
 _TOLD = (
     "Exported chats become turns: OpenAI messages, ChatGPT, Claude, ShareGPT, or lines of turns. At most"
     f" {MOST_TURNS:,} turns and {MOST_BYTES >> 20} MiB, checked whole first, so that a bad message writes nothing. A"
-    " conversation is a session; system prompts, tools and hidden messages are left out, and counted. Importing again is"
-    " safe: ids derive from what is sent."
+    " conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments are left out and counted."
+    " Importing again is safe: ids derive from what is sent."
 )
 
 
@@ -84,7 +88,7 @@ def import_chats(
 ) -> Response:
     """The turns of exported chats, appended and folded."""
     answer = application.chats.take_in_whole(
-        owner, chats, shape=asked.shape, since=asked.since, memories=not asked.turns_only
+        owner, chats, shape=asked.shape, since=asked.since, memories=not asked.turns_only, long_turns=asked.long_turns
     )
     done = answer.imported.imported.done
     if (done.conflicts or done.failed) and not done.appended + done.already_appended:

@@ -53,6 +53,8 @@ class ChatsImported(BaseModel):
             "left_out": {"system": 1},
             "turns": 2,
             "skipped": 0,
+            "too_long": 0,
+            "cut": 0,
             "appended": 4,
             "already_appended": 0,
             "conflicts": [],
@@ -65,10 +67,12 @@ class ChatsImported(BaseModel):
     shape: str = Field(description="`openai`, `chatgpt`, `claude`, `sharegpt` or `lines`.")
     conversations: int = Field(description="0 for the shape `lines`.")
     left_out: dict[str, int] = Field(
-        description="Messages that are no turns, by reason: system, tool, hidden, other, too_long."
+        description="Messages that are no turns, by reason: system, tool, hidden, other, too_long, abandoned; each `attachment`."
     )
     turns: int
     skipped: int = Field(description="Messages without any text.")
+    too_long: int = Field(description="Turns over 64 KiB that were left out.")
+    cut: int = Field(description="Turns over 64 KiB of which the beginning was kept.")
     appended: int = Field(description="Events: of each turn one, and one for its memory.")
     already_appended: int
     conflicts: list[dict[str, Any]] = Field(

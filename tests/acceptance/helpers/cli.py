@@ -16,6 +16,7 @@ from uuid import NAMESPACE_URL, uuid5
 import pytest
 
 from ops.main import main
+from tests.patience import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def start(words: Sequence[str], environment: Mapping[str, str], **options: Any) 
 def run(words: Sequence[str], environment: Mapping[str, str], **options: Any) -> Ran:
     """A command as a process of its own, waited for."""
     process = start(words, environment, **options)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     return Ran(process.returncode, out.decode(), err.decode())
 
 

@@ -201,3 +201,13 @@ def test_a_file_that_no_run_saved_is_refused(tmp_path: Path, text: bytes) -> Non
             read_saved(file)
     with pytest.raises(InputError, match="written"):
         save({}, tmp_path / "no" / "folder")
+
+
+@pytest.mark.parametrize(("way", "told"), [("leave", (1, 0, 5)), ("cut", (0, 1, 6))])
+def test_a_turn_over_64_kib_stops_no_evaluation_and_is_told(tmp_path: Path, way: str, told: tuple[int, ...]) -> None:
+    folder = written(tmp_path)
+    long = {"conversation": "en", "turn_id": "9", "occurred_at": "2024-01-01T09:00:00Z", "text": "x " * 40_000}
+    with (folder / "turns.jsonl").open("ab") as turns:
+        turns.write(b"\n" + orjson.dumps(long))
+    answer = evaluate(folder, Wish(), "review", long_turns=way)
+    assert (answer["turns_too_long"], answer["turns_cut"], answer["memories"]) == told

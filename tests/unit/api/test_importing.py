@@ -9,10 +9,12 @@ import orjson
 import pytest
 
 from api.importing import Imported, ImportOptions, import_turns
+from api.long_texts import beginning
 from events.envelope import Prepared
 from events.errors import EngramlogError, StoreFull
 from events.log import Receipt
 from events.memory_log import InMemoryEventLog
+from events.vocabulary import MAX_TEXT_BYTES
 from tests.given_records import new_log
 
 
@@ -80,3 +82,33 @@ def test_a_bad_line_is_bad_input_and_what_stood_before_it_is_counted() -> None:
     told = filled(9, [*turns(3), b"{}", *turns(2, 3)])
     assert isinstance(told.done.error, EngramlogError)
     assert (told.turns, told.owners, told.done.exit_code) == (3, {"ada": 2, "bob": 1}, 2)
+
+
+def _long(number: int, text: str) -> bytes:
+    return orjson.dumps(orjson.loads(turns(1, number)[0]) | {"text": text})
+
+
+def test_a_turn_over_64_kib_is_left_out_and_counted_and_the_import_goes_on() -> None:
+    lines = [*turns(2), _long(2, "a" * 65_537), *turns(2, 3), _long(5, "长" * 21_846)]
+    answer = import_turns(new_log(), lines, ImportOptions())
+    told = answer.as_dict()
+    assert (told["turns"], told["too_long"], told["cut"], answer.long_at, answer.done.error) == (4, 2, 0, [3, 6], None)
+
+
+def test_a_turn_of_64_kib_is_no_long_one() -> None:
+    answer = import_turns(new_log(), [_long(0, "a" * 65_536), _long(1, "长" * 21_845)], ImportOptions())
+    assert (answer.turns, answer.too_long) == (2, 0)
+
+
+@pytest.mark.parametrize("text", ["a" * 70_000, "长" * 30_000, "a" + "😀" * 20_000, "é" * 40_000])
+def test_a_turn_that_is_cut_keeps_whole_characters_and_fits(text: str) -> None:
+    kept = beginning(text)
+    assert (text.startswith(kept[:-1]), kept[-1]) == (True, "…")
+    assert MAX_TEXT_BYTES - 6 <= len(kept.encode()) <= MAX_TEXT_BYTES
+    answer = import_turns(new_log(), [_long(0, text)], ImportOptions(long_turns="cut"))
+    assert (answer.turns, answer.cut, answer.done.error) == (1, 1, None)
+
+
+def test_the_places_of_long_turns_are_told_up_to_a_number() -> None:
+    answer = import_turns(new_log(), [_long(n, "a" * 65_537) for n in range(50)], ImportOptions())
+    assert (answer.too_long, answer.long_at) == (50, list(range(1, 21)))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from api.chat_file import open_chats
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.errors import InputError
+from events.vocabulary import MAX_TEXT_BYTES
 from projections.fold import AnyEvent
 from tests.given_chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, SHAREGPT, chatted, file_of, node, said
 from tests.given_records import new_log
@@ -59,10 +60,10 @@ def test_each_shape_is_recognised_and_becomes_the_same_turns_and_memories(shape:
 @pytest.mark.parametrize(
     ("shape", "left_out", "skipped"),
     [
-        ("openai", {"system": 1, "tool": 1}, 1),
+        ("openai", {"system": 1, "tool": 1, "attachment": 1}, 1),
         ("claude", {}, 0),
         ("sharegpt", {"system": 1}, 0),
-        ("chatgpt", {"system": 1, "hidden": 1, "tool": 2, "other": 1}, 0),
+        ("chatgpt", {"system": 1, "hidden": 1, "tool": 2, "other": 1, "abandoned": 1}, 0),
     ],
 )
 def test_what_nobody_said_is_left_out_and_counted(shape: str, left_out: dict[str, int], skipped: int) -> None:
@@ -218,7 +219,42 @@ def test_what_stood_before_a_bad_message_is_imported_and_the_mended_file_adds_th
 
 def test_a_message_over_64_kib_is_left_out_and_counted() -> None:
     answer, events = chatted(file_of(with_messages(say("长" * 22_000), say("short"))), since=NEW_YEAR)
-    assert (answer.left_out, [text for _, text, _ in turns(events)]) == ({"too_long": 1}, ["short"])
+    told = answer.as_dict()
+    assert (told["left_out"], told["too_long"], [text for _, text, _ in turns(events)]) == (
+        {"too_long": 1},
+        1,
+        ["short"],
+    )
+
+
+def test_a_message_over_64_kib_is_cut_where_that_is_asked_for_and_importing_again_appends_nothing() -> None:
+    lines, log = file_of(with_messages(say("长" * 22_000), say("short"))), new_log()
+    answer, events = chatted(lines, log, since=NEW_YEAR, long_turns="cut")
+    again, _ = chatted(lines, log, since=NEW_YEAR, long_turns="cut")
+    told, (long, short) = answer.as_dict(), [text for _, text, _ in turns(events)]
+    assert (told["left_out"], told["cut"], told["too_long"]) == ({}, 1, 0)
+    assert (long[:3], long[-1], short, MAX_TEXT_BYTES - 3 <= len(long.encode()) <= MAX_TEXT_BYTES) == (
+        "长长长",
+        "…",
+        "short",
+        True,
+    )
+    assert again.imported.done.appended == 0
+
+
+def test_messages_on_branches_that_were_given_up_are_counted() -> None:
+    answer, _ = chatted(file_of(CHATGPT | {"current_node": "u0"}))
+    assert answer.as_dict()["left_out"] == {"system": 1, "abandoned": 6}
+
+
+def test_pictures_and_files_are_counted_once_however_they_are_told() -> None:
+    parts = [{"content_type": "image_asset_pointer"}, "look"]
+    message = said("a", "user", "", content={"content_type": "multimodal_text", "parts": parts})
+    message["metadata"] = {"attachments": [{"name": "a.png"}, {"name": "b.pdf"}]}
+    tree = {"id": "c", "current_node": "a", "mapping": {"a": node("a", None, [], message)}}
+    files = {"attachments": [{"file_name": "a.txt", "extracted_content": "x"}], "files": [{"file_name": "b.png"}]}
+    claude = CLAUDE | {"chat_messages": [CLAUDE["chat_messages"][0] | files]}
+    assert [chatted(file_of(one))[0].as_dict()["left_out"] for one in (tree, claude)] == [{"attachment": 2}] * 2
 
 
 # --- times and ids --------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ops.memory import give_back
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLES = """
@@ -32,7 +33,7 @@ print(full - freed, full - resident())
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives memory back when told to")
 def test_what_lies_free_below_something_in_use_is_given_back() -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", HOLES], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", HOLES], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     by_itself, when_told = map(int, ran.stdout.split())
     assert by_itself < 50_000_000

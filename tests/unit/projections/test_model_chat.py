@@ -19,6 +19,7 @@ from projections.chat_wire import Output
 from projections.model_chat import ModelChat
 from tests.given_model import KEY, TOLD, Chats, Verdict, asked, chats, failure
 from tests.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
+from tests.patience import PATIENCE
 
 OUTPUTS: tuple[Output, ...] = ("tool", "native", "prompted")
 
@@ -221,7 +222,7 @@ def test_a_chat_that_is_closed_while_it_is_asked_fails_as_one_that_is_down(
     server: ModelEndpoint, chat: ModelChat
 ) -> None:
     server.replies = [SILENT]
-    closing = Thread(target=lambda: (server.came.wait(20), chat.close()))
+    closing = Thread(target=lambda: (server.came.wait(PATIENCE), chat.close()))
     closing.start()
     failed = failure(chat)
     closing.join()
@@ -237,7 +238,7 @@ def test_who_is_interrupted_while_a_model_is_asked_can_ask_again(server: ModelEn
 
     server.replies = [SILENT]
     before = signal.signal(signal.SIGUSR1, interrupt)
-    waiting = Thread(target=lambda: (server.came.wait(20), os.kill(os.getpid(), signal.SIGUSR1)))
+    waiting = Thread(target=lambda: (server.came.wait(PATIENCE), os.kill(os.getpid(), signal.SIGUSR1)))
     waiting.start()
     try:
         with pytest.raises(Interrupted):

