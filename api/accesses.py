@@ -12,6 +12,7 @@ from threading import Event as Flag
 from threading import Lock, Thread
 from typing import Any, Literal
 
+from api.secrets import is_secret
 from events.catalogue import Hit, MemoriesAccessed
 from events.door import make_event
 from events.envelope import derived_id, from_micros, prepare
@@ -59,7 +60,7 @@ class AccessRecorder:
             # What is only brought to mind was not hit, and a further page holds no first hits: neither makes a co-hit.
             if via != "association" and first == 1 and len(memory_ids) > 1 and len(pool.groups) < MAX_GROUPS:
                 pool.groups.append(tuple(memory_ids[:3]))
-            pool.queries.add(query)
+            pool.queries.add(None if query is None or is_secret(query) else query)
             full = len(pool.hits) >= FLUSH_HITS
         if full:
             self.flush()

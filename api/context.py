@@ -12,6 +12,7 @@ from api.accesses import AccessRecorder
 from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
 from api.reading import Reader
 from api.scenes import Scene
+from api.secrets import is_secret
 from events.errors import InputError
 from events.log import EventLog
 from events.partitions import parse_position
@@ -171,7 +172,8 @@ class Contexts:
             return {"status": "already" if block.memories else "nothing"}
         retrieved = {line.id for line in block.parts["retrieved"]} & set(fresh)
         first = ([hit["id"] for hit in one.results[:3] if hit["id"] in retrieved] for one in found)
-        place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq), text)
+        known_by = "" if is_secret(text) else text  # a short secret could be guessed from the id that derives from it
+        place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq), known_by)
         receipt = self._accesses.inject(
             owner,
             fresh,

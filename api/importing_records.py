@@ -17,6 +17,7 @@ from api.appending import Appended
 from api.asked import check_owner
 from api.record_fields import Record
 from api.record_shapes import check_shape, read_record
+from api.secrets import label_objection
 from events.door import read_event
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
@@ -194,7 +195,7 @@ def _event_of(record: Record, owner: str, now: int, actor: str) -> Prepared:
     if record.session is not None:
         document["session_id"] = record.session
     try:
-        return read_event(orjson.dumps(document), now=now)
+        return read_event(orjson.dumps(document), now=now, look=label_objection)
     except InvalidEvent as problem:
         name = _own_name(problem.field.removeprefix("data."), record)
         raise InputError(

@@ -26,6 +26,7 @@ from api.searching import (
     told_filters,
     wish_of,
 )
+from api.secrets import QUERY_HIDDEN, is_secret
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
@@ -116,6 +117,12 @@ class Reader(Histories):
         mode = terms.get("search_mode", "hybrid")
         if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:
             return None, None
+        if is_secret(query):
+            if mode == "semantic":
+                raise refused(
+                    "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
+                )
+            return None, QUERY_HIDDEN
         try:
             return self._meanings.question(query), None
         except (EmbedderFailed, BadSetting) as error:

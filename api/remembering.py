@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from api.asked import check_owner, refused
 from api.reading import Reader
+from api.secrets import label_objection
 from api.writing import Writer, refusal_of
 from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
 from events.door import make_event
@@ -165,6 +166,7 @@ class Rememberer:
             event_id=event_id,
             session_id=session,
             causation_id=causation_id,
+            look=label_objection,
         )
 
     def _once(self, owner: str, events: Sequence[AnyEvent], key: str | None) -> tuple[dict[str, Any], bool]:

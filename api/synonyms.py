@@ -7,6 +7,7 @@ from typing import Any
 from api.asked import check_owner, refused
 from api.reading import Reader
 from api.scenes import Progress
+from api.secrets import masked
 from api.writing import Writer
 from events.catalogue import SynonymDefined
 from projections.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
@@ -65,7 +66,9 @@ class Synonyms:
         with self._reader.scene(owner, as_of=as_of, after=after, on_progress=on_progress) as scene:
             pairs, position, warning = scene.view.synonyms, scene.position, scene.warning
         mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
-        told = [{"word": one, "synonym": other, "similarity": similarity} for one, other, similarity in mine]
+        told = [
+            {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine
+        ]
         return {
             "owner": owner,
             "of": of,

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
+from api.secrets import label_objection
 from events.catalogue import (
     MemoryCreated,
     MemoryMentioned,
@@ -63,7 +64,7 @@ class Writer:
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
         try:
-            events = read_events(raws, now=self._log.now(), remote=True)
+            events = read_events(raws, now=self._log.now(), remote=True, look=label_objection)
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
         receipts = self._log.append(events, expected_heads=expected_heads)
@@ -259,6 +260,7 @@ class Writer:
             now=self._log.now(),
             event_id=event_id,
             causation_id=causation_id,
+            look=label_objection,
         )
 
     def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:

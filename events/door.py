@@ -42,7 +42,7 @@ from events.ids import check_new_ids
 from events.log import check_request_size
 from events.parameters import problem_with
 from events.shape import Shape
-from events.standing import objection
+from events.standing import Objection, objection
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
@@ -58,7 +58,11 @@ def adapter(event_type: str) -> TypeAdapter[AnyEvent]:
     return TypeAdapter(event_class(event_type))
 
 
-def read_event(raw: bytes | str, *, now: int, remote: bool = False, **where: Any) -> Prepared:
+Look = Callable[[AnyEvent], Objection | None]
+"""What else is looked at before an event is taken in: what those above know of its words."""
+
+
+def read_event(raw: bytes | str, *, now: int, remote: bool = False, look: Look | None = None, **where: Any) -> Prepared:
     """One event from JSON, checked and made ready to append.
 
     `now` is the store's clock in microseconds since 1970; `remote`: it came over HTTP, from somebody who cannot speak as
@@ -71,7 +75,8 @@ def read_event(raw: bytes | str, *, now: int, remote: bool = False, **where: Any
     except ValidationError as error:
         raise _explain(error, where) from None
     _check_rest(event, now, where)
-    if (problem := objection(event, remote=remote)) is not None:
+    problem = objection(event, remote=remote) or (None if look is None else look(event))
+    if problem is not None:
         raise InvalidEvent(*problem, **where)
     document["event_id"] = event.event_id
     if event.causation_id is not None:
@@ -81,10 +86,12 @@ def read_event(raw: bytes | str, *, now: int, remote: bool = False, **where: Any
     return prepare_body(event.event_id, event_type, event.schema_version, event.owner, canonical(document))
 
 
-def read_events(raws: Sequence[bytes | str], *, now: int, remote: bool = False) -> list[Prepared]:
+def read_events(
+    raws: Sequence[bytes | str], *, now: int, remote: bool = False, look: Look | None = None
+) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
     check_request_size(len(raws))
-    return _collect(lambda pair: read_event(pair[1], now=now, remote=remote, index=pair[0]), enumerate(raws))
+    return _collect(lambda pair: read_event(pair[1], now=now, remote=remote, look=look, index=pair[0]), enumerate(raws))
 
 
 def judged(refused: InvalidEvent | InvalidBatch, behind: int) -> InputError | StoreError:
@@ -127,6 +134,7 @@ def make_event(
     session_id: str | None = None,
     causation_id: str | None = None,
     correlation_id: str | None = None,
+    look: Look | None = None,
 ) -> AnyEvent:
     """An event from Python values, checked as if it had come as JSON. A fresh version 7 id where none is given."""
     event: AnyEvent = Event(
@@ -145,7 +153,7 @@ def make_event(
         body = encode(event)
     except (TypeError, ValueError, OverflowError) as error:
         raise _explain_json(json.dumps(event, default=_fields), error, {}) from None
-    read_event(body, now=now)
+    read_event(body, now=now, look=look)
     return msgspec.structs.replace(
         event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower()
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from api.secrets import masked_all
 from events.invisible import HIDDEN
 from events.urls import without_secrets
 
@@ -23,6 +24,11 @@ def _without_contents(_logger: Any, _method: str, fields: structlog.typing.Event
     for name in SILENT_FIELDS & fields.keys():
         fields[name] = "[not logged]"
     return fields
+
+
+def _without_told_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Ids, reasons and refusals are producers' texts too."""
+    return {name: one if name == "exc_info" else masked_all(one) for name, one in fields.items()}
 
 
 def _without_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -71,6 +77,8 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _without_contents,
+            _without_secrets,
+            _without_told_secrets,
             structlog.processors.format_exc_info,
             _without_secrets,
             *([_visible] if pretty else []),

@@ -170,7 +170,10 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
     """Messages with who said them, and the day where it was not today; a text that may not be told is said to be withheld."""
     today = local(now, rules.zone).date()
     days = [local(one.at, rules.zone).date() for one in messages]
-    notes = [["" if day == today else day.isoformat(), one.name] for one, day in zip(messages, days, strict=True)]
+    notes = [
+        ["" if day == today else day.isoformat(), _known_as(one.name, rules)]
+        for one, day in zip(messages, days, strict=True)
+    ]
     return [
         Line("turn", one.turn_id, _tellable(one, rules), _noted(note, rules))
         for one, note in zip(messages, notes, strict=True)
@@ -186,6 +189,11 @@ def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int)
 def _tellable(turn: Turn, rules: Rules) -> str:
     hidden = turn.turn_id in rules.forgotten or detect_sensitivity(turn.text) > rules.most_sensitive
     return HIDDEN[rules.language] if hidden else turn.text
+
+
+def _known_as(name: str, rules: Rules) -> str:
+    """Who said it, or which tool: a name is a producer's text too."""
+    return HIDDEN[rules.language] if detect_sensitivity(name) > rules.most_sensitive else name
 
 
 def keeping_order(episodes: int, messages: int) -> list[int]:
@@ -205,7 +213,7 @@ def tool_lines(conversation: Conversation, text: str, partition: int, rules: Rul
             if detect_sensitivity(told) > rules.most_sensitive:
                 hidden += 1
             else:
-                lines.append(Line("tool", position_text(partition, one.seq), told, one.tool))
+                lines.append(Line("tool", position_text(partition, one.seq), told, _known_as(one.tool, rules)))
     return lines, hidden
 
 

@@ -117,7 +117,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     negations = [
         {
             "time": moment(n.at),
-            "reason": None if hidden or n in gone else n.reason,
+            "reason": None if hidden or n in gone else _told_reason(n.reason, reveal=reveal),
             "new_preference": None if hidden or n in gone else _correction(view, n, reveal=reveal),
             "resolution": n.resolution,
             "replaced_by": n.replaced_by,
@@ -140,8 +140,8 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "extracted_keywords": _keywords(view, memory),
         "tags": [] if hidden else list(memory.tags),
         "emotion": memory.emotion,
-        "project": memory.project,
-        "task": memory.task,
+        "project": None if hidden else memory.project,
+        "task": None if hidden else memory.task,
         "modalities": list(memory.modalities),
         "sensitivity": memory.sensitivity,
         "verified": memory.verified,
@@ -162,6 +162,11 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "purged_at": moment(memory.purged_at),
         "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
     }
+
+
+def _told_reason(reason: str, *, reveal: bool) -> str:
+    """Why somebody said so, unless his words hold a secret themselves."""
+    return reason if reveal or detect_sensitivity(reason) < SECRET else WITHHELD
 
 
 def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from rich.text import Text
 from api.application import Application, Opener
 from api.asked import decoded_id
 from api.cli.visible import Terminal, exact_json, visible_in
+from api.secrets import refusal_told
 from events.errors import BadSetting, EngramlogError
 from projections.chat import Chat
 
@@ -231,7 +232,10 @@ def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    err.print(Text.assemble((type(error).__name__, "bold red"), ": ", _printable(error.message)), soft_wrap=True)
+    err.print(
+        Text.assemble((type(error).__name__, "bold red"), ": ", _printable(refusal_told(error)["message"])),
+        soft_wrap=True,
+    )
 
 
 def _printable(text: str) -> str:
@@ -277,7 +281,7 @@ def _run(joined: Joined, arguments: list[str]) -> int:
         app(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
-            print_json(error.as_dict())
+            print_json(refusal_told(error))
         complain(error)
         return error.exit_code
     except SystemExit as stop:

@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from api.secrets import refusal_told
 from events.errors import EngramlogError, InputError
 
 TYPE_PREFIX = "urn:engramlog:problem:"
@@ -53,7 +54,9 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
 
 def problem_of(error: EngramlogError) -> Problem:
     """One of our errors as an answer."""
-    return problem(type(error).__name__, error.status, error.message, error.context, {})
+    told = refusal_told(error)
+    context = {name: told[name] for name in error.context if name in told}
+    return problem(type(error).__name__, error.status, told["message"], context, {})
 
 
 def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **context: Any) -> Problem:

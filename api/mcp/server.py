@@ -34,6 +34,7 @@ from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
+from api.secrets import refusal_told
 from api.work import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
@@ -176,7 +177,7 @@ class MemoryServer(MCPServer[Any]):
     def _told_of(self, error: Exception, name: str) -> str:
         cause = _cause(error)
         if isinstance(cause, EngramlogError):
-            return _in_terms_of_arguments(cause.message)
+            return _in_terms_of_arguments(refusal_told(cause)["message"])
         if isinstance(cause, ValidationError):
             return input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]).message
         if cause is error:  # the SDK's own words: an unknown tool or resource

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from events.catalogue import EventData
 from events.envelope import derived_id
 from events.vocabulary import Actor
+from projections.memory import SECRET
+from projections.sensitivity import detect_sensitivity
 
 _NO_ID = re.compile(r"[^A-Za-z0-9\-_.:@/+]")
 
@@ -49,15 +51,16 @@ class Decision(NamedTuple):
         return derived_id(f"lifecycle {self.job} {self.action}", owner, *self.ids, str(self.seq))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, without any content."""
+        """JSON-ready, without any content; a reason in a model's words may hold some."""
         from projections.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+        from projections.view import WITHHELD  # noqa: PLC0415
 
         return {
             "job": self.job,
             "action": self.action,
             "ids": list(self.ids),
             "due_at": moment(self.due_at),
-            "reason": self.reason,
+            "reason": WITHHELD if detect_sensitivity(self.reason) >= SECRET else self.reason,
             "event": type(self.data).__name__,
         }
 
