@@ -81,7 +81,11 @@ class LogKeys:
 
     def dedupe(self, raw_id: bytes) -> str:
         """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq."""
-        return f"{{{self.tag}}}:dd:{dedupe_bucket(raw_id)}"
+        return self.dedupe_of(dedupe_bucket(raw_id))
+
+    def dedupe_of(self, bucket: int) -> str:
+        """The same of a bucket, 0 to 511."""
+        return f"{{{self.tag}}}:dd:{bucket}"
 
 
 def position_text(partition: int, seq: int) -> str:

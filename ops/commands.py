@@ -19,7 +19,9 @@ from rich.table import Table
 from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
-from consumers.redis_verify import Verdict, verify_partition
+from consumers.redis_verify import verify_partition
+from consumers.redis_verify_store import verify_store
+from consumers.verdict import Verdict
 from events.errors import BadSetting, InputError
 from ops.client_config import client_config
 from ops.logs import start_logging, teller
@@ -86,7 +88,7 @@ def rebuild(partition: Partitions = None, json: Json = False) -> None:
 
 @app.command(epilog="Example: `engramlog verify --json`")
 def verify(partition: Partitions = None, json: Json = False) -> None:
-    """Fold the log anew in memory and compare: records, change logs, both hash chains, every position. Reads only."""
+    """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only."""
     with _store() as store, _bar(json) as bar:
         verdicts = []
         for number in _chosen(partition, store.identity.partitions):
@@ -100,9 +102,18 @@ def verify(partition: Partitions = None, json: Json = False) -> None:
                 )
             )
             bar.remove_task(task)
+        verdicts.append(_verify_store(store))
     answer = _verified(verdicts)
     show(answer, json, _render_verified)
     raise typer.Exit(0 if answer["ok"] else 1)
+
+
+def _verify_store(store: OpenStore) -> Verdict:
+    wire = store.wire()
+    try:
+        return verify_store(wire)
+    finally:
+        wire.close()
 
 
 def _verified(verdicts: list[Verdict]) -> dict[str, Any]:
@@ -113,7 +124,8 @@ def _verified(verdicts: list[Verdict]) -> dict[str, Any]:
         "memories": sum(v.memories for v in verdicts),
         "digest": f"{sum(v.digest for v in verdicts) % DIGEST_MODULUS:032x}",
         "differences": differences,
-        "chains": {str(v.partition): v.head for v in verdicts},
+        "untold": sum(v.untold for v in verdicts),
+        "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},
     }
 
 
@@ -123,13 +135,14 @@ def _render_verified(answer: dict[str, Any]) -> None:
             f"[bold green]ok[/] {answer['events']:,} events, {answer['memories']:,} memories, digest {answer['digest']}"
         )
         return
-    table = Table(title=f"{len(answer['differences'])} differences", title_justify="left")
+    many = len(answer["differences"]) + answer["untold"]
+    table = Table(title=f"{many} difference{'' if many == 1 else 's'}", title_justify="left")
     for name in ("partition", "what", "owner", "memory", "details"):
         table.add_column(name, overflow="fold")
     for one in answer["differences"]:
         rest = {k: v for k, v in one.items() if k not in ("partition", "what", "owner", "memory")}
         table.add_row(
-            str(one["partition"]),
+            str(one.get("partition", "")),
             one["what"],
             escape(one.get("owner", "")),
             escape(one.get("memory", "")),
@@ -271,7 +284,8 @@ def demo(
             told = application.operator.status()
         with open_the_store(settings) as store:
             tags = list(enumerate(store.identity.tags))
-            answer = _verified([verify_partition(store.client, number, tag) for number, tag in tags])
+            verdicts = [verify_partition(store.client, number, tag) for number, tag in tags]
+            answer = _verified([*verdicts, _verify_store(store)])
     answer |= {"store_id": told["store_id"], "kept": str(keep) if keep else None}
     show(answer, json, lambda found: _demo_told(found, keep))
 

@@ -5,12 +5,21 @@ The name holds the projection's version (`v1`, `v1.2` for its second rebuild), s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from events.partitions import LogKeys
 from projections.fold import PROJECTION_VERSION
 
 FIRST_BUILD = f"v{PROJECTION_VERSION}"
+
+
+_NAME = re.compile(r"v(0|[1-9][0-9]{0,8})(\.[1-9][0-9]{0,8})?\Z")
+
+
+def is_build(name: str) -> bool:
+    """Whether this is a build's name."""
+    return _NAME.match(name) is not None
 
 
 def version_of(build: str) -> int:

@@ -63,10 +63,10 @@ def release_lease(wire: Wire, lease: Lease) -> None:
 def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
     """How far a build is folded. Raises DamagedState where the checkpoint cannot be read."""
     seq, head, digest, memories = wire.call("HMGET", keys.checkpoint, "seq", "head", "digest", "memories")
-    if seq is None:
+    if (seq, head, digest, memories) == (None, None, None, None):
         return Checkpoint()
     try:
-        return Checkpoint(int(seq), head, int(digest, 16), int(memories))
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories))
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 

@@ -17,7 +17,7 @@ from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import StoreUnavailable
 from events.log import Receipt
-from events.partitions import DEFAULT_PARTITIONS
+from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, connect
 from projections.builds import BuildKeys
@@ -74,15 +74,16 @@ class Live:
 
     def created(self, owner: str, memory_id: str, content: str = "said once") -> Prepared:
         """An event that creates a memory."""
-        return self._event(
+        return self.event(
             MemoryCreated(memory_id=memory_id, content=content, category="fact", kind="fact", source="user"), owner
         )
 
     def mentioned(self, owner: str, memory_id: str) -> Prepared:
         """An event that mentions it."""
-        return self._event(MemoryMentioned(memory_id=memory_id), owner)
+        return self.event(MemoryMentioned(memory_id=memory_id), owner)
 
-    def _event(self, data: Any, owner: str) -> Prepared:
+    def event(self, data: Any, owner: str) -> Prepared:
+        """Any event, of yesterday."""
         self._count += 1
         when = from_micros(self.log.now()) - timedelta(days=1)
         event_id = derived_id("live", str(self._count))
@@ -102,6 +103,10 @@ class Live:
             return self.log.append(events)
         except StoreUnavailable:
             return None
+
+    def tag_of(self, owner: str) -> str:
+        """The hash tag of an owner's partition."""
+        return self.identity.tags[partition_of(owner, len(self.identity.tags))]
 
     def folded(self) -> bool:
         """Whether every partition's checkpoint is its head."""

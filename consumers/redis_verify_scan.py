@@ -1,0 +1,40 @@
+"""Reading whole tables in pages, for verification: nothing blocks Redis, what stands all the while comes at least once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from events.redis_wire import Argument, Wire
+
+PAGE = 500
+
+
+def pairs(wire: Wire, key: str) -> Iterator[tuple[bytes, bytes]]:
+    """Fields and values of a hash."""
+    for page in _pages(wire, "HSCAN", key):
+        yield from zip(page[::2], page[1::2], strict=True)
+
+
+def members(wire: Wire, key: str) -> Iterator[tuple[bytes, bytes]]:
+    """Members and scores of a sorted set, scores as Redis writes them."""
+    for page in _pages(wire, "ZSCAN", key):
+        yield from zip(page[::2], page[1::2], strict=True)
+
+
+def keys_like(wire: Wire, pattern: str) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and their types."""
+    seen: set[bytes] = set()
+    for page in _pages(wire, "SCAN", None, "MATCH", pattern):
+        fresh = [key for key in page if key not in seen]
+        seen.update(fresh)
+        if fresh:
+            yield from zip(fresh, wire.pipeline([["TYPE", key] for key in fresh]), strict=True)
+
+
+def _pages(wire: Wire, command: str, key: str | None, *more: Argument) -> Iterator[list[bytes]]:
+    cursor: bytes = b"0"
+    while True:
+        cursor, page = wire.call(command, *([] if key is None else [key]), cursor, *more, "COUNT", PAGE)
+        yield page
+        if cursor == b"0":
+            return

@@ -1,0 +1,30 @@
+"""What a verification found. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_DIFFERENCES = 100
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What one partition's verification found; partition -1: what belongs to none."""
+
+    partition: int
+    events: int = 0
+    memories: int = 0
+    digest: int = 0
+    head: str = ""
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    untold: int = 0
+    """Differences beyond the first hundred."""
+
+    def differs(self, what: str, **where: Any) -> None:
+        """One difference; the first hundred of a partition are told."""
+        if len(self.differences) < MOST_DIFFERENCES:
+            place = {} if self.partition < 0 else {"partition": self.partition}
+            self.differences.append({**place, "what": what, **where})
+        else:
+            self.untold += 1

@@ -1,0 +1,121 @@
+"""All that is stored is proven by folding the log anew: whatever byte is changed, a verification says so."""
+
+from __future__ import annotations
+
+from random import Random
+from threading import Event as Flag
+from threading import Thread
+
+import msgspec
+
+from projections.builds import FIRST_BUILD, BuildKeys
+from projections.changelog import pack, unpack
+from tests.integration.live import Live, live_store, wait_until
+from tests.servers import RedisServer
+from tests.tampering import OWNERS, STUCK, findings, flipped, flips, kinds_of, populate
+
+KINDS = {
+    "store", "meta", "ev", "heads", "ctl", "dd", "ck", "own", "q", "st", "log", "chg", "park",
+    "vem", "ven", "vea", "vec", "vep",
+}  # fmt: skip
+FLIPS = 500
+"""On each of two servers: a thousand."""
+
+
+def _keys(store: Live, owner: str) -> BuildKeys:
+    return BuildKeys(store.tag_of(owner), FIRST_BUILD)
+
+
+def test_every_flip_of_a_bit_is_found_in_every_kind_of_key(redis_server: RedisServer) -> None:
+    """Seeded, so that what fails once fails always."""
+    with live_store(redis_server.url, partitions=2) as store:
+        populate(store)
+        assert kinds_of(store) == KINDS
+        assert findings(store) == []
+        missed = []
+        for flip in flips(store, Random(11), FLIPS):
+            with flipped(store.client, flip):
+                if not findings(store, flip.key):
+                    missed.append(f"{flip.key!r}: {flip.told}")
+        assert missed == [], "\n".join(missed)
+        assert findings(store) == []
+
+
+def test_a_weight_in_a_packed_change_log_is_proven_and_the_entry_is_named(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        populate(store)
+        keys = _keys(store, OWNERS[0])
+        name, raw = next(iter(store.client.hgetall(keys.changelog(OWNERS[0])).items()))
+        size = 4 + int.from_bytes(raw[:4], "big")
+        seqs, entries = unpack(raw[:size])
+        entries[0] = msgspec.structs.replace(entries[0], new_weight=0.0111)
+        store.client.hset(keys.changelog(OWNERS[0]), name, pack(seqs, entries) + raw[size:])
+        found = findings(store)
+    assert [(one["what"], one["owner"]) for one in found] == [("entries of a change log", OWNERS[0])]
+    assert found[0]["entries"] == [f"0:{entries[0].seq} {entries[0].memory_id}"]
+
+
+def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisServer) -> None:
+    """Whole keys and fields, not only bytes of them."""
+    with live_store(redis_server.url, partitions=1) as store:
+        populate(store)
+        tag, owner = store.identity.tags[0], OWNERS[1]
+        keys, client = _keys(store, owner), store.client
+        stuck = client.hget(keys.quarantine, STUCK)
+        assert stuck is not None
+        bucket = next(client.scan_iter(f"{{{tag}}}:dd:*"))
+        done = {
+            "a sorted set": lambda: client.delete(keys.changes(owner)),
+            "a parked list": lambda: client.delete(keys.parked(STUCK)),
+            "a quarantine": lambda: client.hdel(keys.quarantine, STUCK),
+            "another's quarantine": lambda: client.hset(keys.quarantine, owner, stuck),
+            "a head": lambda: client.hdel(keys.log.heads, owner),
+            "all heads": lambda: client.delete(keys.log.heads),
+            "a bucket of dedupe": lambda: client.delete(bucket),
+            "an id more": lambda: client.hset(f"{{{tag}}}:dd:7", bytes(14) + b"\x00\x07", bytes(8) + b"3"),
+            "an id of an event to come": lambda: client.hset(
+                f"{{{tag}}}:dd:7", bytes(14) + b"\x00\x07", bytes(8) + b"999"
+            ),
+            "records of nobody": lambda: client.hset(keys.records("nobody"), "m", b"x"),
+            "a table of no release": lambda: client.set(f"{{{tag}}}:{FIRST_BUILD}:more", "x"),
+            "a table of the log": lambda: client.set(f"{{{tag}}}:other", "x"),
+            "a build that nobody makes": lambda: client.hset(f"{{{tag}}}:{FIRST_BUILD}.7:own", "x", "y"),
+            "another type": lambda: (client.delete(keys.changes(owner)), client.set(keys.changes(owner), "x")),
+            "a key of the store": lambda: client.set("engramlog:more", "x"),
+            "a checkpoint's field": lambda: client.hset(keys.checkpoint, "more", "x"),
+            "the whole checkpoint": lambda: client.delete(keys.checkpoint),
+            "vectors of nobody": lambda: client.hset(f"{{{tag}}}:vec:words%2F1:nobody", bytes(16), b"\x01"),
+        }
+        whole = {key: client.dump(key) for key in client.scan_iter()}
+        missed = []
+        for told, do in done.items():
+            do()
+            if not findings(store):
+                missed.append(told)
+            client.flushdb()
+            for key, raw in whole.items():
+                client.restore(key, 0, raw)  # type: ignore[arg-type]
+        assert missed == []
+        assert findings(store) == []
+
+
+def test_a_verification_beside_producers_and_workers_blames_nobody(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=2) as store:
+        store.start_worker("w1")
+        store.append(*(store.created(owner, "m0") for owner in OWNERS))
+        stop = Flag()
+
+        def produce() -> None:
+            while not stop.is_set():
+                store.append(*(store.mentioned(owner, "m0") for owner in OWNERS))
+
+        producer = Thread(target=produce)
+        producer.start()
+        try:
+            found = [one for _ in range(8) for one in findings(store)]
+        finally:
+            stop.set()
+            producer.join()
+        wait_until(store.folded)
+        assert [one for one in found if "too fast" not in one["what"]] == []
+        assert findings(store) == []
