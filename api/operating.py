@@ -22,7 +22,7 @@ from events.partitions import LogKeys, partition_of, position_text
 from events.redis_admission import read_room
 from events.redis_alarms import RedisAlarms
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
+from projections.builds import BuildKeys, is_build, next_build
 from projections.columns import Columns
 from projections.memory import CATEGORIES, SECRET
 from projections.modes import visibility
@@ -103,6 +103,7 @@ class Operator:
         names = ("seq", "head", "digest", "memories", "epoch", "holder")
         seq, chain, digest, memories, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
         stuck = wire.call("HKEYS", keys.quarantine)
+        left = _left(wire, keys)
         return {
             "partition": number,
             "head": int(head or 0),
@@ -115,6 +116,7 @@ class Operator:
             "build": keys.build,
             "chain": chain.hex() if chain else None,
             "digest": digest.decode() if digest else None,
+            "rebuild": left,
         }
 
     def stats(self, owner: str | None = None) -> dict[str, Any]:
@@ -280,6 +282,17 @@ class Operator:
 
 def _told(micros: int) -> str:
     return utc_text(from_micros(micros))
+
+
+def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
+    """What a rebuild has folded beside the live build, and whether it goes on."""
+    if not is_build(keys.build):
+        return None
+    beside = BuildKeys(keys.tag, next_build(keys.build))
+    epoch, seq, holder = wire.call("HMGET", beside.checkpoint, "epoch", "seq", "holder")
+    if epoch is None:
+        return None
+    return {"build": beside.build, "seq": int(seq or 0), "holder": holder.decode() if holder else None}
 
 
 def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:

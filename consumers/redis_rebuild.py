@@ -13,19 +13,24 @@ from typing import NamedTuple
 import redis
 
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from consumers.redis_heads import chain_on
 from events.admission import APPEND_FULL
 from events.envelope import Stored
-from events.errors import LostLease, StoreFull, StoreUnavailable
+from events.errors import DamagedState, LostLease, StoreFull, StoreUnavailable
+from events.heads import Head
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Wire, as_store_error
 from projections.builds import BuildKeys, next_build
+from projections.changelog import FIRST_LINK
+from projections.redis_retire import drop_tables
 from projections.redis_scripts import SWITCH
-from projections.redis_store import renew_lease, take_lease
+from projections.redis_store import Lease, read_checkpoint, renew_lease, take_lease
 
 LEASE_MS = 10_000
+LOOK_SECONDS = 0.1
 READ_COUNT = 500
 PROGRESS_SECONDS = 0.1
 Progress = Callable[[int, int], None]
@@ -48,6 +53,7 @@ def rebuild_partition(
     base: Parameters = DEFAULTS,
     tell: Tell = silent,
     probe: Probe = unprobed,
+    on_wait: Callable[[str], None] = lambda _told: None,
     on_progress: Progress = lambda _done, _all: None,
     lease_ms: int = LEASE_MS,
     give_up_after: float = 3_600.0,
@@ -65,9 +71,9 @@ def rebuild_partition(
         end, renewed = monotonic() + give_up_after, monotonic()
         refuse_gap(tend, tag)
         lane.connect()
-        lease = take_lease(tend, keys, holder, now_ms=_now_ms(tend), ttl_ms=lease_ms, must_be_live=False)
-        if lease is None:
-            raise LostLease(f"another rebuild of partition {{{tag}}} holds build {keys.build}", partition=tag)
+        lease = _lease(tend, keys, holder, lease_ms, on_wait)
+        probe("lease taken")
+        _go_on_or_anew(tend, keys, tell, probe)
         folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
         _ask(read, tag, folder.checkpoint.seq)
         told = monotonic()
@@ -100,6 +106,37 @@ def rebuild_partition(
     finally:
         for wire in (tend, load, read, lane.wire):
             wire.close()
+
+
+def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Callable[[str], None]) -> Lease:
+    """The lease on the new build. Waits for that of a rebuild that was killed to end; raises LostLease where one goes on."""
+    until = wire.call("HGET", keys.checkpoint, "until")
+    while True:
+        lease = take_lease(wire, keys, holder, now_ms=_now_ms(wire), ttl_ms=lease_ms, must_be_live=False)
+        if lease is not None:
+            return lease
+        ends = wire.call("HGET", keys.checkpoint, "until")
+        if ends != until or int(ends or 0) - _now_ms(wire) > lease_ms:
+            raise LostLease(f"another rebuild of partition {{{keys.tag}}} holds build {keys.build}", partition=keys.tag)
+        on_wait(f"partition {{{keys.tag}}}: waiting for the lease of another rebuild to end")
+        sleep(LOOK_SECONDS)
+
+
+def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> None:
+    """Where an earlier rebuild's fold stands on this log, it is gone on with; else what it left is taken away first."""
+    try:
+        folded = read_checkpoint(wire, keys)
+        start = Head(0, 0, FIRST_LINK.hex())
+        if folded.seq and chain_on(wire, keys.tag, start, folded.seq) == folded.head.hex():
+            tell("rebuild goes on", partition=keys.tag, build=keys.build, seq=folded.seq)
+            return
+    except DamagedState as error:
+        tell("rebuild begins anew", partition=keys.tag, build=keys.build, reason=error.message)
+    wire.call(
+        "HDEL", keys.checkpoint, "seq", "head", "digest", "memories"
+    )  # first: what is half gone is nothing to go on with
+    probe("before what was left is dropped")
+    drop_tables(wire, keys)
 
 
 def _ask(wire: Wire, tag: str, after: int) -> None:

@@ -8,7 +8,8 @@ lease, presence and alarms are about now, and prove nothing. Reads only, in page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import redis
@@ -45,14 +46,16 @@ def verify_partition(
     tag: str,
     *,
     base: Parameters = DEFAULTS,
+    chain_at: Iterable[int] = (),
     on_progress: Progress = lambda _done, _all: None,
 ) -> Verdict:
-    """Compare one partition's live build with its log."""
+    """Compare one partition's live build with its log. The verdict has the chain at the seqs `chain_at`."""
     verdict, wire = Verdict(partition), Wire(client)
     try:
-        _Verification(wire, tag, verdict, base, on_progress).run()
-    except _CannotReadOn:
-        pass  # it was told; what lies behind it can be compared with nothing
+        verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
+        with suppress(_CannotReadOn):  # it was told; what lies behind it can be compared with nothing
+            verification.run()
+        verdict.chains = verification.chains
     finally:
         wire.close()
     return verdict
@@ -65,12 +68,25 @@ class _CannotReadOn(Exception):
 class _Verification:
     """One partition, compared step by step."""
 
-    def __init__(self, wire: Wire, tag: str, verdict: Verdict, base: Parameters, on_progress: Progress) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        tag: str,
+        verdict: Verdict,
+        base: Parameters,
+        chain_at: Iterable[int],
+        on_progress: Progress,
+    ) -> None:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
         self._oracle = Oracle(base)
-        self._ledger = Ledger(verdict.partition, int(wire.call("HGET", STORE_KEY, "partitions")))
+        self._ledger = Ledger(verdict.partition, int(wire.call("HGET", STORE_KEY, "partitions")), chain_at)
         self._on_progress = on_progress
+
+    @property
+    def chains(self) -> dict[int, str]:
+        """The log's chain at the seqs that were asked for, as far as it was read."""
+        return {seq: chain.hex() for seq, chain in self._ledger.chains.items()}
 
     def run(self) -> None:
         """Everything, in an order in which each step may rely on those before."""

@@ -7,11 +7,19 @@ import msgspec
 from consumers.redis_verify_scan import keys_like, pairs
 from consumers.verdict import Verdict
 from events.parameters import PARAMETER_SET
-from events.partitions import ALARMS_KEY, MAX_PARTITIONS, STORE_KEY, WORKERS_KEY, spread_tags
+from events.partitions import (
+    ACCEPTED_KEY,
+    ALARMS_KEY,
+    MAX_PARTITIONS,
+    REBUILD_KEY,
+    STORE_KEY,
+    WORKERS_KEY,
+    spread_tags,
+)
 from events.redis_wire import Wire
 
 FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set"}
-KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY}
+KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY}
 
 
 def verify_store(wire: Wire, *, store_id: str | None = None) -> Verdict:

@@ -16,6 +16,7 @@ import redis
 
 from consumers.redis_folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from consumers.redis_presence import Presence, fair_share
+from consumers.redis_rebuild_run import tell_left_build
 from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, LostLease, StoreError
@@ -234,8 +235,9 @@ class FoldWorker:
         self._carry_out_requests()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
-            for folder in self._folders.values():
+            for partition, folder in self._folders.items():
                 drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
+                tell_left_build(self._tend, folder.lease.keys, partition, now_ms, self._alarms)
 
     def _now_ms(self) -> int:
         seconds, micros = self._tend.call("TIME")

@@ -17,6 +17,8 @@ class Verdict:
     memories: int = 0
     digest: int = 0
     head: str = ""
+    chains: dict[int, str] = field(default_factory=dict)
+    """The log's chain at the seqs that were asked for."""
     differences: list[dict[str, Any]] = field(default_factory=list)
     untold: int = 0
     """Differences beyond the first hundred."""

@@ -54,6 +54,22 @@ KNOWN: Mapping[str, Known] = {
         "itself",
         "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
     ),
+    "log_changed": Known(
+        "stopped",
+        "itself",
+        "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog"
+        " verify` tells where; a copy of the log is the cure.",
+    ),
+    "head_sink_failed": Known(
+        "warning",
+        "itself",
+        "Heads could not be kept, or not be given to a sink of ENGRAMLOG_HEAD_SINKS; it is tried again.",
+    ),
+    "rebuild_left": Known(
+        "warning",
+        "itself",
+        "A rebuild ended before it switched a partition: `engramlog rebuild` goes on with it, `--drop-left` drops what it left.",
+    ),
     "log_rolled_back": Known(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
     ),

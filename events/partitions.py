@@ -19,6 +19,10 @@ DEDUPE_BUCKETS = 512
 STORE_KEY = "engramlog:store"
 WORKERS_KEY = "engramlog:workers"
 ALARMS_KEY = "engramlog:alarms"
+ACCEPTED_KEY = "engramlog:accepted"
+"""Hash: position and time -> why a log that did not meet a kept head was accepted."""
+REBUILD_KEY = "engramlog:rebuild"
+"""Hash: the rebuild that is being done, or was killed: its partitions, and those that are done."""
 
 
 def crc16(text: str) -> int:

@@ -1,10 +1,8 @@
-"""Commands that join processes or look at the whole store: up, worker, rebuild, verify."""
+"""Commands that join processes or show what it does: up, worker, mcp, demo; those that prove are in ops.commands_proof."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,143 +10,20 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
-from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_verify import verify_partition
-from consumers.redis_verify_store import verify_store
-from consumers.verdict import Verdict
 from events.errors import BadSetting, InputError
 from ops.client_config import client_config
+from ops.commands_proof import render_verified, verified, verify_identity
 from ops.logs import start_logging, teller
 from ops.notices import patient
 from ops.settings import load_settings
-from ops.store import OpenStore, open_the_store
+from ops.store import open_the_store
 from ops.token import token_of
 from ops.wiring import open_application
-from ops.worker import new_worker_id, run_worker
-from projections.partition import DIGEST_MODULUS
-
-
-@contextmanager
-def _store() -> Iterator[OpenStore]:
-    with open_the_store(load_settings(), on_wait=patient(err)) as store:
-        for told in filter(None, (store.embedded.recovery if store.embedded else None, store.mended)):
-            err.print(f"[bold yellow]{escape(told)}[/]")
-        yield store
-
-
-def _bar(as_json: bool) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal)
-
-
-def _chosen(partitions: list[int] | None, count: int) -> list[int]:
-    chosen = sorted(set(partitions)) if partitions else list(range(count))
-    for number in chosen:
-        if not 0 <= number < count:
-            raise InputError(f"partition: got {number}; allowed: 0 to {count - 1}", field="partition", got=number)
-    return chosen
-
-
-Partitions = Annotated[
-    list[int] | None, typer.Option("--partition", help="Only this partition; as often as needed.", show_default=False)
-]
-
-
-@app.command(epilog="Example: `engramlog rebuild` while `engramlog up` is running")
-def rebuild(partition: Partitions = None, json: Json = False) -> None:
-    """Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes."""
-    with _store() as store, _bar(json) as bar:
-        chosen = _chosen(partition, store.identity.partitions)
-        wire = store.wire()
-        refuse_without_room(wire, [store.identity.tags[number] for number in chosen])
-        wire.close()
-        switched = []
-        for number in chosen:
-            task = bar.add_task(f"partition {number}", total=None)
-            done = rebuild_partition(
-                store.client,
-                store.identity.tags[number],
-                holder=new_worker_id(),
-                on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
-            )
-            bar.remove_task(task)
-            switched.append({"partition": number, "old": done.old, "new": done.new, "seq": done.seq})
-    show(
-        {"switched": switched},
-        json,
-        lambda told: out.print(f"{len(told['switched'])} partition(s) rebuilt and switched"),
-    )
-
-
-@app.command(epilog="Example: `engramlog verify --json`")
-def verify(partition: Partitions = None, json: Json = False) -> None:
-    """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only."""
-    with _store() as store, _bar(json) as bar:
-        verdicts = []
-        for number in _chosen(partition, store.identity.partitions):
-            task = bar.add_task(f"partition {number}", total=None)
-            verdicts.append(
-                verify_partition(
-                    store.client,
-                    number,
-                    store.identity.tags[number],
-                    on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
-                )
-            )
-            bar.remove_task(task)
-        verdicts.append(_verify_store(store))
-    answer = _verified(verdicts)
-    show(answer, json, _render_verified)
-    raise typer.Exit(0 if answer["ok"] else 1)
-
-
-def _verify_store(store: OpenStore) -> Verdict:
-    wire = store.wire()
-    try:
-        return verify_store(wire)
-    finally:
-        wire.close()
-
-
-def _verified(verdicts: list[Verdict]) -> dict[str, Any]:
-    differences = [difference for verdict in verdicts for difference in verdict.differences]
-    return {
-        "ok": not differences,
-        "events": sum(v.events for v in verdicts),
-        "memories": sum(v.memories for v in verdicts),
-        "digest": f"{sum(v.digest for v in verdicts) % DIGEST_MODULUS:032x}",
-        "differences": differences,
-        "untold": sum(v.untold for v in verdicts),
-        "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},
-    }
-
-
-def _render_verified(answer: dict[str, Any]) -> None:
-    if answer["ok"]:
-        out.print(
-            f"[bold green]ok[/] {answer['events']:,} events, {answer['memories']:,} memories, digest {answer['digest']}"
-        )
-        return
-    many = len(answer["differences"]) + answer["untold"]
-    table = Table(title=f"{many} difference{'' if many == 1 else 's'}", title_justify="left")
-    for name in ("partition", "what", "owner", "memory", "details"):
-        table.add_column(name, overflow="fold")
-    for one in answer["differences"]:
-        rest = {k: v for k, v in one.items() if k not in ("partition", "what", "owner", "memory")}
-        table.add_row(
-            str(one.get("partition", "")),
-            one["what"],
-            escape(one.get("owner", "")),
-            escape(one.get("memory", "")),
-            escape(str(rest)),
-        )
-    out.print(table)
+from ops.worker import run_worker
 
 
 @app.command("up", epilog="Example: `engramlog up`, then `curl http://127.0.0.1:8733/ready`; Ctrl-C stops it in order")
@@ -285,14 +160,14 @@ def demo(
         with open_the_store(settings) as store:
             tags = list(enumerate(store.identity.tags))
             verdicts = [verify_partition(store.client, number, tag) for number, tag in tags]
-            answer = _verified([*verdicts, _verify_store(store)])
+            answer = verified([*verdicts, verify_identity(store)])
     answer |= {"store_id": told["store_id"], "kept": str(keep) if keep else None}
     show(answer, json, lambda found: _demo_told(found, keep))
 
 
 def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
     out.print()
-    _render_verified(answer)
+    render_verified(answer)
     out.print("[dim]verified: the log was folded anew in memory and compared with what is stored[/]\n")
     folder = keep or "./demo-data"
     first = "" if keep else "  engramlog demo --keep ./demo-data\n"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from redis.connection import parse_url
 
 from events.errors import BadSetting
@@ -25,6 +25,9 @@ SECRET = ("_KEY", "_TOKEN")
 MIN_TOKEN, MAX_TOKEN = 32, 512
 """Characters of a token of one's own."""
 _SHOWN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+
+
+MOST_SINKS = 8
 
 
 class Settings(BaseSettings):
@@ -78,6 +81,10 @@ class Settings(BaseSettings):
     """Seconds to wait for an answer of Redis."""
     loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0
     """How long a command waits while a Redis of one's own loads its data set."""
+    head_sinks: Annotated[tuple[str, ...], NoDecode, Field(repr=False)] = ()
+    """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
+    head_seconds: Annotated[float, Field(ge=1, le=3_600)] = 10.0
+    """How often `up` writes down heads that moved."""
     log_level: str = "info"
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
@@ -107,6 +114,17 @@ class Settings(BaseSettings):
     """Who reviews memories under the tiered profile: rule, or model."""
     summaries: str = "extractive"
     """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
+
+    @field_validator("head_sinks", mode="before")
+    @classmethod
+    def _few_sinks(cls, value: object) -> object:
+        sinks = value.split() if isinstance(value, str) else value
+        if not isinstance(sinks, list | tuple) or len(sinks) > MOST_SINKS:
+            raise ValueError(f"at most {MOST_SINKS} files or addresses, with white space between them")
+        for sink in sinks:
+            if not (sink.startswith(("http://", "https://")) or Path(sink).expanduser().is_absolute()):
+                raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
+        return tuple(sinks)
 
     @field_validator("redis_url", "queue_url")
     @classmethod

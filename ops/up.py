@@ -23,6 +23,7 @@ from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
 from ops.embedders import meanings_of
 from ops.file_limit import raise_file_limit
+from ops.head_keeper import HeadKeeper
 from ops.memory import give_back
 from ops.models import model_of
 from ops.settings import Settings
@@ -156,6 +157,8 @@ def _serve(
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
     server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms)
+    keeper = HeadKeeper(store, settings)
+    keeper.start()
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
@@ -173,6 +176,7 @@ def _serve(
         jobs.stop()  # before the drain, which folds what they appended
         tell("job workers stopped")
         _drain(application, tell)
+        keeper.stop()
         model.close()
         catch_up.end()
 

@@ -28,6 +28,12 @@ def drop_retired_builds(wire: Wire, tag: str, now_ms: int, kept_ms: int = KEPT_M
 
 def drop_build(wire: Wire, keys: BuildKeys) -> None:
     """Unlink every key of a build, some owners at a time; what names the owners goes last, so a crash resumes."""
+    drop_tables(wire, keys)
+    wire.call("UNLINK", keys.checkpoint)
+
+
+def drop_tables(wire: Wire, keys: BuildKeys) -> None:
+    """The same but for its checkpoint, whose epoch fences whoever folded it."""
     names: set[str] = set()
     for table in (keys.owners, keys.quarantine):
         cursor = "0"
@@ -44,4 +50,4 @@ def drop_build(wire: Wire, keys: BuildKeys) -> None:
             "UNLINK",
             *(key for o in piece for key in (keys.records(o), keys.changelog(o), keys.changes(o), keys.parked(o))),
         )
-    wire.call("UNLINK", keys.owners, keys.quarantine, keys.checkpoint)
+    wire.call("UNLINK", keys.owners, keys.quarantine)

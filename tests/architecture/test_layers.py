@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
-STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms"}
+STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms", "engramlog:accepted", "engramlog:rebuild"}
 PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl", "del"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}

@@ -57,6 +57,8 @@ class PartitionStatus(BaseModel):
     build: str
     chain: str | None
     digest: str | None
+    rebuild: dict[str, Any] | None = None
+    """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
 
 
 class StoreStatus(BaseModel):

@@ -1,0 +1,102 @@
+"""The heads of a store's chains as they are, and whether its log meets those that were kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from events.errors import LogGap
+from events.heads import Expected, Head
+from events.partitions import LogKeys, position_text
+from events.redis_log import entries
+from events.redis_wire import Wire
+from projections.builds import BuildKeys
+from projections.changelog import FIRST_LINK, event_link
+
+READ_COUNT = 500
+
+
+class LiveHead(NamedTuple):
+    """A partition's head now."""
+
+    build: str
+    seq: int
+    """Of the live build's checkpoint."""
+    chain: str
+    appended: int
+    """The head of the log."""
+
+
+def live_heads(wire: Wire, tags: Sequence[str]) -> list[LiveHead]:
+    """Every partition's head: two small reads each."""
+    metas = [wire.call("HMGET", LogKeys(tag).meta, "live", "seq") for tag in tags]
+    found = []
+    for tag, (live, appended) in zip(tags, metas, strict=True):
+        build = (live or b"").decode()
+        seq, chain = wire.call("HMGET", BuildKeys(tag, build).checkpoint, "seq", "head")
+        found.append(LiveHead(build, int(seq or 0), (chain or FIRST_LINK).hex(), int(appended or 0)))
+    return found
+
+
+def chain_on(wire: Wire, tag: str, head: Head, to: int) -> str | None:
+    """The chain at `to`, from a head before it and the log's entries between; None where they are not all there."""
+    chain = bytes.fromhex(head.chain)
+    for seq, link in _links(wire, tag, head.seq, chain, to):
+        if seq == to:
+            return link.hex()
+    return chain.hex() if to == head.seq else None
+
+
+def _links(wire: Wire, tag: str, after: int, chain: bytes, to: int) -> Iterator[tuple[int, bytes]]:
+    stream = LogKeys(tag).stream
+    while after < to:
+        batch = entries(wire.call("XRANGE", stream, f"{after + 1}-0", f"{to}-0", "COUNT", READ_COUNT), tag)
+        for one in batch:
+            if one.seq != after + 1:
+                return
+            after, chain = one.seq, event_link(chain, one.seq, one.body)
+            yield after, chain
+        if not batch:
+            return
+
+
+class Unmet(NamedTuple):
+    """A kept head that the log does not meet."""
+
+    partition: int
+    seq: int
+    kept: str
+    found: str | None
+    """The chain that the log gives there; None where the log has no such entry."""
+    line: int
+
+    @property
+    def text(self) -> str:
+        """One sentence."""
+        where = position_text(self.partition, self.seq)
+        if self.found is None:
+            return f"a kept head reaches {where}, and the log does not"
+        return f"the log's chain at {where} is {self.found[:16]}..., kept was {self.kept[:16]}..."
+
+
+def unmet_heads(partition: int, expected: Mapping[int, Expected], found: Mapping[int, str]) -> list[Unmet]:
+    """Kept heads of a partition that the chains found do not meet, in their order."""
+    return [
+        Unmet(partition, seq, one.chain, found.get(seq), one.line)
+        for seq, one in sorted(expected.items())
+        if found.get(seq) != one.chain
+    ]
+
+
+def check_log(wire: Wire, partition: int, tag: str, expected: Mapping[int, Expected]) -> list[Unmet]:
+    """Recompute a partition's chain from its first entry, and compare with every kept head. Raises StoreError."""
+    if not expected:
+        return []
+    found = {0: FIRST_LINK.hex()}
+    try:
+        for seq, chain in _links(wire, tag, 0, FIRST_LINK, max(expected)):
+            if seq in expected:
+                found[seq] = chain.hex()
+    except LogGap:
+        pass  # heads beyond it are not met, and told so
+    return unmet_heads(partition, expected, found)

@@ -1,0 +1,150 @@
+"""Kept heads: what a log's chain was, written down outside of it, in lines that are chained themselves. Pure.
+
+A line tells the heads that moved since the line before, and the hash of that line: nothing can be changed in the middle of a file,
+or taken out of it, without breaking what follows. The end can be cut off, and the whole file written anew: only a copy that
+others hold proves anything against whoever can write both the file and the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from events.partitions import MAX_PARTITIONS
+
+FIRST = "0" * 64
+"""What the first line of all follows."""
+MOST_REASON = 200
+
+
+class Head(NamedTuple):
+    """The chain over a partition's stored events up to a seq (docs/stream-format.md)."""
+
+    partition: int
+    seq: int
+    chain: str
+    """64 hexadecimal digits; "" in an acceptance where the log has no such seq any more."""
+
+
+class HeadLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a file of kept heads."""
+
+    n: int
+    """Number of the line since the first of all, from 1."""
+    at: str
+    """When it was written, RFC 3339, by the clock of the machine that wrote it."""
+    store: str
+    heads: tuple[Head, ...]
+    """Those that moved; in an acceptance, from where on the log was accepted as it is, and the chain there."""
+    before: str
+    """SHA-256 of the line before, without its line end."""
+    kind: Literal["heads", "accepted"] = "heads"
+    reason: str = ""
+    """Why somebody accepted that the log is another than was written down."""
+
+
+_READ = msgspec.json.Decoder(HeadLine)
+_WRITE = msgspec.json.Encoder()
+
+
+def write_line(line: HeadLine) -> bytes:
+    """The line with its end."""
+    return _WRITE.encode(line) + b"\n"
+
+
+def line_hash(raw: bytes) -> str:
+    """What the next line calls this one."""
+    return sha256(raw.rstrip(b"\n")).hexdigest()
+
+
+def line_number(raw: bytes) -> int:
+    """The number of a line; 0 where it cannot be read."""
+    try:
+        return _READ.decode(raw).n
+    except msgspec.MsgspecError:
+        return 0
+
+
+class Expected(NamedTuple):
+    """A chain that the log must have at a place, and the line that says so."""
+
+    chain: str
+    line: int
+
+
+@dataclass(slots=True)
+class HeadBook:
+    """What a file of kept heads says."""
+
+    lines: int = 0
+    last: HeadLine | None = None
+    last_hash: str = FIRST
+    stores: set[str] = field(default_factory=set)
+    expected: dict[int, dict[int, Expected]] = field(default_factory=dict)
+    """Partition -> seq -> what the chain must be there; without what was accepted to be otherwise."""
+    accepted: list[HeadLine] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """Where the file contradicts itself."""
+    torn: int = 0
+    """Bytes at the end that are no whole line: its writer died."""
+
+    def newest(self, partition: int) -> Head | None:
+        """The kept head that reaches farthest."""
+        seqs = self.expected.get(partition)
+        return Head(partition, max(seqs), seqs[max(seqs)].chain) if seqs else None
+
+    def take(self, raw: bytes) -> None:
+        """One whole line."""
+        number = self.lines + 1
+        try:
+            line = _READ.decode(raw)
+        except msgspec.MsgspecError as error:
+            self.problems.append(f"line {number} cannot be read: {error}")
+            self.lines, self.last_hash = number, line_hash(raw)
+            return
+        if self.last is not None and (line.before != self.last_hash or line.n != self.last.n + 1):
+            self.problems.append(f"line {number} does not follow on the line before")
+        self.lines, self.last, self.last_hash = number, line, line_hash(raw)
+        self.stores.add(line.store)
+        if line.kind == "accepted":
+            self.accepted.append(line)
+        for head in line.heads:
+            self._take_head(head, line, number)
+
+    def _take_head(self, head: Head, line: HeadLine, number: int) -> None:
+        if not (0 <= head.partition < MAX_PARTITIONS and head.seq >= 0 and len(head.chain) in (0, 64)):
+            self.problems.append(f"line {number} has a head that cannot be")
+            return
+        seqs = self.expected.setdefault(head.partition, {})
+        if line.kind == "accepted":
+            for seq in [seq for seq in seqs if seq >= head.seq]:
+                del seqs[seq]
+        elif seqs.setdefault(head.seq, Expected(head.chain, number)).chain != head.chain:
+            self.problems.append(f"line {number} has another chain at {head.partition}:{head.seq} than a line before")
+
+
+def read_book(raw: bytes) -> HeadBook:
+    """All lines of a file."""
+    book = HeadBook()
+    *whole, rest = raw.split(b"\n")
+    for line in whole:
+        book.take(line)
+    book.torn = len(rest)
+    return book
+
+
+def next_line(
+    book: HeadBook,
+    at: str,
+    store: str,
+    heads: Iterable[Head],
+    kind: Literal["heads", "accepted"] = "heads",
+    reason: str = "",
+) -> HeadLine:
+    """The line that follows on a book."""
+    number = 1 if book.last is None else book.last.n + 1
+    return HeadLine(number, at, store, tuple(heads), book.last_hash, kind, reason)

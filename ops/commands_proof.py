@@ -1,0 +1,275 @@
+"""Commands that prove what is stored, and fold it anew: verify, rebuild, heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from api.cli.app import Json, app, err, out, show
+from consumers.redis_heads import live_heads
+from consumers.redis_rebuild import rebuild_partition, refuse_without_room
+from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
+from consumers.redis_verify import verify_partition
+from consumers.redis_verify_store import verify_store
+from consumers.verdict import Verdict
+from events.errors import InputError
+from events.heads import MOST_REASON, Head
+from ops.clock import now
+from ops.head_file import HeadFile, heads_path, read_copy
+from ops.heads import Against, accept_changed_log, keep_now, refuse_changed_log
+from ops.notices import patient
+from ops.settings import load_settings
+from ops.store import OpenStore, open_the_store
+from ops.worker import new_worker_id
+from projections.partition import DIGEST_MODULUS
+
+
+@contextmanager
+def _store() -> Iterator[OpenStore]:
+    with open_the_store(load_settings(), on_wait=patient(err)) as store:
+        if store.embedded and store.embedded.recovery:
+            err.print(f"[bold yellow]{store.embedded.recovery}[/]")
+        yield store
+
+
+def _bar(as_json: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal)
+
+
+def _chosen(partitions: list[int] | None, count: int) -> list[int]:
+    chosen = sorted(set(partitions)) if partitions else list(range(count))
+    for number in chosen:
+        if not 0 <= number < count:
+            raise InputError(f"partition: got {number}; allowed: 0 to {count - 1}", field="partition", got=number)
+    return chosen
+
+
+Partitions = Annotated[
+    list[int] | None, typer.Option("--partition", help="Only this partition; as often as needed.", show_default=False)
+]
+Reason = Annotated[
+    str | None,
+    typer.Option(
+        "--accept-changed-log",
+        metavar="REASON",
+        help="Fold a log that does not meet the kept heads, and record that and why for good.",
+        show_default=False,
+    ),
+]
+
+
+@app.command(epilog="Example: `engramlog rebuild` while `engramlog up` is running")
+def rebuild(
+    partition: Partitions = None,
+    accept_changed_log_: Reason = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="All of it, also what a rebuild that was killed had done already.")
+    ] = False,
+    drop_left: Annotated[
+        bool, typer.Option("--drop-left", help="Only drop what a rebuild that was killed left; folds nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.
+
+    Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
+    """
+    reason = _checked(accept_changed_log_)
+    with _store() as store, _bar(json) as bar:
+        chosen = _chosen(partition, store.identity.partitions)
+        if drop_left:
+            _drop_left(store, chosen, json)
+            return
+        wire = store.wire()
+        refuse_without_room(wire, [store.identity.tags[number] for number in chosen])
+        accepted = _meet_heads(store, chosen, reason)
+        run = RebuildRun.begin(wire, chosen, anew=anew or bool(accepted))
+        if run.done:
+            err.print(f"[dim]going on with a rebuild that was killed: {len(run.done)} partition(s) are done already[/]")
+        switched = []
+        for number in run.rest:
+            task = bar.add_task(f"partition {number}", total=None)
+            done = rebuild_partition(
+                store.client,
+                store.identity.tags[number],
+                holder=new_worker_id(),
+                on_wait=lambda told: err.print(f"[dim]{told}[/]"),
+                on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
+            )
+            bar.remove_task(task)
+            run.finished(wire, number)
+            store.alarms.cleared("rebuild_left", f"partition {number}")
+            switched.append({"partition": number, "old": done.old, "new": done.new, "seq": done.seq})
+        run.end(wire)
+        wire.close()
+    answer = {"switched": switched, "done_before": run.done, "accepted": accepted}
+    show(answer, json, lambda told: out.print(f"{len(told['switched'])} partition(s) rebuilt and switched"))
+
+
+def _checked(reason: str | None) -> str | None:
+    if reason is not None and not (reason.strip() and reason.isprintable() and len(reason) <= MOST_REASON):
+        allowed = f"one line of 1 to {MOST_REASON} characters, which is kept for good"
+        raise InputError(
+            f"accept-changed-log: got {reason[:60]!r}; allowed: {allowed}", field="accept-changed-log", got=reason[:60]
+        )
+    return reason
+
+
+def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list[dict[str, Any]]:
+    """Refuse a log that does not meet the kept heads, or record that somebody accepts it."""
+    file = HeadFile(heads_path(load_settings(), store.identity.store_id))
+    if reason is None:
+        refuse_changed_log(store, file, chosen)
+        return []
+    return accept_changed_log(store, file, chosen, reason, now())
+
+
+def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
+    wire = store.wire()
+    seconds, micros = wire.call("TIME")
+    at = int(seconds) * 1_000 + int(micros) // 1_000
+    dropped = [
+        {"partition": number, "build": build}
+        for number in chosen
+        for build in drop_left_builds(wire, store.identity.tags[number], at)
+    ]
+    for number in chosen:
+        store.alarms.cleared("rebuild_left", f"partition {number}")
+    RebuildRun.forget(wire)
+    wire.close()
+    show({"dropped": dropped}, json, lambda told: out.print(f"{len(told['dropped'])} build(s) dropped"))
+
+
+@app.command(epilog="Example: `engramlog verify --json`, `engramlog verify --against heads-of-last-year.jsonl`")
+def verify(
+    partition: Partitions = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--against", help="Kept heads that the log must meet, beside those in the data folder.", show_default=False
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.
+
+    Also compared: the log's chain with every head that was kept, in the data folder and in the files named.
+    """
+    copies = {str(path): read_copy(path) for path in against or ()}
+    with _store() as store, _bar(json) as bar:
+        chosen = _chosen(partition, store.identity.partitions)
+        file = HeadFile(heads_path(load_settings(), store.identity.store_id))
+        compared = Against(store, {str(file.path): file.read(), **copies})
+        verdicts = []
+        for number in chosen:
+            task = bar.add_task(f"partition {number}", total=None)
+            verdict = verify_partition(
+                store.client,
+                number,
+                store.identity.tags[number],
+                chain_at=compared.seqs(number),
+                on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
+            )
+            compared.compare(verdict)
+            verdicts.append(verdict)
+            bar.remove_task(task)
+        verdicts.append(verify_identity(store))
+        compared.compare_files(verdicts[-1])
+        answer = verified(verdicts) | {"heads": compared.told(), "accepted": compared.accepted()}
+    show(answer, json, render_verified)
+    raise typer.Exit(0 if answer["ok"] else 1)
+
+
+def verify_identity(store: OpenStore) -> Verdict:
+    """What belongs to no partition."""
+    wire = store.wire()
+    try:
+        return verify_store(wire)
+    finally:
+        wire.close()
+
+
+def verified(verdicts: list[Verdict]) -> dict[str, Any]:
+    """What a verification found, JSON-ready."""
+    differences = [difference for verdict in verdicts for difference in verdict.differences]
+    return {
+        "ok": not differences,
+        "events": sum(v.events for v in verdicts),
+        "memories": sum(v.memories for v in verdicts),
+        "digest": f"{sum(v.digest for v in verdicts) % DIGEST_MODULUS:032x}",
+        "differences": differences,
+        "untold": sum(v.untold for v in verdicts),
+        "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},
+    }
+
+
+def render_verified(answer: dict[str, Any]) -> None:
+    """The same for people."""
+    for one in answer.get("accepted", ()):
+        where = f"{one['partition']}:{one['seq']}"
+        out.print(f"[bold yellow]a changed log was accepted[/] from {where} on, {one['at']}: {escape(one['reason'])}")
+    if answer["ok"]:
+        out.print(
+            f"[bold green]ok[/] {answer['events']:,} events, {answer['memories']:,} memories, digest {answer['digest']}"
+        )
+        return
+    many = len(answer["differences"]) + answer["untold"]
+    table = Table(title=f"{many} difference{'' if many == 1 else 's'}", title_justify="left")
+    for name in ("partition", "what", "owner", "memory", "details"):
+        table.add_column(name, overflow="fold")
+    for one in answer["differences"]:
+        rest = {k: v for k, v in one.items() if k not in ("partition", "what", "owner", "memory")}
+        table.add_row(
+            str(one.get("partition", "")),
+            one["what"],
+            escape(one.get("owner", "")),
+            escape(one.get("memory", "")),
+            escape(str(rest)),
+        )
+    out.print(table)
+
+
+@app.command(epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --keep` from cron")
+def heads(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Write them down now, as `up` does every few seconds, and to the sinks.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
+    settings = load_settings()
+    with _store() as store:
+        file = HeadFile(heads_path(settings, store.identity.store_id))
+        if keep:
+            keep_now(store, settings)
+        wire = store.wire()
+        live = live_heads(wire, store.identity.tags)
+        wire.close()
+        book = file.read()
+    told = {
+        "store_id": store.identity.store_id,
+        "heads": [Head(p, one.seq, one.chain)._asdict() for p, one in enumerate(live) if one.seq],
+        "file": str(file.path),
+        "lines": book.lines,
+        "last": None if book.last is None else book.last.at,
+    }
+    show(told, json, _render_heads)
+
+
+def _render_heads(told: dict[str, Any]) -> None:
+    table = Table(title=f"heads of store {told['store_id']}", title_justify="left")
+    for name in ("partition", "seq", "chain"):
+        table.add_column(name, overflow="fold")
+    for one in told["heads"]:
+        table.add_row(str(one["partition"]), str(one["seq"]), one["chain"])
+    out.print(table)
+    last = f", the last at {told['last']}" if told["last"] else ""
+    out.print(f"[dim]{told['lines']} lines are kept in {escape(told['file'])}{last}[/]", highlight=False)

@@ -1,0 +1,136 @@
+"""Keeps the heads of a running store: looks every few seconds, writes down those that moved, and says where the log changed.
+
+While one server runs, and one build lives, the fold's own chain carries on from the head kept last. After a restart, a switch to
+another build, or a rebuild elsewhere, the chain is recomputed from the head kept last over the entries since.
+"""
+
+from __future__ import annotations
+
+from threading import Event as Flag
+from threading import Thread
+
+from consumers.redis_heads import LiveHead, chain_on, live_heads
+from events.alarms import Alarms
+from events.envelope import utc_text
+from events.errors import EngramlogError, LogGap
+from events.heads import Head, HeadBook
+from events.redis_wire import Wire, server_run
+from ops.clock import now
+from ops.head_file import HeadFile, heads_path
+from ops.head_sinks import HeadSinks
+from ops.settings import Settings
+from ops.store import OpenStore
+
+STOP_SECONDS = 10.0
+Sight = tuple[bytes | None, int, str]
+"""Server, connection and build under which a partition's head was met last."""
+
+
+class HeadKeeper:
+    """One thread that keeps the heads of a store until it is stopped."""
+
+    def __init__(self, store: OpenStore, settings: Settings) -> None:
+        self._identity = store.identity
+        self._wire: Wire = store.wire()
+        self._alarms: Alarms = store.alarms
+        self.file = HeadFile(heads_path(settings, store.identity.store_id))
+        self._sinks = HeadSinks(settings.head_sinks, self.file, store.alarms)
+        self._seconds = settings.head_seconds
+        self._met: dict[int, Sight] = {}
+        self._changed: list[str] = []
+        self._stop = Flag()
+        self._thread = Thread(target=self._run, name="heads", daemon=True)
+
+    def start(self) -> None:
+        """Look at once, and then every few seconds."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write down what moved since the last look, and end."""
+        self._stop.set()
+        self._thread.join(STOP_SECONDS)
+
+    def close(self) -> None:
+        """Close its connection, where it never was started."""
+        self._wire.close()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._look_quietly()
+            self._stop.wait(self._seconds)
+        self._look_quietly()
+        self._wire.close()
+
+    def _look_quietly(self) -> None:
+        try:
+            self.look()
+            self._alarms.cleared("head_sink_failed", str(self.file.path))
+        except EngramlogError as error:
+            self._met.clear()
+            if "file" in error.context:
+                self._alarms.raised("head_sink_failed", str(self.file.path), error.message)
+            self._wire.close()
+
+    def look(self) -> list[str]:
+        """Compare every head with the one kept last, and write down those that moved; gives what the log does not meet.
+
+        Raises StoreError.
+        """
+        self._changed = []
+        book = self.file.read()
+        if book.stores - {self._identity.store_id}:
+            text = f"{self.file.path} is about another store: put it away, or look for the store that it is about"
+            self._change("kept heads", text)
+            return self._changed
+        if book.problems:
+            self._change("kept heads", f"{self.file.path}: {book.problems[0]}")
+        else:
+            self._alarms.cleared("log_changed", "kept heads")
+        live = live_heads(self._wire, self._identity.tags)
+        run = server_run(self._wire)
+        moved = []
+        for partition, now_at in enumerate(live):
+            sight = (run, self._wire.generation, now_at.build)
+            if self._is_met(partition, now_at, book, sight):
+                self._met[partition] = sight
+                newest = book.newest(partition)
+                if now_at.seq > (newest.seq if newest else 0):
+                    moved.append(Head(partition, now_at.seq, now_at.chain))
+        if moved:
+            every = [Head(p, one.seq, one.chain) for p, one in enumerate(live) if p in self._met and one.seq]
+            self.file.append(utc_text(now()), self._identity.store_id, moved, every=lambda: every)
+        self._sinks.flush()
+        return self._changed
+
+    def _change(self, subject: str, text: str) -> None:
+        self._changed.append(text)
+        self._alarms.raised("log_changed", subject, text)
+
+    def _is_met(self, partition: int, live: LiveHead, book: HeadBook, sight: Sight) -> bool:
+        """Whether the log as it is carries on from the head kept last; an alarm where it does not."""
+        kept, subject = book.newest(partition), f"partition {partition}"
+        problem = None
+        if kept is not None and live.appended < kept.seq:
+            problem = f"a kept head reaches {partition}:{kept.seq}, the log ends at {live.appended}"
+        elif kept is not None and live.seq < kept.seq:
+            return False  # it is folded anew: what it is will be seen when that is done
+        elif kept is not None and (live.seq == kept.seq or self._met.get(partition) != sight):
+            problem = self._unmet(partition, live, kept)
+        if problem is None:
+            if self._met.get(partition) != sight:
+                self._alarms.cleared("log_changed", subject)
+            return True
+        self._met.pop(partition, None)
+        self._change(subject, problem)
+        return False
+
+    def _unmet(self, partition: int, live: LiveHead, kept: Head) -> str | None:
+        try:
+            found = chain_on(self._wire, self._identity.tags[partition], kept, live.seq)
+        except LogGap:
+            found = None
+        if found == live.chain:
+            return None
+        return (
+            f"the log's chain at {partition}:{live.seq} does not carry on from the head kept at {partition}:{kept.seq}"
+        )
