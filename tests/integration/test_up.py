@@ -152,6 +152,20 @@ def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_
         assert up.run("verify")["ok"]
 
 
+def test_up_keeps_the_heads_of_what_was_folded_and_writes_down_the_last_ones_when_it_stops(tmp_path: Path) -> None:
+    kept = tmp_path / "store" / "heads.jsonl"
+    with running(tmp_path / "store") as up:
+        receipt = post(up, [EVENT])["receipts"][0]
+        up.process.send_signal(signal.SIGTERM)
+        assert up.process.wait(30) == 0
+        partition, seq = map(int, receipt["position"].split(":"))
+        heads = [head for line in kept.read_text().splitlines() for head in json.loads(line)["heads"]]
+        shown = up.run("heads")
+        assert heads[-1] == [partition, seq, shown["heads"][0]["chain"]]
+        assert (shown["file"], shown["lines"]) == (str(kept), len(kept.read_text().splitlines()))
+        assert up.run("verify")["heads"]["compared"] == 1
+
+
 def _spread(status: dict[str, Any]) -> dict[str, int] | None:
     held: dict[str, int] = {}
     for partition in status["partitions"]:
