@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 
-from consumers.redis_verify_keys import compare_builds, compare_fields, scan_partition
+from consumers.redis_verify_keys import compare_builds, compare_deletions, compare_fields, scan_partition
 from consumers.redis_verify_log import compare_log_keys
 from consumers.redis_verify_owner import compare_owner, read_found
 from consumers.redis_verify_scan import pairs
@@ -108,6 +108,9 @@ class _Verification:
         self._compare_checkpoint(stored)
         self._compare_owners(found.owners)
         compare_vectors(wire, keys, found, oracle, verdict)
+        compare_deletions(
+            wire, keys, lambda name: oracle.owners[name].memories if name in oracle.owners else (), verdict
+        )
         compare_fields(wire, keys, list(oracle.owners), verdict)
         seconds, micros = wire.call("TIME")
         compare_builds(wire, keys, found.builds, int(seconds) * 1_000 + int(micros) // 1_000, verdict)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from consumers.redis_verify_scan import keys_like, pairs
 from consumers.verdict import Verdict
@@ -11,7 +13,7 @@ from events.partitions import DEDUPE_BUCKETS
 from events.redis_wire import Wire
 from projections.builds import BuildKeys, is_build
 
-LOG_TABLES = {b"meta": b"hash", b"ev": b"stream", b"heads": b"hash", b"ctl": b"hash", b"vem": b"hash"}
+LOG_TABLES = {b"meta": b"hash", b"ev": b"stream", b"heads": b"hash", b"ctl": b"hash", b"del": b"hash", b"vem": b"hash"}
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {b"st": b"hash", b"log": b"hash", b"chg": b"zset", b"park": b"list"}
 MODEL_TABLES = (b"ven", b"vea")
@@ -99,6 +101,25 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
         if not ends.isdigit() or int(ends) < now_ms:
             cure = "engramlog rebuild goes on with it where it can, engramlog rebuild --drop-left drops it"
             verdict.differs("a build that is neither live nor being made", build=build, cure=cure)
+
+
+_DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])
+
+
+def compare_deletions(
+    wire: Wire, keys: BuildKeys, memories: Callable[[str], Collection[str]], verdict: Verdict
+) -> None:
+    """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it."""
+    for raw, value in pairs(wire, keys.log.deletions):
+        owner = raw.decode("utf-8", "backslashreplace")
+        try:
+            seen = _DELETIONS.decode(value)
+        except msgspec.MsgspecError:
+            verdict.differs("since when deletions are known, unreadable", owner=owner)
+            continue
+        unknown = sorted(seen.keys() - set(memories(owner)))
+        if unknown or not seen or msgspec.msgpack.encode(seen) != value:
+            verdict.differs("deletions of memories that the log does not know", owner=owner, memories=unknown[:20])
 
 
 CHECKPOINT_NUMBERS = (b"seq", b"memories", b"epoch", b"until")

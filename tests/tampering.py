@@ -29,6 +29,7 @@ from events.catalogue import (
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
 from events.redis_wire import Wire, WirePool
+from projections.redis_deletions import RedisDeletions
 from projections.redis_vectors import RedisVectors
 from tests.embedding import WordEmbedder
 from tests.integration.live import Live, wait_until
@@ -72,6 +73,8 @@ def populate(store: Live, rounds: int = 6) -> None:
         Embedding(vectors, lambda: embedder).walk(partition)
         store.client.hset(f"{{{tag}}}:meta", "old:v2", "1")
         store.client.hset(f"{{{tag}}}:v2:ck", "seq", "1")
+    RedisDeletions(wires, store.identity.tags).add(OWNERS[0], {"m2": 1}, store.log.now())
+    RedisDeletions(wires, store.identity.tags).add(STUCK, {"m0": 1}, store.log.now())
     wires.close()
     for owner in (STUCK, OWNERS[0]):
         store.client.hset(f"{{{store.tag_of(owner)}}}:ctl", f"retry:{owner}", owner)
@@ -139,8 +142,8 @@ def _kind(key: bytes) -> str | None:
 
 ABOUT_NOW = {(b"ck", b"epoch"), (b"ck", b"until"), (b"ck", b"holder"), (b"meta", b"old:v2")}
 """Values that say how things stand now, which no log can prove: only their form can be wrong."""
-DERIVED = {"vec", "vep", "ven", "vea", "vem"}
-"""Of vectors, whose values a model made, the names are changed: whose they are, and of which text."""
+DERIVED = {"del", "vec", "vep", "ven", "vea", "vem"}
+"""Of vectors, whose values a model made, and of when a deletion was seen, the names are changed: whose they are, of which text."""
 
 
 def _flip(client: redis.Redis, key: bytes, chance: Random) -> Flip | None:

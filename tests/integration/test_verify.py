@@ -16,7 +16,7 @@ from tests.tampering import OWNERS, STUCK, findings, flipped, flips, kinds_of, p
 
 KINDS = {
     "store", "meta", "ev", "heads", "ctl", "dd", "ck", "own", "q", "st", "log", "chg", "park",
-    "vem", "ven", "vea", "vec", "vep",
+    "del", "vem", "ven", "vea", "vec", "vep",
 }  # fmt: skip
 FLIPS = 500
 """On each of two servers: a thousand."""
