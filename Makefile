@@ -40,7 +40,7 @@ format: $(READY) ## Format and mend what can be mended
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
 
-chaos: $(READY) ## The long fault run: kills, stops, restarts; SECONDS=120 SEED=... 
+chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
 
 lock: ## Pin every dependency anew, with hashes and without any registry's address

@@ -13,6 +13,8 @@ from typing import Any
 from tests.chaos.director import Plan
 from tests.chaos.faulty_worker import SCRIPTS
 from tests.chaos.run import run
+from tests.chaos.scene import Scene
+from tests.chaos.scenes import SCENES
 
 
 def main() -> int:
@@ -23,16 +25,38 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1, help="runs with following seeds")
     parser.add_argument("--mutant", choices=list(SCRIPTS), default="", help="commit without one of its checks")
     parser.add_argument("--json", action="store_true", help="one JSON document a run instead of a table")
+    parser.add_argument(
+        "--scenes", choices=["after", "only", "none"], default="after", help="what is no killed process"
+    )
     options = parser.parse_args()
     first = options.seed if options.seed is not None else SystemRandom().randrange(1_000_000)
     clean = True
-    for seed in range(first, first + options.runs):
+    for seed in range(first, first + options.runs) if options.scenes != "only" else ():
         print(f"seed {seed}, {options.seconds:g} s of faults", file=sys.stderr)
         with tempfile.TemporaryDirectory(prefix="engramlog-chaos-") as folder:
             report = run(Plan(seed, options.seconds, mutant=options.mutant), Path(folder)).as_dict()
         print(json.dumps(report) if options.json else table(report))
         clean = clean and report["clean"]
+    if options.scenes != "none":
+        for scene in SCENES:
+            clean = played(scene, first, as_json=options.json) and clean
     return 0 if clean else 1
+
+
+def played(scene: Scene, seed: int, *, as_json: bool) -> bool:
+    """Play a scene and say in a line how it went; whether it held."""
+    told: dict[str, Any] = {"scene": scene.name, "seed": seed}
+    with tempfile.TemporaryDirectory(prefix="engramlog-chaos-") as folder:
+        try:
+            verdict = scene.play(Path(folder), seed)
+        except AssertionError as error:
+            told |= {"clean": False, "failed": str(error)}
+        else:
+            told |= {"clean": verdict.clean, "acknowledged": verdict.acknowledged, "lost": verdict.lost}
+            told |= {"duplicated": verdict.duplicated, "differences": len(verdict.differences)}
+    words = ", ".join(f"{name} {value}" for name, value in told.items() if name not in ("scene", "seed", "clean"))
+    print(json.dumps(told) if as_json else f"{scene.name}: {words}")
+    return bool(told["clean"])
 
 
 def table(report: dict[str, Any]) -> str:
