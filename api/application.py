@@ -23,6 +23,7 @@ from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
 from api.restoring import Restorer
+from api.revealing import Revealer
 from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
@@ -41,6 +42,7 @@ class Application:
     deleter: Deleter
     restorer: Restorer
     records: Records
+    revealer: Revealer
     chats: Chats
     replayer: Replayer
     comparer: Comparer

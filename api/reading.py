@@ -160,7 +160,7 @@ class Reader(Histories):
         trace: bool = True,
         on_progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Everything about one memory; a secret only where it is asked to be revealed."""
+        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records."""
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             answer = detail(scene.view, memory, scene.now, reveal=reveal)

@@ -19,6 +19,7 @@ from events.vocabulary import (
     DeletionPolicy,
     Emotion,
     Evidence,
+    Face,
     Id,
     Importance,
     Keyword,
@@ -31,9 +32,11 @@ from events.vocabulary import (
     Position,
     Reason,
     Resolution,
+    Revealing,
     Role,
     Sensitivity,
     Share,
+    Shown,
     Source,
     Sources,
     Tags,
@@ -331,6 +334,15 @@ class SensitivitySet(Shape, frozen=True, kw_only=True):
     reason: Reason
 
 
+class MemoriesRevealed(Shape, frozen=True, kw_only=True):
+    """Texts of secrets are shown to somebody. Written before they are; changes no memory, and holds none of their text."""
+
+    memory_ids: Shown
+    by: Revealing
+    face: Face
+    reason: Reason = ""
+
+
 EventData = (
     TurnRecorded
     | ToolResultRecorded
@@ -359,12 +371,13 @@ EventData = (
     | EventDiscarded
     | TurnsExtracted
     | SensitivitySet
+    | MemoriesRevealed
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1)
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
 """Refused at the door until contents are sealed."""
-SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded"})
+SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed"})
 """Events that do not move an owner's head, the number that `expected_head` is compared with."""
 DOMAIN_TAG: Literal["engramlog"] = "engramlog"

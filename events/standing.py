@@ -86,10 +86,16 @@ def _of_sensitivity(_data: Any, actor: str, _remote: bool) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
+def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
+    allowed = "any other: what is revealed is recorded by POST .../reveal itself"
+    return Objection("type", "MemoriesRevealed", allowed) if remote else None
+
+
 _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "MemoryCreated": _of_creation,
     "MemoryPromoted": _of_promotion,
     "ParametersChanged": _of_parameters,
     "SensitivitySet": _of_sensitivity,
+    "MemoriesRevealed": _of_reveal,
 }
 """What an operator may say and others not always: data, actor and whether it came over HTTP -> what stands against it."""

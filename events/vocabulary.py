@@ -37,6 +37,8 @@ Resolution = Literal["latest_wins", "version_keep", "weight_balance"]
 Level = Literal["full", "summary", "tag", "trace", "archive"]
 Via = Literal["recall", "association", "detail", "injection"]
 Outcome = Literal["task_success", "task_failure", "manual_review", "used"]
+Revealing = Literal["get", "export"]
+Face = Literal["command", "http"]
 DeletionPolicy = Literal["user_delete", "auto_cleanup", "merge_cleanup"]
 
 _ID_PUNCTUATION = frozenset("-_.:@/+")
@@ -146,6 +148,11 @@ Sources = Annotated[
     AfterValidator(_all_different),
 ]
 Evidence = Annotated[
+    tuple[Id, ...],
+    Field(min_length=1, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+Shown = Annotated[
     tuple[Id, ...],
     Field(min_length=1, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
     AfterValidator(_all_different),

@@ -27,6 +27,7 @@ from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
 from api.restoring import Restorer
+from api.revealing import Revealer
 from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
@@ -210,6 +211,7 @@ def assemble(
     accesses = AccessRecorder(store.log, tell)
     reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
+    records = Records(store.log, store.views, reader, writer)
     replayer = Replayer(reader, store.views)
     queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
     schedule = partial(lifecycle_status, queue, store.identity.store_id)
@@ -231,7 +233,8 @@ def assemble(
         writer=writer,
         deleter=Deleter(reader, writer, store.views),
         restorer=Restorer(reader, writer, store.views),
-        records=Records(store.log, store.views, reader, writer),
+        records=records,
+        revealer=Revealer(reader, records, writer, accesses),
         chats=Chats(store.log, reader, writer),
         replayer=replayer,
         comparer=Comparer(reader, store.views),

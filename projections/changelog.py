@@ -26,7 +26,7 @@ FIRST_LINK = bytes(32)
 DECISIONS = (
     "ignored", "create", "reinforce", "merge", "negate", "reaffirm", "revise", "compress", "promote", "keep", "delete",
     "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
-    "synonym", "read", "sensitivity",
+    "synonym", "read", "sensitivity", "reveal",
 )  # fmt: skip
 _DECISION = {name: number for number, name in enumerate(DECISIONS)}
 _TYPES = tuple(EVENT_TYPES)

@@ -20,6 +20,7 @@ from events.catalogue import (
     FactRetracted,
     MemoriesAccessed,
     MemoriesLinked,
+    MemoriesRevealed,
     MemoryCompressed,
     MemoryCreated,
     MemoryDeleted,
@@ -54,7 +55,7 @@ from projections import (
     evolve_use,
 )
 from projections.memory import Memory
-from projections.scene import OWNER, Note, Scene, Settings, trouble_with
+from projections.scene import OWNER, UNKNOWN, Note, Scene, Settings, trouble_with
 from projections.synonyms import paired, with_pair
 
 Handler = Callable[[Scene, Any, Event[Any]], None]
@@ -102,6 +103,15 @@ def _read_turns(scene: Scene, data: TurnsExtracted, _event: Event[Any]) -> None:
     scene.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
 
 
+def _reveal(scene: Scene, data: MemoriesRevealed, _event: Event[Any]) -> None:
+    """Noted for whatever became of the memory since, and no counter moves: to look at a secret is not to use it."""
+    for memory_id in data.memory_ids:
+        if scene.get(memory_id) is None:
+            scene.ignore(memory_id, UNKNOWN)
+        else:
+            scene.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
+
+
 def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
     scene.notes.append(Note(OWNER, "discard", "an operator dropped one parked event", None, None, ()))
 
@@ -132,6 +142,7 @@ HANDLERS: Mapping[type, Handler] = {
     TurnsExtracted: _read_turns,
     SensitivitySet: evolve_sensitivity.set_by_hand,
     EventDiscarded: _discard,
+    MemoriesRevealed: _reveal,
 }
 """Turns and tool results change nothing and have no handler."""
 
@@ -212,6 +223,7 @@ _NAMES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     MemoryMerged: lambda data: (data.into, *data.sources),
     MemoryUnmerged: lambda data: (data.into,),
     MemoriesLinked: lambda data: (data.a, data.b),
+    MemoriesRevealed: lambda data: data.memory_ids,
     FactAsserted: lambda data: data.evidence,
     FactRetracted: lambda data: data.evidence,
 }

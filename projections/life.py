@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from events.catalogue import MemoriesAccessed, ParametersChanged, ProfileChosen
+from events.catalogue import MemoriesAccessed, MemoriesRevealed, ParametersChanged, ProfileChosen
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, unchecked
@@ -98,7 +98,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
         if not named and not isinstance(data, ParametersChanged | ProfileChosen):
             continue
         kept.append((one, named))  # bytes: of a large owner most of it will not be wanted
-        if len(named) > 1 and not isinstance(data, MemoriesAccessed):
+        if len(named) > 1 and not isinstance(data, MemoriesAccessed | MemoriesRevealed):
             _join(groups, named)
     wanted = groups[memory_id]
     told = []

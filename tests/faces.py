@@ -77,6 +77,10 @@ HTTP: dict[str, list[Face]] = {
         get("/memories/tea", tells=False),
         get(MEMORY, kept=PAST, as_of=lambda made: made.position),
     ],
+    "POST /v1/owners/{owner}/memories/{memory_id}/reveal": [
+        Face(lambda made: made.post("/memories/t1/reveal"), kept=BY_ID),
+        post("/memories/t2/reveal", tells=False),
+    ],
     "GET /v1/owners/{owner}/memories/{memory_id}/why": [
         get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why", tells=False),
     ],
@@ -116,6 +120,10 @@ HTTP: dict[str, list[Face]] = {
         get("/export", include="superseded"),
         get("/export", kept=ASKED_FOR, include=["deleted", "merged", "superseded", "negated", "retired"]),
         get("/export", kept=ASKED_FOR, include="deleted", format="text"),
+    ],
+    "POST /v1/owners/{owner}/export": [
+        post("/export", reveal=True),
+        Face(lambda made: made.post("/export", include=["deleted"], reveal=True), kept=ASKED_FOR),
     ],
     "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
     "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
@@ -203,7 +211,7 @@ CLI_UNASKED = {
     "sensitivity": EVENTS_ONLY,
     "synonym": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
-    **dict.fromkeys(("up", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
+    **dict.fromkeys(("up", "token", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
     **dict.fromkeys(("status", "alarms", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

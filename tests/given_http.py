@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -53,7 +54,7 @@ class HttpStore:
     def told(self, owner: str, *events: Json) -> str:
         """Append events of an owner and wait until they are folded; the last position."""
         position = self.append(*(event | {"owner": owner} for event in events))[-1]
-        assert self.client.get(f"/v1/owners/{owner}/stats").status_code == 200
+        assert self.client.get(f"/v1/owners/{quote(owner, safe='')}/stats").status_code == 200
         self.application.reader.list(owner, after=position)
         return position
 

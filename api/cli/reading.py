@@ -11,6 +11,7 @@ from rich.markup import escape
 from api.asked import refused
 from api.cli import render, render_store
 from api.cli.app import (
+    ActorOption,
     AfterOption,
     AsOfOption,
     AtOption,
@@ -27,12 +28,14 @@ from api.cli.app import (
 )
 from api.histories import MOST_CHANGES
 from api.replaying import parse_settings
+from api.revealing import By
 from events.schema import json_schemas
 
 ModeOption = Annotated[
     str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")]
 FOLDING = "folding the past"
 REPLAYING = "replaying"
 
@@ -47,20 +50,18 @@ def get(
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that this memory was shown.")] = False,
+    actor: ActorOption = "user",
+    reason: ReasonOption = "",
     json: Json = False,
 ) -> None:
-    """Everything about one memory; a secret's text only with --reveal."""
+    """Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown."""
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.reader.get(
-            owner,
-            memory_id,
-            reveal=reveal,
-            as_of=as_of,
-            at=at,
-            after=after,
-            trace=not no_trace,
-            on_progress=advance,
-        )
+        asked: dict[str, Any] = {"as_of": as_of, "at": at, "after": after, "trace": not no_trace}
+        if reveal:
+            by = By("command", actor, reason)
+            answer = application.revealer.get(owner, memory_id, by, **asked, on_progress=advance)
+        else:
+            answer = application.reader.get(owner, memory_id, **asked, on_progress=advance)
     show(answer, json, render.fields)
 
 

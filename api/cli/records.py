@@ -14,12 +14,14 @@ import typer
 
 from api.asked import refused
 from api.cli import render_records
-from api.cli.app import AfterOption, Json, Owner, app, complain, opened, print_json, progress, show
+from api.cli.app import ActorOption, AfterOption, Json, Owner, app, complain, opened, print_json, progress, show
 from api.cli.files import counting, open_lines, tell_the_rest
+from api.cli.reading import ReasonOption
 from api.cli.writing import File, import_app
 from api.exporting import ASKED_FOR, ExportOptions
 from api.importing_records import RecordOptions
 from api.records import Export
+from api.revealing import By
 
 STEP = 500
 """Memories between two looks at the progress bar."""
@@ -91,17 +93,20 @@ def export(
     reveal: Annotated[bool, typer.Option("--reveal", help="Also secret memories (sensitivity 3).")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
     after: AfterOption = None,
+    actor: ActorOption = "user",
+    reason: ReasonOption = "",
     json: Json = False,
 ) -> None:
     """An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.
 
-    A file is written whole or not at all, readable by its owner alone. Leaves no trace. What is purged is never exported.
+    A file is written whole or not at all, readable by its owner alone. What is purged is never exported.
+    Leaves no trace but for --reveal: which secrets are shown is recorded first.
     """
     target = None if file == "-" else _target(file, force)
     options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
     with opened(context) as application:
-        found = application.records.export(owner, options, form, after)
-    answer = found.as_dict()
+        found, revealed = application.revealer.export(owner, options, By("command", actor, reason), form, after)
+    answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
     if target is not None:
         with progress("exporting", json) as advance, _whole_file(target) as stream:
             _write(found, stream, advance)

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from api.application import Application
 from api.http.feed import Feeds
 from api.http.metrics import Metrics
+from api.revealing import By
 from events.standing import REMOTE_ACTORS, REMOTE_RULE
 
 EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
@@ -218,11 +219,23 @@ class ListAsked(ModeAsked):
     offset: Offset = 0
 
 
+def _never_by_get(value: bool) -> bool:
+    if value:
+        raise ValueError(
+            "false: secrets are shown by POST alone (.../memories/{memory_id}/reveal, .../export), which records it"
+        )
+    return value
+
+
+Unrevealed = Annotated[bool, AfterValidator(_never_by_get)]
+"""`reveal` of a question, which reveals nothing."""
+
+
 class GetAsked(TimeAsked):
     """One memory."""
 
-    reveal: bool = Field(
-        default=False, description="Show the text of a secret memory (sensitivity 3).", examples=[False]
+    reveal: Unrevealed = Field(
+        default=False, description="Refused: POST .../reveal shows a secret, and records it.", examples=[False]
     )
     trace: bool = Field(default=True, description="Record that this memory was shown.", examples=[True])
 
@@ -248,6 +261,24 @@ class Told(BaseModel):
         description="When it happened, if not now: RFC 3339 with a zone.",
         examples=["2026-11-22T09:30:00Z"],
     )
+
+
+class Revealing(BaseModel):
+    """A secret is to be shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
+    reason: str = Field(default="", description="Why, in words.", examples=["asked at the desk"])
+    as_of: str | None = Field(default=None, description="As of an instant or a position.", examples=["3:128"])
+    at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
+    after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
+    trace: bool = Field(default=True, description="Count it as shown; it is recorded in any case.", examples=[True])
+
+    @property
+    def by(self) -> By:
+        """Who asks, and why."""
+        return By("http", self.actor, self.reason)
 
 
 class Deletion(Told):

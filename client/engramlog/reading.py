@@ -102,20 +102,26 @@ def get(
     *,
     owner: str | None = None,
     reveal: bool | None = None,
+    reason: str | None = None,
+    actor: str = "user",
     as_of: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
 ) -> Plan[Detail]:
-    """Everything about one memory; a secret's text only with `reveal=True`. Raises NotFound."""
-    request = got(
-        memory_path(scope.whose(owner), memory_id),
-        reveal=reveal,
-        as_of=spelled(as_of),
-        at=spelled(at),
-        after=after,
-        trace=trace,
-    )
+    """Everything about one memory; a secret's text only with `reveal=True`. Raises NotFound.
+
+    That a secret was shown, to which `actor` and for what `reason`, is recorded before it is: `revealed` tells where.
+    """
+    path = memory_path(scope.whose(owner), memory_id)
+    asked = {"as_of": spelled(as_of), "at": spelled(at), "after": after, "trace": trace}
+    if reveal:
+        told = {
+            name: value for name, value in (asked | {"actor": actor, "reason": reason}).items() if value is not None
+        }
+        request = posted(f"{path}/reveal", told)
+    else:
+        request = got(path, **asked)
     return Detail.model_validate((yield from ask(scope, request)))
 
 

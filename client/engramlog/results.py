@@ -202,6 +202,8 @@ class Detail(Card, Place):
     merged_into: str | None = None
     deleted_at: datetime | None = None
     purged_at: datetime | None = None
+    revealed: str | None = None
+    """Where it is recorded that its text was shown; only of what was asked for with `reveal`."""
 
 
 class Change(Result):

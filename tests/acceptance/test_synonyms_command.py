@@ -155,5 +155,5 @@ def test_a_memory_tells_its_keywords_and_a_secret_none_even_revealed(http: HttpS
         ("marta", "system"),
         ("oslo", "system"),
     ]
-    secret = http.client.get("/v1/owners/alice/memories/m2", params={"reveal": True}).json()
+    secret = http.client.post("/v1/owners/alice/memories/m2/reveal").json()
     assert secret["extracted_keywords"] == []

@@ -168,7 +168,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "feeling": "positive",
     }
     values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
-    values |= {"proactive": True, "sensitive": True}
+    values |= {"proactive": True, "sensitive": True, "actor": "user"}
     values |= {"categories": ["fact"], "associations": True, "trace": False, "reveal": True} | given
     names = inspect.signature(getattr(Memory(), verb)).parameters
     told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
@@ -208,6 +208,7 @@ SHAPES = {
     "Statement": results.Statement,
 }
 NOT_ALWAYS_TOLD = {
+    "revealed",
     "quarantined",
     "successor",
     "valid_from",

@@ -158,7 +158,7 @@ def test_a_secret_is_told_only_where_it_is_asked_to_be_revealed(http: HttpStore)
         for kind in ("search?q=password", "memories?limit=9")
     ]
     assert [path for path in paths if "hunter2" in http.client.get(path).text] == []
-    assert http.client.get(f"{there}?reveal=true").json()["content"] == SECRET_TEXT
+    assert http.client.post(f"{there}/reveal").json()["content"] == SECRET_TEXT
 
 
 def test_the_past_is_answered_by_instant_and_by_position(http: HttpStore) -> None:
@@ -237,6 +237,9 @@ def test_an_error_is_the_same_as_on_the_command_line(
         ("GET", "/v1/owners/alice/search?q=x&asof=3", None, (422, "asof", "3")),
         ("GET", "/v1/owners/%FF/search?q=x", None, (422, "owner", "%FF")),
         ("GET", "/v1/schema?event=Nothing", None, (422, "event", "Nothing")),
+        ("GET", f"{COFFEE}?reveal=true", None, (422, "reveal", "true")),
+        ("GET", "/v1/owners/alice/export?reveal=true", None, (422, "reveal", "true")),
+        ("POST", f"{COFFEE}/reveal", b'{"actor": "god"}', (422, "actor", '"god"')),
         ("POST", "/v1/owners/alice/merge", b"{}", (422, "sources", "nothing")),
         ("POST", "/v1/owners/alice/merge", b'{"sources": [1, "a"]}', (422, "sources[0]", "1")),
         ("POST", f"{COFFEE}/delete", b'{"why": "x"}', (422, "why", "x")),

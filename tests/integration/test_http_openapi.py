@@ -35,6 +35,8 @@ ROUTES = {
     "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity",
     "POST /v1/owners/{owner}/memories/{memory_id}/delete",
     "POST /v1/owners/{owner}/memories/{memory_id}/restore",
+    "POST /v1/owners/{owner}/memories/{memory_id}/reveal",
+    "POST /v1/owners/{owner}/export",
     "POST /v1/owners/{owner}/memories/{memory_id}/unmerge",
     "GET /v1/owners/{owner}/memories/{memory_id}/associations",
     "GET /v1/owners/{owner}/memories/{memory_id}/compare",

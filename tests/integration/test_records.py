@@ -143,7 +143,8 @@ def test_an_export_is_lines_with_what_was_left_out_in_a_header(http: HttpStore) 
     assert answer.headers["engramlog-position"] == position
     assert [json.loads(line)["content"] for line in answer.text.splitlines()] == ["我喜欢拉面", "I drink coffee"]
     assert "hunter2" not in answer.text
-    more = exported(http, "out", include=["deleted"], reveal=True)
+    revealed = http.client.post("/v1/owners/out/export", json={"include": ["deleted"], "reveal": True})
+    more = [json.loads(line) for line in revealed.text.splitlines()]
     assert [one["memory_id"] for one in more] == ["a", "b", "gone", "s"]
 
 

@@ -21,19 +21,11 @@ from api.http.asking import (
     Negation,
     Once,
     Owner,
+    Revealing,
     TimeAsked,
     Told,
 )
-from api.http.shapes import (
-    DeletedOne,
-    Detail,
-    Effects,
-    History,
-    Listing,
-    Provenance,
-    Restored,
-    Why,
-)
+from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Revealed, Why
 
 router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"], route_class=AdmittedRoute)
 _NOW: dict[str, Any] = {"now": {"summary": "By the user, now", "value": {}}}
@@ -48,8 +40,24 @@ def list_(application: Asked, owner: Owner, asked: Annotated[ListAsked, Query()]
 
 @router.get("/{memory_id}", summary="Get", responses=documented(Detail, "The memory.", 404, 409, 504))
 def get(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[GetAsked, Query()]) -> Response:
-    """Everything about one memory; a secret's text only with `reveal=true`."""
-    return Json(application.reader.get(owner, memory_id, **asked.model_dump()))
+    """Everything about one memory; of a secret no text, which POST `.../reveal` alone shows."""
+    return Json(application.reader.get(owner, memory_id, **asked.model_dump(exclude={"reveal"})))
+
+
+_WHY: dict[str, Any] = {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}}
+
+
+@router.post("/{memory_id}/reveal", summary="Reveal", responses=documented(Revealed, "The memory.", 404, 409, 504, 507))
+def reveal(
+    application: Asked,
+    owner: Owner,
+    memory_id: MemoryId,
+    asked: Annotated[Revealing | None, Body(openapi_examples=_WHY)] = None,
+) -> Response:
+    """Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`)."""
+    asked = asked or Revealing()
+    place = asked.model_dump(exclude={"actor", "reason"})
+    return Json(application.revealer.get(owner, memory_id, asked.by, **place))
 
 
 @router.get("/{memory_id}/why", summary="Why", responses=documented(Why, "The reasons.", 404, 409, 504))

@@ -9,21 +9,22 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from fastapi import APIRouter, Body, Depends, Query, Request
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
-from api.http.asking import Asked, Deletion, Owner, Question
+from api.http.asking import Asked, Deletion, Owner, Question, Speaker, Unrevealed
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.http.shapes import DeletedMany, RecordsImported
 from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.http.streamed import Pieces
 from api.importing_records import RecordOptions
-from api.records import FORMATS
+from api.records import FORMATS, Export
+from api.revealing import By
 from events.errors import ConcurrencyError, RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -45,7 +46,9 @@ class ExportAsked(Question):
         description=f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.",
         examples=[["deleted"]],
     )
-    reveal: bool = Field(default=False, description="Also secret memories (sensitivity 3).", examples=[False])
+    reveal: Unrevealed = Field(
+        default=False, description="Refused: POST shows secrets too, and records it.", examples=[False]
+    )
     after: str | None = Field(
         default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
     )
@@ -66,6 +69,21 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
+class Exporting(BaseModel):
+    """What to export, secrets too."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: str = Field(default="jsonl", description="`jsonl` or `text`.", examples=list(FORMATS))
+    include: list[str] = Field(
+        default=[], description=f"What else than what stands: {', '.join(ASKED_FOR)}.", examples=[["deleted"]]
+    )
+    reveal: bool = Field(default=False, description="Also secret memories (sensitivity 3).", examples=[True])
+    actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
+    reason: str = Field(default="", description="Why, in words.", examples=["they asked for their data"])
+    after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
+
+
 @router.get(
     "/export",
     summary="Export",
@@ -74,9 +92,33 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
     status_code=200,
 )
 def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
-    """All memories of an owner as lines to import again, or as a text. Leaves no trace."""
+    """All memories of an owner as lines to import again, or as a text; of secrets none. Leaves no trace."""
+    options = ExportOptions(include=asked.include)
+    return _answered(application.records.export(owner, options, asked.format, asked.after), {})
+
+
+_SECRETS: dict[str, Any] = {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}}
+
+
+@router.post(
+    "/export",
+    summary="Export with secrets",
+    responses=_EXPORTED | problems(409, 504, 507),
+    response_class=Pieces,
+    status_code=200,
+)
+def export_revealed(
+    application: Asked, owner: Owner, asked: Annotated[Exporting | None, Body(openapi_examples=_SECRETS)] = None
+) -> Response:
+    """The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`, `engramlog-revealed`)."""
+    asked = asked or Exporting()
     options = ExportOptions(include=asked.include, reveal=asked.reveal)
-    found = application.records.export(owner, options, asked.format, asked.after)
+    by = By("http", asked.actor, asked.reason)
+    found, revealed = application.revealer.export(owner, options, by, asked.format, asked.after)
+    return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
+
+
+def _answered(found: Export, more: dict[str, str]) -> Pieces:
     headers = {
         "cache-control": "no-store",
         "engramlog-position": found.position,
@@ -84,8 +126,8 @@ def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query
     }
     if found.warning:
         headers["engramlog-quarantined"] = found.warning["quarantined"]["position"]
-    kind = "text/markdown; charset=utf-8" if asked.format == "text" else "application/x-ndjson"
-    return Pieces(_joined(found.pieces()), kind, headers)
+    kind = "text/markdown; charset=utf-8" if found.format == "text" else "application/x-ndjson"
+    return Pieces(_joined(found.pieces()), kind, headers | more)
 
 
 def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from api.http.shapes.facts import FactsKnown
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
-from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Why
+from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
 from api.http.shapes.profiles import Laws, OwnerProfile
 from api.http.shapes.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.http.shapes.search import Found
@@ -72,6 +72,7 @@ __all__ = [
     "Replayed",
     "Restored",
     "Retried",
+    "Revealed",
     "ReviewsDue",
     "Schedule",
     "StoreStats",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
@@ -205,6 +205,22 @@ class Detail(Card, Place):
     deleted_at: str | None
     purged_at: str | None
     edges: list[dict[str, Any]]
+
+
+class Revealed(Detail):
+    """Everything about one memory, with its text."""
+
+    model_config = exampled(
+        {
+            **cast("Example", Detail.model_config["json_schema_extra"])["examples"][0],
+            "content": "my PIN is 4711",
+            "memory": "my PIN is 4711",
+            "sensitivity": 3,
+            "revealed": "3:132",
+        }
+    )
+
+    revealed: str = Field(description="Position of the event that records that it was shown.")
 
 
 class Why(Place):

@@ -1,0 +1,98 @@
+"""Showing the texts of secrets: what is shown to whom is in the log before it is, or nothing is shown.
+
+Every face goes through here; no other answer holds the text of a secret. What is recorded is who asked for which memories,
+through which face and why, never a word of them. Whoever reads the log, a backup of it or Redis itself leaves no such trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from api.accesses import AccessRecorder
+from api.exporting import ExportOptions
+from api.reading import Reader
+from api.records import Export, Records
+from api.scenes import Progress
+from api.writing import Writer
+from events.catalogue import MemoriesRevealed
+from events.envelope import prepare
+from events.errors import NotYetFolded
+from events.log import positions_by_partition
+from events.vocabulary import MAX_SOURCES, Face, Revealing
+from projections.memory import SECRET
+
+
+class By(NamedTuple):
+    """Who asks to see secrets, through which face, and why."""
+
+    face: Face
+    actor: str = "user"
+    reason: str = ""
+
+
+class Revealer:
+    """Shows secrets of one store's owners, and records that first. Safe for threads."""
+
+    def __init__(self, reader: Reader, records: Records, writer: Writer, accesses: AccessRecorder) -> None:
+        self._accesses = accesses
+        self._reader = reader
+        self._records = records
+        self._writer = writer
+
+    def get(
+        self,
+        owner: str,
+        memory_id: str,
+        by: By,
+        *,
+        as_of: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        trace: bool = True,
+        on_progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Everything about one memory with its text, and the position (`revealed`) at which that is recorded.
+
+        Recorded is also what replaced it, where that is a secret: a correction tells its text. Raises as `Reader.get` does,
+        InvalidEvent for an actor or a reason that cannot be, and StoreError where nothing could be recorded.
+        """
+        answer = self._reader.get(
+            owner, memory_id, reveal=True, as_of=as_of, at=at, after=after, trace=False, on_progress=on_progress
+        )
+        successors = (one["replaced_by"] for one in answer["correction_history"] if one["new_preference"] is not None)
+        with self._reader.scene(owner) as scene:
+            found = [scene.view.get(one) for one in successors if one is not None]
+        secret = [one.id for one in found if one is not None and one.sensitivity >= SECRET]
+        position = self._record(owner, list(dict.fromkeys([memory_id, *secret])), "get", by)
+        if trace and as_of is None and at is None and answer["deleted_at"] is None:
+            self._accesses.record(owner, [memory_id], via="detail", query=None)
+        return answer | {"revealed": position}
+
+    def export(
+        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", after: str | None = None
+    ) -> tuple[Export, str | None]:
+        """An owner's memories, secrets too where `options.reveal` asks for them, and the position at which that is recorded.
+
+        None where no secret is among them. Raises as `Records.export` and `get` do.
+        """
+        found = self._records.export(owner, options, form, after)
+        secret = [memory.id for memory in found.memories if memory.sensitivity >= SECRET]
+        return found, self._record(owner, secret, "export", by) if secret else None
+
+    def _record(self, owner: str, memory_ids: Sequence[str], what: Revealing, by: By) -> str:
+        """Append what is about to be shown; its position. Where the fold is late it stands in the log all the same."""
+        now = self._writer.when(None)
+        prepared = []
+        for start in range(0, len(memory_ids), MAX_SOURCES):
+            part = tuple(memory_ids[start : start + MAX_SOURCES])
+            data = MemoriesRevealed(memory_ids=part, by=what, face=by.face, reason=by.reason)
+            prepared.append(prepare(self._writer.event(data, owner, now, by.actor)))
+        positions = []
+        for start in range(0, len(prepared), MAX_SOURCES):
+            receipts = self._writer.append_all(prepared[start : start + MAX_SOURCES])
+            positions += [receipt.position for receipt in receipts if receipt.position]
+        with suppress(NotYetFolded):
+            self._writer.settle_positions(positions_by_partition(positions))
+        return positions[-1]
