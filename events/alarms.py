@@ -82,6 +82,12 @@ KNOWN: Mapping[str, Known] = {
     "state_damaged": Known(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),
+    "token_unusable": Known(
+        "stopped",
+        "itself",
+        "The API's token is gone, or others could have read it, and nobody is answered: `engramlog token --rotate` makes a new"
+        " one.",
+    ),
     "job_refused": Known(
         "warning",
         "operator",

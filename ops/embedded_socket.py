@@ -15,6 +15,7 @@ from redis.retry import Retry
 
 from events.errors import EmbeddedRedisError
 
+FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100
 """Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
 
@@ -31,7 +32,12 @@ def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
 
 
 def answers(socket: Path, pid: int) -> bool:
-    """Whether the server with `pid` is really behind `socket`: server.json may be left over from a killed owner."""
+    """Whether the server with `pid` is really behind `socket`: server.json may be left over from a killed owner.
+
+    Nobody is asked where somebody else could have put the socket: a run-time folder that a killed owner left is free for all.
+    """
+    if not is_ours(socket.parent):
+        return False
     try:
         with connect(socket) as client:
             return bool(client.info("server")["process_id"] == pid)
@@ -54,6 +60,8 @@ def listens(socket: Path) -> bool:
 
 def shut_down(socket: Path, pid: int) -> None:
     """Ask the server behind `socket` to end if it is the one with `pid`; one that does not answer is left alone."""
+    if not is_ours(socket.parent):
+        return
     try:
         with connect(socket) as client:
             if client.info("server")["process_id"] == pid:
@@ -67,20 +75,23 @@ def socket_path(folder: Path) -> Path:
     long.
 
     The run-time folder lies in XDG_RUNTIME_DIR or the system's temporary folder and is named after the user and a hash
-    of the data folder's path, so no two folders share one. Raises EmbeddedRedisError when it exists and belongs to
-    somebody else.
+    of the data folder's path, so no two folders share one. Where somebody else made that one first, to listen there or to
+    keep us out, it is passed over for the next place, and at last for one of a name that nobody can foresee.
     """
     inside = folder / "redis.sock"
     if len(os.fsencode(inside)) <= LONGEST_SOCKET:
         return inside
     name = f"engramlog-{os.geteuid()}-{hashlib.blake2b(os.fsencode(folder), digest_size=8).hexdigest()}"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    bases = [*([runtime] if runtime else []), tempfile.gettempdir(), "/tmp"]  # noqa: S108 - the folder below is private
-    for base in map(Path, bases):
+    bases = [*([runtime] if runtime else []), tempfile.gettempdir(), FALLBACK]
+    usable = [base for base in map(Path, bases) if base.is_dir() and os.access(base, os.W_OK | os.X_OK)]
+    for base in usable:
         socket = base / name / "redis.sock"
-        if len(os.fsencode(socket)) <= LONGEST_SOCKET and base.is_dir() and os.access(base, os.W_OK | os.X_OK):
-            _make_private(socket.parent)
+        if len(os.fsencode(socket)) <= LONGEST_SOCKET and _made_private(socket.parent):
             return socket
+    for base in usable:
+        if len(os.fsencode(base / "engramlog-12345678" / "redis.sock")) <= LONGEST_SOCKET:
+            return Path(tempfile.mkdtemp(prefix="engramlog-", dir=base)) / "redis.sock"
     raise EmbeddedRedisError(
         f"no short folder for the socket of {folder}: set XDG_RUNTIME_DIR or TMPDIR to a folder of at most 50 bytes",
         folder=str(folder),
@@ -94,10 +105,19 @@ def remove_socket(folder: Path, socket: Path) -> None:
         socket.parent.rmdir()
 
 
-def _make_private(path: Path) -> None:
-    path.mkdir(mode=0o700, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise EmbeddedRedisError(
-            f"{path} is not a private folder of this user, so a socket there would not be safe; remove it and try again"
-        )
+def is_ours(folder: Path) -> bool:
+    """Whether this is a folder of this user, no link, into which nobody else can put anything."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _made_private(path: Path) -> bool:
+    """Make a folder of mode 0700; False where there is another thing, or somebody else's, or one that others can enter."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        return False
+    return is_ours(path) and not path.lstat().st_mode & 0o077

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+from events.alarms import Alarms
 from events.errors import EngramlogError
 from ops.private_folder import OTHERS, private_folder
 from ops.settings import Settings
@@ -129,6 +130,14 @@ class TokenFile:
         digest = self._digest()
         return digest is not None and compare_digest(_hashed(shown), digest)
 
+    def trouble(self) -> str | None:
+        """Why nobody is admitted now; None where the token can be used."""
+        try:
+            missing = read_token(self._folder) is None
+        except TokenFileUnusable as error:
+            return error.message
+        return f"the API's token {self._folder / NAME} is gone; {NEW_ONE}" if missing else None
+
     def _digest(self) -> bytes | None:
         try:
             at = os.lstat(self._folder / NAME)
@@ -146,6 +155,27 @@ class TokenFile:
         except TokenFileUnusable:
             return None
         return None if token is None else _hashed(token)
+
+
+class TokenWatch:
+    """Raises an alarm while nobody can be admitted, and clears it once somebody can."""
+
+    def __init__(self, admits: Callable[[str], bool], alarms: Alarms) -> None:
+        self._admits = admits if isinstance(admits, TokenFile) else None
+        self._alarms = alarms
+        self._told: str | None = ""
+        """What was told last; at first whatever an earlier process left."""
+
+    def tend(self) -> None:
+        """Look, and tell what has changed."""
+        trouble = None if self._admits is None else self._admits.trouble()
+        if trouble == self._told:
+            return
+        self._told = trouble
+        if trouble is None:
+            self._alarms.cleared("token_unusable")
+        else:
+            self._alarms.raised("token_unusable", "", trouble)
 
 
 def _hashed(token: str) -> bytes:

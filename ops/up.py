@@ -29,7 +29,7 @@ from ops.models import model_of
 from ops.settings import Settings
 from ops.standstill import Standstill
 from ops.store import OpenStore, open_the_store
-from ops.token import admits_of
+from ops.token import TokenWatch, admits_of
 from ops.wiring import CatchUp, assemble
 
 LOOK_SECONDS = 0.25
@@ -159,6 +159,7 @@ def _serve(
     server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms)
     keeper = HeadKeeper(store, settings)
     keeper.start()
+    watch = TokenWatch(admits, store.alarms)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
@@ -166,6 +167,7 @@ def _serve(
             workers.tend()
             jobs.tend()
             standstill.tend(monotonic())
+            watch.tend()
             died = store.embedded.died() if store.embedded else None
             if died:
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")

@@ -33,6 +33,11 @@ class ProblemShape(BaseModel):
 
 
 _PROBLEMS: dict[int, tuple[str, str, str]] = {
+    401: (
+        "No token was shown, or another than this service's.",
+        "Unauthorized",
+        "Authorization: got none; allowed: Bearer and the token of this service, which `engramlog token` prints",
+    ),
     404: ("There is no such owner, memory or route.", "NotFound", "owner alice has no memory tea (position 3:128)"),
     408: (
         "The body came too slowly; the same request can be sent again.",

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond what FastAPI finds: the shape of problems, and how large each body may be.
+"""What the OpenAPI document says beyond what FastAPI finds: the shape of problems, the token, and how large each body is.
 
 It is made by a thread when it is asked for first: a second of work, for which everybody would wait on the event loop.
 """
@@ -15,11 +15,19 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from api.http.answer import ProblemShape, problems
+from api.http.bearer import OPEN_PATHS
 from api.http.limits import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"
 OF_BODIES = (408, 413, 415)
 """What any body may be answered with."""
+
+
+_TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "The token that lies in the data folder, as `engramlog token` prints it, or `ENGRAMLOG_TOKEN`.",
+}
 
 
 def describe(app: FastAPI) -> None:
@@ -32,8 +40,14 @@ def describe(app: FastAPI) -> None:
         document = made()
         schema = ProblemShape.model_json_schema()
         document.setdefault("components", {}).setdefault("schemas", {})["ProblemShape"] = schema
+        document["components"]["securitySchemes"] = {"token": _TOKEN}
+        document["security"] = [{"token": []}]
         for path, methods in document["paths"].items():
             for operation in methods.values():
+                if path in OPEN_PATHS:
+                    operation["security"] = []
+                else:
+                    operation["responses"].setdefault("401", problems(401)[401])
                 if "requestBody" in operation:
                     _describe_body(path, operation)
         return document

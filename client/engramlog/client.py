@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -218,6 +219,8 @@ def _scope(scope: Scope | None, owner: str | None, retry: Retry) -> Scope:
 def _address(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise refused("url", url, f"the service's address, such as {URL}")
+    if "@" in urlsplit(url).netloc:
+        raise refused("url", "one with a user in it", f"the service's address alone, such as {URL}; token=... is apart")
     return url.rstrip("/")
 
 

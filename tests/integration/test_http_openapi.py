@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +20,7 @@ from pydantic import BaseModel
 import api.http.shapes as shapes
 from api.application import Application
 from api.http.app import TAGS, create_app
+from api.http.bearer import OPEN_PATHS
 from api.http.metrics import Metrics
 from tests.given_http import BASE
 
@@ -208,3 +212,27 @@ def test_the_page_for_people_lists_every_route_and_loads_nothing_from_elsewhere(
     assert [name for name in ROUTES if f"<code>{name.split(' ')[1]}</code>" not in page.text] == []
     assert "src=" not in page.text
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_every_route_says_whether_it_asks_for_the_token(document: Document) -> None:
+    scheme = document["components"]["securitySchemes"]["token"]
+    assert (scheme["type"], scheme["scheme"], document["security"]) == ("http", "bearer", [{"token": []}])
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            asks = operation.get("security", document["security"]) != []
+            assert (asks, "401" in operation["responses"]) == ((path not in OPEN_PATHS,) * 2), path
+
+
+def test_the_page_of_routes_shows_every_route_and_loads_nothing(client: TestClient, document: Document) -> None:
+    page = client.get("/docs")
+    assert [path for path in document["paths"] if f"<code>{path}</code>" not in page.text] == []
+    assert re.findall(r"<(?:script|img|link|iframe|form|base|object)\b", page.text) == []
+    assert [one for one in re.findall(r'(?:href|src)="([^"]*)"', page.text) if not one.startswith("/v1/")] == []
+    policy = dict(part.strip().partition(" ")[::2] for part in page.headers["content-security-policy"].split(";"))
+    assert {
+        name: policy[name] for name in ("default-src", "base-uri", "form-action", "frame-ancestors")
+    } == dict.fromkeys(("default-src", "base-uri", "form-action", "frame-ancestors"), "'none'")
+    assert policy["style-src"].startswith("'sha256-")
+    style = page.text.partition("<style>")[2].partition("</style>")[0]
+    assert policy["style-src"] == f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
+    assert page.headers["referrer-policy"] == "no-referrer"

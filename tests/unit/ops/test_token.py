@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from events.alarms import KNOWN
 from events.errors import BadSetting
 from ops.main import main
 from ops.private_folder import private_folder
 from ops.settings import Settings, load_settings
-from ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
+from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
 
 OWN = "0123456789abcdef0123456789abcdef"
 
@@ -107,6 +108,32 @@ def test_a_running_service_takes_a_new_token_at_once_and_admits_nobody_while_the
     assert not admits(second)
     third = make_token(folder)
     assert (admits(second), admits(third)) == (False, True)
+
+
+class Kept:
+    """Alarms that were raised and cleared, in order."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+
+    def raised(self, name: str, subject: str = "", text: str = "") -> None:
+        assert name in KNOWN
+        self.told.append((name, text))
+
+    def cleared(self, name: str, subject: str = "") -> None:
+        self.told.append((name, ""))
+
+
+def test_a_token_that_nobody_can_use_any_more_raises_an_alarm_until_there_is_one(folder: Path) -> None:
+    alarms = Kept()
+    watch = TokenWatch(TokenFile(folder), alarms)
+    told = []
+    for harm in (lambda: None, (folder / "token").unlink, lambda: None, lambda: rotate_token(folder)):
+        harm()
+        watch.tend()
+        told.append([text for _, text in alarms.told])
+    gone = f"the API's token {folder / 'token'} is gone; `engramlog token --rotate` makes a new one"
+    assert told == [[""], ["", gone], ["", gone], ["", gone, ""]]
 
 
 def test_what_admits_tells_nobody_the_token(folder: Path) -> None:
