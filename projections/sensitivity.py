@@ -49,17 +49,19 @@ RULES: tuple[Rule, ...] = (
 _DIGIT, _NUMBER, _SEVEN_DIGITS, _AT, _LONG, _ZH_DIGIT, _IS_A = (
     int(sign) for sign in (Sign.DIGIT, Sign.NUMBER, Sign.SEVEN_DIGITS, Sign.AT, Sign.LONG, Sign.ZH_DIGIT, Sign.IS_A)
 )
-_WITHOUT_DIGITS = ~int(Sign.LOGIN | Sign.PAY | Sign.BIRTH | Sign.WIRELESS)
+_WITHOUT_DIGITS = ~int(Sign.LOGIN | Sign.GIVEN | Sign.PAY | Sign.BIRTH | Sign.WIRELESS)
 """What these words go with has a digit."""
-_NUMBER_IN = re.compile(r"[0-9](?:[ ().-]{0,2}[0-9]){4}")
+_NUMBER_IN = re.compile(r"[0-9](?:[ ().-]{0,2}[A-Za-z]{0,3}[0-9]){3}")
 _CUES = {
     Sign.PASSWORD: (*sensitivity_passwords.WORDS, *map(word_of, sensitivity_said.PASSWORDS)),
-    Sign.LOGIN: map(word_of, sensitivity_said.GIVEN),
+    Sign.KEPT: map(word_of, (*sensitivity_said.WORDS_KEPT, *sensitivity_said.NAMED)),
+    Sign.LOGIN: map(word_of, (*sensitivity_said.LOGINS, *sensitivity_said.USERS)),
+    Sign.GIVEN: map(word_of, sensitivity_said.GIVEN),
     Sign.CODE: map(word_of, (*sensitivity_codes.CODES, *sensitivity_codes.PATTERNS)),
     Sign.PAPER: map(word_of, sensitivity_papers.SPELLED),
     Sign.KEY: map(word_of, sensitivity_keys.KEYS),
     Sign.SEED: map(word_of, sensitivity_wallets.SEEDS),
-    Sign.QUESTION: map(word_of, sensitivity_answers.QUESTIONS),
+    Sign.QUESTION: sensitivity_answers.WORDS,
     Sign.HEALTH: map(word_of, sensitivity_private.HEALTH),
     Sign.ORIENTATION: map(word_of, sensitivity_private.ORIENTATION),
     Sign.PAY: map(word_of, sensitivity_private.PAY),
@@ -89,6 +91,8 @@ _ZH_CUES = (
     *sensitivity_said_chinese.SECRECY,
     *sensitivity_said_chinese.CODES,
     *sensitivity_said.LOGINS,
+    *sensitivity_said.SERVICES,
+    *sensitivity_said.NETWORKS,
     *sensitivity_keys.KEYS,
     *sensitivity_wallets.SEEDS,
     *sensitivity_answers.QUESTIONS_ZH,
@@ -108,7 +112,7 @@ _ZH_EACH = tuple((int(sign), re.compile(words)) for sign, words in _ZH_WORDS.ite
 def detect_sensitivity(text: str) -> int:
     """The level of the text, 0 to 3: the highest among the rules that match it. Never raises, whatever the text.
 
-    Time grows in step with the length of the text: about 0.2 us a character of prose.
+    Time grows in step with the length of the text: about 0.2 us a character of long prose.
     """
     text = folded(text)
     signs = _signs(text)
@@ -142,7 +146,7 @@ def _signs(text: str) -> int:
     signs = 0
     if digits := len(data.translate(None, _NO_DIGITS)):
         signs = _DIGIT if plain else _DIGIT | _ZH_DIGIT
-        if digits >= 5 and _NUMBER_IN.search(text):
+        if digits >= 4 and _NUMBER_IN.search(text):
             signs |= _NUMBER
             if digits >= 7 and regions(text):
                 signs |= _SEVEN_DIGITS

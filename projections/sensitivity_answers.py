@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import pieces
+from projections.sensitivity_beside import Piece, pieces
 from projections.sensitivity_rule import Rule, Sign, either, listed
 
 QUESTIONS = listed("""
-    security question, security questions, security answer, security answers, security q, secret question
-    secret answer, recovery question, challenge question, verification question, maiden name
+    security question, security questions, security answer, security answers, security q, security qs, sec question
+    secret question, secret answer, secret q, recovery question, recovery answer, challenge question
+    verification question, reset question, maiden name
 """)
+ASKED = listed("""
+    first pet, first school, first car, favorite teacher, favourite teacher, childhood friend, childhood nickname
+    childhood street, street you grew up, city you were born, high school mascot
+""")
+"""What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
+
 QUESTIONS_ZH = listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题")
+WORDS = frozenset(
+    listed("""
+    security, secret, sec, recovery, challenge, verification, reset, maiden, pet, school, car, teacher, childhood
+    grew, born, mascot
+    """)
+)
+"""One of these stands in every English text that the rule here can match."""
 _ABOUT = either("""
     pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
     grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
@@ -27,29 +41,64 @@ _ANSWER = re.compile(
 _ABOUT_SAID = re.compile(
     _ABOUT + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
 )
+_TOLD_AT_ONCE = re.compile(r"\s?(?:is|was|:|=|->|\u2192)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}")
 _MAIDEN = re.compile(
-    r"(?:is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required|used)[a-z]{3,}"
+    r"(?:is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
+    r"|used)[a-z]{3,}"
 )
 _ANSWER_ZH = re.compile(
     r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
 )
+_ANSWERED_ZH = re.compile(r"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[\u4e00-\u9fff]{2,12}")
 _ASKED_ZH = re.compile("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
+
+
+_NO_ANSWER = either("""
+    is, was, what, who, where, how, why, i, we, do, did, can, and, or, the, a, just, asking, not, no, yes, mine
+    that, this, it
+""")
+_ANSWERED = re.compile(
+    r"[^?\n]{0,40}\?\s{0,2}(?:a[:=]\s?|answer[:=]?\s?|ans[:=]?\s?|it's |it is |-+>?\s?|\u2192\s?)?[\"']?"
+    rf"(?!{_NO_ANSWER})[a-z0-9]"
+)
+_OPENS = re.compile(
+    either(
+        "security, answer, answers, reset, verify, verification, recover, recovery, bank, account, hint, locked, portal"
+    )
+)
 
 
 def says_an_answer(text: str, lower: str) -> bool:
     """Whether the answer to a security question is told."""
-    for piece in pieces(text, lower, QUESTIONS, before=40, after=110):
-        if piece.word == "maiden name":
-            if _MAIDEN.match(piece.after.lstrip()):
-                return True
-        elif _ANSWER.search(piece.after) or _ABOUT_SAID.search(piece.after):
-            return True
-    for piece in pieces(text, lower, QUESTIONS_ZH, before=24, after=72):
-        told = piece.after.split("。")[0]
-        answers = () if told.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(told)
-        if any(not _ASKED_ZH.search(match["value"]) for match in answers):
-            return True
-    return False
+    return (
+        any(map(_answer_in, pieces(text, lower, QUESTIONS, before=40, after=110)))
+        or any(map(_answer_to, pieces(text, lower, ASKED, before=64)))
+        or any(map(_answer_in_chinese, pieces(text, lower, QUESTIONS_ZH, before=24, after=72)))
+    )
+
+
+def _answer_in(piece: Piece) -> bool:
+    if piece.word == "maiden name":
+        return _MAIDEN.match(piece.after.lstrip()) is not None
+    return any((_ANSWER.search(piece.after), _ABOUT_SAID.search(piece.after), _told_at_once(piece)))
+
+
+def _answer_to(piece: Piece) -> bool:
+    opens = _OPENS.search(piece.lower) is not None
+    return opens and any((_ANSWERED.match(piece.after), _TOLD_AT_ONCE.match(piece.after)))
+
+
+def _answer_in_chinese(piece: Piece) -> bool:
+    told = piece.after.split("。")[0]
+    if _ANSWERED_ZH.search(piece.lower):
+        return True
+    answers = () if told.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(told)
+    return any(not _ASKED_ZH.search(match["value"]) for match in answers)
+
+
+def _told_at_once(piece: Piece) -> bool:
+    """`first car for the security q: blue Corolla`."""
+    return re.search(_ABOUT, piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
 
 
 RULES = (Rule("security-answer", 3, Sign.QUESTION | Sign.ZH_SECRET, says_an_answer),)

@@ -12,17 +12,17 @@ _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host
 """Words that say by themselves that what follows is a secret code."""
 _NOUNS = frozenset(
     listed("""
-    code, codes, combo, combination, digits, cid, tan, 2fa, number on the back, four on the front, three on the back
-    four digits, three digits
+    code, codes, combo, combination, digits, cid, tan, 2fa, four on the front, three on the back, four digits
+    three digits
     """)
 )
 """Words for a code of any kind: something to get into must stand near."""
 _PADS = frozenset(listed("keypad, lockbox, lock box, keysafe, key safe, key box, padlock, deadbolt"))
 _PINS = frozenset(["pin", "pins"])
-_LOCKS = frozenset(listed("safe, lock, combo, combination, padlock, locker, vault, suitcase, code"))
+_LOCKS = frozenset(listed("safe, lock, combo, combination, padlock, locker, vault, suitcase, code, tumbler, dial"))
 CODES = (
     *sorted(_OWN | _NOUNS | _PADS | _PINS | _LOCKS),
-    *listed("voicemail, alarm, garage, gate, intercom, buzzer, door, unlock, unlocks"),
+    *listed("voicemail, alarm, garage, gate, intercom, buzzer, door, unlock, unlocks, lobby, entrance, elevator"),
 )
 PATTERNS = ("pattern",)
 
@@ -36,7 +36,8 @@ _ACCESS = re.compile(
     parental, screen ?time, pairing, bluetooth, whatsapp, telegram, signal, apple, car, trunk, glove ?box, upi
     elevator, lift, pool, mail ?box, mailroom, fob, vault, cash ?box, drawer, cupboard, closet, staff, office
     studio, warehouse, loading dock, stairwell, parking, carport, barn, trailer, van, truck, scooter, briefcase
-    smart ?lock, opens?, get in, gets you in, let yourself in
+    smart ?lock, opens?, get in, gets you in, let yourself in, panic, duress, conference, bridge, uber, lyft
+    doordash, airtag, bouncer, never share, don't share, expires
     """)
 )
 _OTHER_CODES = re.compile(
@@ -84,9 +85,12 @@ _TIMED = re.compile(
 )
 _CODE_SAID = re.compile(either("code, digits, keypad, combo, number is, pin"))
 _TURNS = re.compile(either("left, right, clockwise, (?:counter|anti)-?clockwise, turns?, twice, once, stop at, past"))
+_LETTERED_TURNS = re.compile(r"\b[lr]\s?\d{1,2}\b")
+_PRESSED = re.compile(either("press, punch, dial, enter, type, key in, hit, tap, push") + r"\s$")
 _TURNED = re.compile(r"(?<![\d:.])\d{1,2}(?![\d:.%])")
 _THREE = re.compile(r"(?<![\d/.:-])\d{1,2}(?:(?:\s?[-/,]\s?|\s|\s?then\s|\s?->\s?)\d{1,2}){2,4}(?![\d/.:])")
 _DRAWN = re.compile(r"(?<![\d/.-])\d(?:\s?(?:[-,>]|->|\u2192| to | then )\s?\d){3,8}(?![\d/.-])")
+_DRAWN_SPACED = re.compile(r"(?<![\d.])\d(?: \d){4,8}(?![\d.])")
 _DRAWN_ON = re.compile(either("android, unlock, phone, lock, swipe, dots?, tablet, screen"))
 
 
@@ -97,7 +101,10 @@ def says_a_code(text: str, lower: str) -> bool:
 
 def says_a_pattern(text: str, lower: str) -> bool:
     """Whether the dots of a phone's unlock pattern are told."""
-    return any(_DRAWN.search(near.lower) and _DRAWN_ON.search(near.lower) for near in pieces(text, lower, PATTERNS))
+    return any(
+        _DRAWN_ON.search(near.lower) and (_DRAWN.search(near.lower) or _DRAWN_SPACED.search(near.after))
+        for near in pieces(text, lower, PATTERNS)
+    )
 
 
 def _code_in(piece: Piece) -> bool:
@@ -128,6 +135,8 @@ def _turned(piece: Piece) -> bool:
     after = piece.after
     if len(_TURNS.findall(after)) >= 2 and len(_TURNED.findall(after)) >= 2:
         return True
+    if len(_LETTERED_TURNS.findall(after)) >= 3:
+        return True
     named = "combo" in piece.word or "combination" in piece.word or re.search("combo|combination", piece.before)
     return bool(named and _THREE.search(after) and _TOLD.search(after))
 
@@ -143,13 +152,15 @@ def _announced(piece: Piece, gap: str, value: str) -> bool:
         return (len(gap) <= 24 or told) and _ACCESS.search(piece.lower) is not None
     padded = piece.word in _PADS and (told or len(gap) <= 20)
     shortly = len(value) >= 4 and _TOLD_SHORTLY.fullmatch(gap) is not None
-    return padded or shortly or value[-1] in "#*" or _CODE_SAID.search(gap) is not None
+    return (
+        padded or shortly or value[-1] in "#*" or _CODE_SAID.search(gap) is not None or _PRESSED.search(gap) is not None
+    )
 
 
 def _announced_pin(piece: Piece, gap: str, value: str, told: bool) -> bool:
     if _OTHER_PINS.search(piece.lower):
         return False
-    if len(gap) <= 24 and _ACCESS.search(piece.lower):
+    if value[-1] in "#*" or (len(gap) <= 24 and _ACCESS.search(piece.lower)):
         return True
     owned = _OWNED.search(piece.before) is not None or ":" in gap or "is" in gap.split()
     return len(value) >= 4 and owned and (told or not gap.strip())

@@ -60,8 +60,6 @@ _FOLDS = _Folds()
 def folded(text: str) -> str:
     """The text as the rules read it; at most 18 times as long (one Arabic ligature), mostly no longer than it was."""
     if text.isascii():
-        if text.isprintable():
-            return text
         data = text.encode()
         kept = data.translate(None, _CONTROLS)
         return text if len(kept) == len(data) else kept.decode()

@@ -12,15 +12,16 @@ KEYS = listed("""
     key, keys, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
     clientsecret, accesstoken, client_secret, secret_key, access_key, api_key, private_key, bearer, webhook
     recovery, backup, licence, license, activation, signing, wallet, filevault, bitlocker, serial, rescue, scratch
-    emergency codes, 2fa, totp, authenticator, credential, decrypt, app password, app pw, mnemonic, seed, priv
-    keystore, metamask, pk, 密钥, 秘钥, 私钥, 令牌, 授权码, 激活码, 恢复码, 备用码, 救援码, 备份码, 加签, 序列号
-    注册码, 许可证, 凭证, 恢复密钥, 应用密码, 专用密码, 独立密码, 应用专用, 客户端密码, 签名, 钱包
+    emergency codes, 2fa, totp, authenticator, credential, decrypt, app password, app pw, mnemonic, seed, privkey
+    seckey, wif, authtoken, bottoken, apitoken, priv, keystore, metamask, pk, 密钥, 秘钥, 私钥, 令牌, 授权码, 激活码
+    恢复码, 备用码, 救援码, 备份码, 加签, 序列号, 注册码, 许可证, 凭证, 恢复密钥, 应用密码, 专用密码, 独立密码
+    应用专用, 客户端密码, 签名, 钱包
 """)
 """Words for a key, a token, a secret or a code of recovery."""
 _FIRM = re.compile(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
     r"|session|refresh|webhook|wallet|seed|account|app pass|token|totp|2fa|serial|host key|master|root|deploy|ssh|gpg|pgp|windows"
-    r"|office|steam|game|cd key|priv\b|pk\b|metamask|keystore"
+    r"|office|steam|game|cd key|priv|pk\b|seckey|\bwif\b|metamask|keystore"
     r"|[密秘私]钥|令牌|授权码|激活码|恢复码|备用码|救援码|备份码|加签|序列号|注册码|凭证|钱包"
 )
 """What makes a random value beside it a secret; `key` alone is said of much else."""
@@ -30,6 +31,8 @@ _NO_KEY = re.compile(
     r"|公钥|地址|哈希|摘要|校验和|镜像|提交|指纹|交易|订单|单号)"
     r"[\"']?\s{0,2}(?:id|hash|is|:|=)?\s{0,2}[\"']?(?:sha256:|0x)?$"
 )
+_DIGIT = re.compile("[0-9]")
+_TELLING = re.compile("[0-9]|[Ww][Ii][Ff][Ii]:")
 _TOKEN = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{8,512}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{32,128}", re.IGNORECASE)
@@ -58,6 +61,7 @@ _ISSUED = re.compile(
     r"|(?=[A-Z-]*[0-9])(?:[A-Z0-9]{5}-){4}[A-Z0-9]{5}(?![A-Za-z0-9-])"  # a product key
     r"|AGE-SECRET-KEY-1[0-9A-Z]{20,}"
     r"|(?:[0-9]{6}-){7}[0-9]{6}(?![0-9-])"  # BitLocker
+    r"|sk\.eyJ[A-Za-z0-9_-]{20,512}"  # Mapbox
     r"|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}(?![0-9A-Za-z])|[xyz]prv[1-9A-HJ-NP-Za-km-z]{107,108}"  # wallets
     r"|(?:dckr_pat|glsa|lin_api|sq0(?:atp|csp)|figd|nfp|vercel|rk_live|pat_live|tok_live|dapi|phc|secret|ntn|xai|gsk|r8|pplx"
     r"|tvly|fc|EAAC|shpss|PMAK|rnd|ATATT3)[_-](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,512}"
@@ -77,7 +81,7 @@ _ADDRESSED = re.compile(
 
 def holds_issued_key(text: str, _lower: str) -> bool:
     """Whether the text holds what only an issuer makes: a bot's token, a webhook's address, a wallet's key."""
-    runs = " ".join(run for run in text.split() if len(run) >= LONG)
+    runs = " ".join(run for run in text.split() if len(run) >= LONG and _TELLING.search(run))
     return _ISSUED.search(runs) is not None or _ADDRESSED.search(runs.lower()) is not None
 
 
@@ -105,19 +109,23 @@ def _key_in(piece: Piece) -> bool:
 def _is_key(piece: Piece, token: re.Match[str], firm: bool) -> bool:
     """Whether a token after the word, or just before a firm one, is random as a key is and not called something else."""
     start, end = token.span()
+    if end - start < 20 and not _DIGIT.search(token[0]):  # most words of most texts
+        return False
     if end <= piece.at and (end < piece.at - 24 or not firm):
         return False
     if (piece.at <= start and end <= piece.end) or token[0].startswith("AAAA"):  # the word itself; a public key of SSH
         return False
-    return _random(bare(token[0]), firm) and not _NO_KEY.search(piece.lower, max(0, start - 32), start)
+    return _random(bare(token[0]), firm=firm, beside=0 <= start - piece.end <= 4) and not _NO_KEY.search(
+        piece.lower, max(0, start - 32), start
+    )
 
 
-def _random(value: str, firm: bool) -> bool:
+def _random(value: str, *, firm: bool, beside: bool) -> bool:
     value = value.partition("=")[2] if re.match(r"\w+=.", value) else value
     if _UUID.fullmatch(value):
         return firm
     if _HEX.fullmatch(value):
-        return firm and any(map(str.isdigit, value))
+        return (firm or beside) and any(map(str.isdigit, value))
     return random_key(value) and (firm or len(value) >= 20)
 
 

@@ -22,7 +22,8 @@ SURE = listed("""
     identity card, card number, card no, clabe, voter id, known traveler, global entry, ktn, insurance number
     member id, resident permit, residence permit, brp, codice fiscale, steuer-id, steuernummer, personnummer
     bank account, checking account, savings account, checking, mastercard, visa card, amex, debit card, credit card
-    military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, ppsn, dni, bvn
+    military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, pps, ppsn, sa id, dni
+    bvn
 """)
 WEAK = listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire")
 """Words that say it of a long number just beside them."""
@@ -31,7 +32,7 @@ SPELLED = listed(
 )
 """What numbers that are told word by word are said of."""
 _NUMBER = re.compile(
-    r"(?<![\w$\u00a3\u20ac@/.-])(?P<value>[a-z]{0,6}\d[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
+    r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
     r"(?![\w%@]|[-/.:]\d|,\d{3})(?! ?"
     + either(
         "years, days, months, hours, minutes, am, pm, people, users, dollars, usd, euros, characters, digits, miles, points, km"
@@ -69,6 +70,7 @@ _OF_ELSE_ZH = re.compile("电话|手机号|客服|热线|订单|余额|额度|�
 
 _SURE_BEFORE, _WEAK_BEFORE = re.compile(either(", ".join(SURE))), re.compile(either(", ".join(WEAK)) + r"[^\n]{0,10}$")
 _SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|".join(WEAK_ZH))
+_ID_BEFORE = re.compile(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
 
@@ -76,12 +78,22 @@ FAR, FAR_ZH = 72, 26
 def says_a_paper(_text: str, lower: str) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
     return any(
-        5 <= (digits := _digits(match["value"])) <= 20
+        least <= (digits := _digits(match["value"])) <= 20
+        and _begins(lower, match.start())
         and not _NO_NUMBER.match(match["value"])
         and _called(lower[max(0, match.start() - FAR) : match.start()], digits)
-        for shape in (_NUMBER, _BY_LETTERS)
+        for shape, least in ((_NUMBER, 5), (_BY_LETTERS, 4))
         for match in shape.finditer(lower)
     )
+
+
+def _begins(lower: str, at: int) -> bool:
+    """Whether a number begins here, with up to six letters of its own before its first digit."""
+    first = at
+    while first and at - first < 6 and "a" <= lower[first - 1] <= "z":
+        first -= 1
+    before = lower[first - 1 : first]
+    return not (before.isalnum() and before.isascii()) and before not in tuple("_$\u00a3\u20ac@/.-")
 
 
 def _called(before: str, digits: int) -> bool:
@@ -89,6 +101,8 @@ def _called(before: str, digits: int) -> bool:
     line = before.rstrip().rpartition("\n")[2]
     if _OF_ELSE.search(before):
         return False
+    if digits >= 9 and _ID_BEFORE.search(line):
+        return True
     return _SURE_BEFORE.search(line) is not None or (digits >= 7 and _WEAK_BEFORE.search(line) is not None)
 
 

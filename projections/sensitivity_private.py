@@ -85,8 +85,8 @@ _ORIENTED = re.compile(
 PAY = frozenset(
     listed("""
     salary, salaries, wage, wages, paycheck, take-home, take home, base pay, gross pay, net pay, income, comp
-    compensation, my pay, hourly rate, bonus, make, makes, making, earn, earns, earning, paid, bring home
-    brings home
+    compensation, my pay, hourly rate, bonus, i make, he makes, she makes, we make, they make, earn, earns, earning
+    paid, bring home, brings home
     """)
 )
 _PAID = re.compile(

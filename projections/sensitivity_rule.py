@@ -41,11 +41,13 @@ class Sign(IntFlag):
     BIRTH = 1 << 20
     WIRELESS = 1 << 21
     NUMBER = 1 << 22
-    """A number of at least five digits, with what may stand between them."""
-    ZH_SECRET = 1 << 23
-    ZH_PLACE = 1 << 24
-    ZH_BACKGROUND = 1 << 25
-    ZH_PRIVATE = 1 << 26
+    """A number of at least four digits, with what may stand between them."""
+    KEPT = 1 << 23
+    GIVEN = 1 << 24
+    ZH_SECRET = 1 << 25
+    ZH_PLACE = 1 << 26
+    ZH_BACKGROUND = 1 << 27
+    ZH_PRIVATE = 1 << 28
 
 
 LONG = 17
@@ -77,8 +79,8 @@ def found_in_lower(*patterns: re.Pattern[str]) -> Callable[[str, str], bool]:
 
 
 def word_of(cue: str) -> str:
-    """The Latin word of a cue by which texts are looked through: its longest, the last of equals; empty where it has none."""
-    return max(reversed(re.findall("[a-z]+", cue)), key=len, default="")
+    """The Latin word of a cue by which texts are looked through: its longest, the first of equals; empty where it has none."""
+    return max(re.findall("[a-z]+", cue), key=len, default="")
 
 
 def listed(text: str) -> tuple[str, ...]:

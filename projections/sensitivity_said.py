@@ -10,22 +10,30 @@ import re
 
 from projections.sensitivity_beside import Piece, pieces
 from projections.sensitivity_rule import Rule, Sign, either, listed
-from projections.sensitivity_values import DICTATED, SPOKEN, TOKEN, random_letters, strength, strength_told
+from projections.sensitivity_values import DICTATED, SPOKEN, STAND_IN, TOKEN, random_letters, strength, strength_told
 
 PASSWORDS = listed("""
     password, password's, passwords, passwd, passwrd, pasword, passcode, pass code, passphrase, passkey, pass, psw
     pswd, pwd, pw, pword, p/w, psk, creds, credentials, mima, pgpassword, requirepass, masterauth, sshpass, dbpass
-    keypass, storepass, secret word, memorable word, safe word, codeword
+    keypass, storepass, passnumber, pass number, dbpassword, userpassword, rootpassword, mypassword, passwort
+    contraseña, wpa_passphrase
 """)
+WORDS_KEPT = listed("""
+    memorable word, memorable name, memorable place, security word, codeword, pickup word, pickup code word
+    passphrase, master password, master passphrase, psk, requirepass, masterauth, wpa_passphrase
+""")
+"""Words whose value may be any word: a bank's, a nursery's, a network's."""
 LOGINS = listed("login, logins, user, username, usr, account, acct, creds, credentials, admin, 账号, 账户, 用户名")
 USERS = listed("admin, administrator, root, sa, pi, user, guest, ubuntu, postgres, sysadmin, deploy")
 COMMANDS = listed("""
     mysql, mysqldump, mongo, mongosh, psql, sshpass, mariadb, redis-cli, curl, wget, docker login, smbclient, sqlcmd
 """)
-OVERALL = listed(
-    "for everything, on everything, with everything, everywhere, for all of them, for every, on every, for most sites"
-)
-GIVEN = (*LOGINS, *USERS, *COMMANDS, *OVERALL)
+OVERALL = listed("for everything, on everything, with everything, everywhere, for all of them, for most sites")
+SERVICES = listed("""
+    apple id, icloud, gmail, steam, netflix, spotify, hulu, paypal, facebook, instagram, outlook, 淘宝, 微博, 抖音
+    支付宝, 京东, 爱奇艺, 优酷, 苹果账号
+""")
+GIVEN = (*SERVICES, *COMMANDS, *OVERALL)
 """Words where a password may be given without being named."""
 WIRELESS = frozenset(listed("wifi, wi, network, ssid, hotspot, router, wpa, modem"))
 _WIRELESS = re.compile(either("wi-?fi, network, ssid, hotspot, router, wpa2?, modem"))
@@ -47,7 +55,8 @@ _DIGITS_SAID = re.compile(
     r"(?![\w%]|[-.,:/]\d| ?(?:characters|chars|digits|times|bits|words|users|people|days|years|months|of|or|and)\b)"
 )
 _PHRASE = re.compile(
-    r"[^.:=\u2192\n]{0,40}?(?:\bis|\bwas|:|=|->|\u2192)\s{0,2}[\"']?(?P<value>[a-z]{2,12}(?:[ -][a-z]{2,12}){3,7})[\"']?"
+    r"[^.:=\u2192\n]{0,40}?(?:\bis|\bwas|:|=|->"
+    r"|\u2192)\s{0,2}[\"']?(?P<value>[a-z]{2,12}(?:[ -][a-z]{2,12}){3,7})[\"']?"
     r"(?=\s*(?:$|[.,;!)\n(]|\band\b))"
 )
 _QUOTED_PHRASE = re.compile(r"\s?[=:]\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
@@ -73,10 +82,49 @@ def says_a_password(text: str, lower: str) -> bool:
     return any(_password_in(piece) for piece in pieces(text, lower, PASSWORDS))
 
 
+NETWORKS = listed("wifi, wi-fi, ssid, hotspot, 热点, 无线")
+_BESIDE_NAME = re.compile(r"\s?(?:is|:|=|叫|名)?\s?[^\n/|:]{1,24}?\s?[/|]\s?(?P<value>[!-~]{5,64})")
+NAMED = listed("password, passcode, passphrase, pw, pwd")
+_KEPT = re.compile(
+    r"(?:\s(?:for|with|at|of|on)\s[^.,:=\n]{1,28}?)?\s?(?:is|was|:|=|->|\u2192|changed to|now)\s?(?:now\s"
+    r"|still\s)?[\"']?"
+    r"(?!(?:a|an|the|not|no|any|what|your|my|required|optional|secret|too|very|easy|hard|long|short|weak|strong|just"
+    r"|something|wrong|never|always|in|to|one)\b)"
+    r"(?P<value>[a-z][a-z'-]{3,24}(?: [a-z'-]{2,16}){0,3})[\"']?\s{0,2}(?:$|[.,;!)\n]|and\b|but\b|key_mgmt|so\b|if\b)"
+)
+_NAMED_FOR = re.compile(
+    r"\s(?:on|for|to|of)\s(?:the |my |our )?[^.,:=\n]{2,28}?\s(?:is|was"
+    r"|=)\s[\"']?(?P<value>[a-z]{5,20})[\"']?\s{0,2}(?:$|[.,;!\n])"
+)
+_SAYS_NOTHING = re.compile(
+    r".*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary|al|ent|ant|ic|er|est)$|(?:wrong|right|simple|short|strong|secure"
+    r"|unsafe|correct|needed|unknown|there|ready"
+    r"|broken|empty|blank|public|private|default|random|unique|missing|weird|funny|online|below|above|inside|written)$"
+)
+
+
+def says_a_kept_word(text: str, lower: str) -> bool:
+    """Whether a word or a phrase without digits is told as a bank's memorable word, a network's or a master password."""
+    for piece in pieces(text, lower, WORDS_KEPT):
+        if (
+            (kept := _KEPT.match(piece.after))
+            and not _RULES_SAID.search(piece.after)
+            and not STAND_IN.search(kept["value"])
+        ):
+            return True
+    for piece in pieces(text, lower, NAMED):
+        if (named := _NAMED_FOR.match(piece.after)) and not _SAYS_NOTHING.match(named["value"]):
+            return True
+    return False
+
+
 def says_a_wireless_key(text: str, lower: str) -> bool:
     """Whether what looks like a password is called the key of a network."""
     return any(
         _WIRELESS.search(piece.lower) and _mixed_after(piece, plain=True) for piece in pieces(text, lower, ("key",))
+    ) or any(
+        (beside := _BESIDE_NAME.match(piece.text, piece.end)) and _word_with_digits(beside["value"])
+        for piece in pieces(text, lower, NETWORKS)
     )
 
 
@@ -138,7 +186,8 @@ def holds_a_password(text: str, _lower: str) -> bool:
 
 
 _CREDENTIALS = re.compile(
-    r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s|->)\s{0,2}"
+    r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s"
+    r"|->)\s{0,2}"
     r"(?:(?:the )?p\w{0,9}[: ]{1,2}(?:is )?)?(?P<value>[!-~]{5,64})"
 )
 _AFTER_USER = re.compile(r"\s?[/|:]\s?(?P<value>[!-~]{5,64})")
@@ -148,20 +197,53 @@ _OPTION = re.compile(
 _LAST = re.compile(r"(?P<value>[!-~]{5,64})\s?$")
 
 
+_OF_SERVICE = re.compile(r"[^\n]{0,16}?(?:是|\bis|:|=)\s?(?P<value>[!-~]{8,64})")
+_AFTER_ADDRESS = re.compile(
+    r"(?:@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}|(?<!\d)1[3-9]\d{9})(?P<between>\s?[/|,;:]\s?|\s{1,3})"
+    r"(?:(?:pw|pwd|pass\w{0,6}|密码)\s?[:是]?\s?)?(?P<value>[!-~]{5,64})"
+)
+
+
+def holds_an_address_and_a_password(text: str, _lower: str) -> bool:
+    """Whether a password follows an e-mail address or a telephone number as one: `ada@example.org / Bridge_2`."""
+    return any(
+        strength(pair["value"]) >= (1 if pair["between"].strip() in ("/", "|") else 2)
+        and any(map(str.isdigit, pair["value"]))
+        for pair in _AFTER_ADDRESS.finditer(text)
+    )
+
+
 def says_a_login(text: str, lower: str) -> bool:
-    """Whether a password stands where one is given: after a user's name, as a command's option, as used for everything."""
-    for words, shape in ((USERS, _AFTER_USER), (COMMANDS, _OPTION)):
-        for piece in pieces(text, lower, words):
-            if (given := shape.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
-                return True
-    for piece in pieces(text, lower, OVERALL):
-        if (given := _LAST.search(piece.text[: piece.at])) and _word_with_digits(given["value"]):
+    """Whether a password follows a user's name: `login: ada / tr0ub4dor`, `admin:tr0ub4dor`."""
+    for piece in pieces(text, lower, USERS):
+        if (given := _AFTER_USER.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
             return True
     return any(map(_credentials_in, pieces(text, lower, LOGINS)))
 
 
+def gives_a_password(text: str, lower: str) -> bool:
+    """Whether a password stands where one is given: as a command's option, for a service, as used for everything."""
+    for piece in pieces(text, lower, COMMANDS) if " -" in text else ():
+        if (given := _OPTION.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
+            return True
+    for piece in pieces(text, lower, OVERALL):
+        if (given := _LAST.search(piece.text[: piece.at])) and _word_with_digits(given["value"]):
+            return True
+    return any(map(_of_service, pieces(text, lower, SERVICES)))
+
+
 def _word_with_digits(value: str) -> bool:
     return strength(value) > 0 and any(map(str.isdigit, value))
+
+
+def _of_service(piece: Piece) -> bool:
+    """Whether what is told of a service is mixed as no name of a user is: capitals, small letters, digits and a sign."""
+    told = _OF_SERVICE.match(piece.text, piece.end)
+    value = told["value"] if told else ""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    return (
+        all(any(map(kind, value)) for kind in kinds) and re.search("[_.-]", value) is not None and strength(value) >= 2
+    )
 
 
 def _credentials_in(piece: Piece) -> bool:
@@ -175,6 +257,9 @@ def _credentials_in(piece: Piece) -> bool:
 RULES = (
     Rule("password", 3, Sign.PASSWORD, says_a_password),
     Rule("password", 3, Sign.DIGIT | Sign.LOGIN, holds_a_password),
-    Rule("password", 3, Sign.WIRELESS, says_a_wireless_key),
+    Rule("password", 3, Sign.KEPT, says_a_kept_word),
+    Rule("password", 3, Sign.WIRELESS | Sign.ZH_SECRET, says_a_wireless_key),
+    Rule("login", 3, Sign.AT | Sign.ZH_DIGIT, holds_an_address_and_a_password),
     Rule("login", 3, Sign.LOGIN | Sign.ZH_SECRET, says_a_login),
+    Rule("login", 3, Sign.GIVEN | Sign.ZH_SECRET, gives_a_password),
 )

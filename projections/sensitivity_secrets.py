@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     r"|ya29\.|SG\.|shpat_|dop_v1_|whsec_)"
     r"(?P<value>[A-Za-z0-9_.-]{16,256})"
 )
+_DIGIT = re.compile("[0-9]")
 _CLOUD_KEY = re.compile(r"(?:A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|LTAI[A-Za-z0-9]{16,24})(?![A-Za-z0-9])")
 # In lower case from here on.
 _ASSIGNED_KEY = re.compile(
@@ -91,7 +92,7 @@ _PASSPORT = re.compile(
 
 def holds_issued_token(text: str, _lower: str) -> bool:
     """Whether the text holds a key by its issuer's prefix."""
-    text = " ".join(run for run in text.split() if len(run) >= LONG)
+    text = " ".join(run for run in text.split() if len(run) >= LONG and _DIGIT.search(run))
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
@@ -158,6 +159,14 @@ def _looks_random(value: str) -> bool:
     return False
 
 
+ACCOUNTS = listed("account, acct, a/c, card")
+
+
+def says_an_account(text: str, lower: str) -> bool:
+    """Whether the number of a bank account or a card follows the word for it."""
+    return any(_ACCOUNT.search(piece.lower) for piece in pieces(text, lower, ACCOUNTS, before=10))
+
+
 RULES = (
     Rule("private-key", 3, Sign.LONG, found_in_text(_PRIVATE_KEY)),
     Rule("api-key", 3, Sign.LONG, holds_issued_token),
@@ -168,7 +177,7 @@ RULES = (
     Rule("pin-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_CODE)),
     Rule("card-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_card_number(text)),
     Rule("iban", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_iban(text)),
-    Rule("account-number", 3, Sign.NUMBER, found_in_lower(_ACCOUNT)),
+    Rule("account-number", 3, Sign.NUMBER, says_an_account),
     Rule("account-number-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_ACCOUNT)),
     Rule("identity-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_chinese_id(text)),
     Rule("identity-number", 3, Sign.NUMBER, found_in_lower(_SSN, _PASSPORT)),
