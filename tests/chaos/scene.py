@@ -118,7 +118,7 @@ class Up(Actor):
             assert self.code is None, self.told()
             return bool(self.facts("ready"))
 
-        wait_until(ready, "up is ready", 60.0)
+        wait_until(ready, "up is ready")
 
     @property
     def redis_pid(self) -> int:

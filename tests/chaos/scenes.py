@@ -14,6 +14,7 @@ from events.redis_wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
+from tests.chaos.scenes_proof import a_tampered_number
 from tests.chaos.scenes_room import a_full_disk, full_memory_with_lag
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
@@ -128,6 +129,13 @@ SCENES = (
         "`partition_gap`, `stopped`",
         "the other partitions go on; nothing is folded over it; brought back, all is folded and the alarm ends",
         a_gap,
+    ),
+    Scene(
+        "a tampered number",
+        "a stored `new_weight` is set to 0.0111",
+        "`verify` ends with 1 and names the owner and the partition",
+        "traffic goes on; after `rebuild` of the partition `verify` ends with 0",
+        a_tampered_number,
     ),
     Scene(
         "a clock set back",
