@@ -16,8 +16,8 @@ from events.redis_wire import Wire
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.redis_store import read_checkpoint, take_lease
 from projections.redis_view import RedisViews
+from tests.given_alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until
-from tests.integration.test_alarms import Kept
 from tests.servers import RedisServer
 
 BROKEN, SOUND = "alice", "carol"
@@ -87,7 +87,7 @@ def test_a_log_that_is_not_whole_stops_its_partition_and_no_other_until_it_is_me
         wait_until(store.folded)
         store.stop_worker("before")
         store.append(*(store.created(BROKEN, f"m{n}") for n in range(FOLDED, APPENDED)))
-        whole, alarms = _entries(store), Kept()
+        whole, alarms = _entries(store), KeptAlarms()
         _lay(store, DAMAGES[damage](whole))
         store.start_worker("after", alarms=alarms, standing_seconds=0.05)
         subject = f"partition {partition_of(BROKEN, 2)}"
@@ -107,7 +107,7 @@ def test_a_log_that_is_not_whole_stops_its_partition_and_no_other_until_it_is_me
 
 def test_entries_that_vanish_behind_a_running_worker_alarm_without_anybody_appending(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
-        alarms = Kept()
+        alarms = KeptAlarms()
         store.start_worker("w1", alarms=alarms, standing_seconds=0.05)
         store.append(*(store.created(BROKEN, f"m{n}") for n in range(3)))
         wait_until(store.folded)
@@ -160,7 +160,7 @@ def test_verify_rebuild_and_as_of_reads_say_that_entries_are_missing(redis_serve
 
 def test_a_foreign_entry_beyond_the_head_is_taken_away_as_the_runbook_says(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
-        alarms = Kept()
+        alarms = KeptAlarms()
         store.start_worker("w1", alarms=alarms, standing_seconds=0.05)
         store.append(store.created(BROKEN, "m0"))
         wait_until(store.folded)
