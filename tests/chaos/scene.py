@@ -83,12 +83,17 @@ def on_a_redis(folder: Path, seed: int) -> Iterator[tuple[Ground, Traffic]]:
 
 
 class Up(Actor):
-    """`engramlog up` on a data folder, with the private Redis and the worker that it starts."""
+    """`engramlog up` on a data folder, with its worker, and with a private Redis unless told of another."""
 
-    def __init__(self, data: Path, log: Path) -> None:
+    def __init__(self, data: Path, log: Path, redis_url: str = "") -> None:
         self.data = data
         # No jobs: they tell events of their own, which are in nobody's ledger.
-        self._environment = {"ENGRAMLOG_DATA": str(data), "ENGRAMLOG_REDIS_URL": "", "ENGRAMLOG_JOB_WORKERS": "0"}
+        self._environment = {
+            "ENGRAMLOG_DATA": str(data),
+            "ENGRAMLOG_REDIS_URL": redis_url,
+            "ENGRAMLOG_JOB_WORKERS": "0",
+            "ENGRAMLOG_HEAD_SECONDS": "1",
+        }
         self.log = log
         self.fate, self.killed = "", False
         self._start = log.stat().st_size if log.exists() else 0

@@ -16,6 +16,7 @@ from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
 from tests.chaos.scenes_proof import a_tampered_number
 from tests.chaos.scenes_room import a_full_disk, full_memory_with_lag
+from tests.chaos.scenes_torn import a_torn_tail
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
 
@@ -136,6 +137,13 @@ SCENES = (
         "`verify` ends with 1 and names the owner and the partition",
         "traffic goes on; after `rebuild` of the partition `verify` ends with 0",
         a_tampered_number,
+    ),
+    Scene(
+        "a torn tail",
+        "Redis comes back with the end of its append-only file gone, and another history is appended, longer than the one lost",
+        "`log_changed` for each partition, `stopped`, also once the log is longer than it was",
+        "`rebuild` refuses until the change is accepted with a reason; then the alarms end, and what is sent again is there once",
+        a_torn_tail,
     ),
     Scene(
         "a clock set back",
