@@ -95,14 +95,20 @@ def mcp_(
     over_stdio(settings, owner, teller())
 
 
-@app.command(epilog='Example: `curl -H "Authorization: Bearer $(engramlog token)" http://127.0.0.1:8733/v1/status`')
+@app.command(epilog="Example: `curl -H @<(engramlog token --header) http://127.0.0.1:8733/v1/status`")
 def token(
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Make a new one; the old one is refused at once, by running services too.")
     ] = False,
+    header: Annotated[
+        bool, typer.Option("--header", help="As the whole header, for `curl -H @<(engramlog token --header)`.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`."""
+    """Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.
+
+    What stands on a command line every user of the machine can read (`ps`): give it to curl as a file, as in the example.
+    """
     settings = load_settings()
     if rotate and settings.token is not None:
         raise BadSetting(
@@ -113,7 +119,7 @@ def token(
     if json:
         print_json({"token": told})
     else:
-        typer.echo(told)
+        typer.echo(f"Authorization: Bearer {told}" if header else told)
 
 
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     r"(?P<value>[A-Za-z0-9_.-]{16,256})"
 )
 _DIGIT = re.compile("[0-9]")
-_CLOUD_KEY = re.compile(r"(?:A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|LTAI[A-Za-z0-9]{16,24})(?![A-Za-z0-9])")
+_CLOUD_KEY = re.compile(r"(?:A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|LTAI[A-Za-z0-9]{16,24}|egt1_[\w-]{43})(?![A-Za-z0-9])")
 # In lower case from here on.
 _ASSIGNED_KEY = re.compile(
     r"(?:key|token|secret|bearer|backup[ _-]codes?|recovery[ _-]codes?|密钥|秘钥|私钥|令牌|授权码|激活码|恢复码)"

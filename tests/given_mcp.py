@@ -100,11 +100,11 @@ def stdio(
 
 
 @contextmanager
-def over_http(folder: Path, *arguments: str) -> Iterator[Callable[[str], str]]:
-    """A server process on a free port; gives the URL of an owner."""
+def over_http(folder: Path, *arguments: str, token: str = TOKEN) -> Iterator[Callable[[str], str]]:
+    """A server process on a free port; gives the URL of an owner. Without a `token` that of the folder is asked for."""
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--http", "--port", "0", "--json", *arguments],
-        env=environment(folder),
+        env=environment(folder, ENGRAMLOG_TOKEN=token),
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

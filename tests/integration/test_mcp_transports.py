@@ -86,6 +86,23 @@ def test_every_tool_works_over_http_and_owners_by_their_urls_are_isolated(tmp_pa
         assert listed(tmp_path / "store", "林/alice") == written
 
 
+def test_a_client_of_the_printed_configuration_is_answered_over_http_and_one_that_shows_no_token_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    folder = tmp_path / "store"
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(folder))
+    monkeypatch.delenv("ENGRAMLOG_TOKEN", raising=False)
+    with over_http(folder, token="") as url:
+        port = url("").split(":")[2].partition("/")[0]
+        assert main(["mcp", "--http", "--config", "--owner", "alice", "--port", port]) == 0
+        entry = json.loads(capsys.readouterr().out)["mcpServers"]["memory"]
+        for headers, status in ((entry["headers"], True), ({}, False), (SHOWN, False)):
+            answer = httpx2.post(entry["url"], json=asked, headers=headers | {"accept": "application/json"})
+            assert (answer.status_code != 401) == status, answer.text
+            assert ("www-authenticate" in answer.headers) != status
+
+
 def test_http_refuses_other_hosts_other_sites_and_requests_without_an_owner(tmp_path: Path) -> None:
     asked: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     with (

@@ -14,6 +14,7 @@ from ops.main import main
 from ops.private_folder import private_folder
 from ops.settings import Settings, load_settings
 from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
+from projections.sensitivity import detect_sensitivity
 
 OWN = "0123456789abcdef0123456789abcdef"
 
@@ -30,8 +31,14 @@ def mode(path: Path) -> int:
 
 def test_a_token_is_made_once_of_256_bits_for_its_user_alone(folder: Path) -> None:
     made = make_token(folder)
-    assert (make_token(folder), read_token(folder), len(made)) == (made, made, len("egt_") + 43)
+    assert (make_token(folder), read_token(folder), len(made)) == (made, made, len("egt1_") + 43)
     assert (mode(folder), mode(folder / "token"), [one.name for one in folder.iterdir()]) == (0o700, 0o600, ["token"])
+
+
+@pytest.mark.parametrize("said", ["{}", "the token is {}", "用这个 {} 登录", "curl -H 'Authorization: Bearer {}'"])
+def test_a_token_that_somebody_tells_an_agent_is_known_as_a_secret(folder: Path, said: str) -> None:
+    for _ in range(20):
+        assert detect_sensitivity(said.format(rotate_token(folder))) == 3
 
 
 def test_a_wide_open_umask_opens_neither_the_folder_nor_the_token(tmp_path: Path) -> None:
