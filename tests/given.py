@@ -174,10 +174,11 @@ memory = Story()
 def created(
     content: str = "I like coffee", of: str = "m", day: float = 0, actor: str | None = None, **data: Any
 ) -> Told:
-    """A stable preference of the user, unless told otherwise; what always holds is an operator's to say."""
+    """A stable preference of the user, unless told otherwise; what always holds is an operator's to say, or an old log's."""
     data = {"category": "stable_preference", "kind": "preference", "source": "user"} | data
-    actor = actor or ("operator" if firm_tier(data.get("tier"), data["kind"]) else "user")
-    return Told(MemoryCreated(memory_id=of, content=content, **data), day, actor)
+    firm = firm_tier(data.get("tier"), data["kind"]) is not None
+    actor = actor or ("operator" if firm else "user")
+    return Told(MemoryCreated(memory_id=of, content=content, **data), day, actor, old=firm and actor != "operator")
 
 
 def mentioned(of: str = "m", day: float = 0, actor: str = "user", **data: Any) -> Told:
