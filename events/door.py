@@ -37,7 +37,7 @@ from events.envelope import (
     prepare_body,
     utc_text,
 )
-from events.errors import AheadOfClock, ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
+from events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from events.ids import check_new_ids
 from events.log import check_request_size
 from events.parameters import problem_with
@@ -101,7 +101,7 @@ def judged(refused: InvalidEvent | InvalidBatch, behind: int) -> InputError | St
     """
     problems = refused.problems if isinstance(refused, InvalidBatch) else [refused]
     most = behind + FUTURE_TOLERANCE // _MICROSECOND if behind else 0
-    left = [one for one in problems if not (isinstance(one, AheadOfClock) and one.ahead <= most)]
+    left = [one for one in problems if not 0 < one.ahead <= most]
     if left:
         return refused if len(left) == len(problems) else InvalidBatch(left)
     return ClockBehind(
@@ -228,9 +228,10 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
     if not EARLIEST <= event.occurred_at <= latest:
         got = utc_text(event.occurred_at)
         allowed = f"from {utc_text(EARLIEST)} to {utc_text(latest)} (five minutes ahead of the store's clock)"
+        problem = InvalidEvent("occurred_at", got, allowed, **where)
         if event.occurred_at > latest:
-            raise AheadOfClock("occurred_at", got, allowed, micros(event.occurred_at) - now, **where)
-        raise InvalidEvent("occurred_at", got, allowed, **where)
+            problem.ahead = micros(event.occurred_at) - now
+        raise problem
     check_new_ids(event, where)
     data = event.data
     if event.type == "MemoryCreated" and data.imported is not None:

@@ -3,7 +3,6 @@
     EngramlogError
     |- InputError                  the caller sent something that cannot be right (exit 2, HTTP 4xx)
     |  |- InvalidEvent             an event that does not fit its model: field, value, what is allowed
-    |  |  `- AheadOfClock          it is dated later than the store's clock allows
     |  |- InvalidBatch             several of them, each named by its index
     |  |- RequestTooLarge          more than 1,000 events in one request (HTTP 413)
     |  |- NotFound                 no such owner, memory or event (HTTP 404)
@@ -79,20 +78,15 @@ class InputError(EngramlogError):
 class InvalidEvent(InputError):
     """An event does not fit its model: `field`, `got`, `allowed`, and `index` or `line` where known."""
 
+    ahead = 0
+    """Of one that is dated later than the store's clock allows: by how many microseconds it is after that clock."""
+
     def __init__(self, field: str, got: str, allowed: str, **context: Any) -> None:
         where = "".join(f"{name} {context[name]}: " for name in ("line", "index") if context.get(name) is not None)
         super().__init__(
             f"{where}{field}: got {got}; allowed: {allowed}", field=field, got=got, allowed=allowed, **context
         )
         self.field, self.got, self.allowed = field, got, allowed
-
-
-class AheadOfClock(InvalidEvent):
-    """An event is dated more than five minutes after the store's clock; `ahead` says by how many microseconds it is after it."""
-
-    def __init__(self, field: str, got: str, allowed: str, ahead: int, **context: Any) -> None:
-        super().__init__(field, got, allowed, **context)
-        self.ahead = ahead
 
 
 class InvalidBatch(InputError):

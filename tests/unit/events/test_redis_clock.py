@@ -6,7 +6,7 @@ import pytest
 
 from events import redis_clock
 from events.door import judged
-from events.errors import AheadOfClock, ClockBehind, InvalidBatch, InvalidEvent
+from events.errors import ClockBehind, InvalidBatch, InvalidEvent
 from events.redis_clock import APART_MICROS, BACK_MICROS, StoreClock
 
 NOW = 1_800_000_000_000_000
@@ -105,8 +105,10 @@ def test_a_clock_is_behind_only_beyond_the_tolerance(hands: Hands, clock: StoreC
     assert (near, clock.behind()) == (0, APART_MICROS + MINUTE)
 
 
-def _ahead(micros: int) -> AheadOfClock:
-    return AheadOfClock("occurred_at", "then", "earlier", micros)
+def _ahead(micros: int) -> InvalidEvent:
+    problem = InvalidEvent("occurred_at", "then", "earlier")
+    problem.ahead = micros
+    return problem
 
 
 def test_events_of_now_under_a_clock_that_is_behind_are_one_refusal_that_can_be_tried_again() -> None:
