@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import cast
@@ -10,8 +11,11 @@ import pytest
 from rich.console import Console
 
 from api.cli import cleaning
+from events.envelope import micros
 from events.errors import ModelFailed
 from ops.models import Asked
+from ops.settings import Settings
+from ops.wiring import open_application
 from projections.model_chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, lines, run
 from tests.scripted_chat import Says, ScriptedChat, keeps
@@ -38,6 +42,8 @@ def remember(cli: Cli, owner: str = "ada") -> None:
     ]
     del told[0]["data"]["memory_id"]
     cli("append", "-", stdin=lines([one | {"occurred_at": OLD} for one in told]))
+    with open_application(Settings()) as application:  # as if a sweep had looked then
+        application.views.deletions.add(owner, {"bus": micros(datetime.fromisoformat(OLD))}, 0)
 
 
 def test_a_dry_run_prints_action_memory_since_when_and_why_and_a_run_then_does_exactly_that(cli: Cli) -> None:
@@ -72,8 +78,6 @@ def test_after_a_run_it_says_what_was_done_and_how_to_undo_it(cli: Cli) -> None:
 
 
 def test_every_owner_at_once_with_what_failed_told_at_the_end(cli: Cli, redis_servers: Servers) -> None:
-    from ops.settings import Settings
-    from ops.wiring import open_application
     from tests.acceptance.helpers.store import Store
 
     for owner in ("ada", "bo", "林"):
