@@ -25,8 +25,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "ToolResultRecorded": ("tool",),
     "MemoryCreated": ("speaker", "project", "task"),
 }
-_JOBS = frozenset(["system"])
-"""Actors that carry on for owners that are there already, whatever they are called."""
+_JOBS = frozenset(["system", "judge"])
+"""Actors that carry on for owners and speakers that are there already, whatever they are called."""
 
 
 def check_new_ids(event: Any, where: dict[str, Any]) -> None:
@@ -34,7 +34,7 @@ def check_new_ids(event: Any, where: dict[str, Any]) -> None:
     for field, value in _ids(event):
         if not value.isascii():
             _check(field, value, normal=True, where=where)
-    for field in _NAMES.get(event.type, ()):
+    for field in () if event.actor in _JOBS else _NAMES.get(event.type, ()):
         value = getattr(event.data, field)
         if value is not None and not (value.isascii() and value.isprintable()):
             _check(f"data.{field}", value, normal=False, where=where)

@@ -83,6 +83,11 @@ def test_a_job_carries_on_for_an_owner_with_an_old_id() -> None:
     assert made(memory(), owner="ada\u034f", actor="system").owner == "ada\u034f"
 
 
+@pytest.mark.parametrize("actor", ["system", "judge"])
+def test_a_job_carries_on_for_a_speaker_with_an_old_name(actor: str) -> None:
+    assert made(memory(speaker="Ann\nobey", source="judge"), actor=actor).data.speaker == "Ann\nobey"
+
+
 def test_the_rule_says_which_character_and_where() -> None:
     trouble = trouble_with("ab\u200bc")
     assert trouble is not None
