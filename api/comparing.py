@@ -43,7 +43,7 @@ class Comparer:
         with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0))
             told = {"owner": owner, "instant": moment(scene.now), "as_of": as_of, "at": at}
-            return answer | told | {"position": scene.position} | scene.warning
+            return answer | told | {"position": scene.position} | scene.told
 
     def curves(
         self,
@@ -69,7 +69,7 @@ class Comparer:
             memory = self._reader.memory(scene, owner, memory_id)
             text = card(memory, "full")["memory"]
             applied, now = scene.view.state.applied, scene.now
-            partition, place = scene.partition, {"position": scene.position} | scene.warning
+            partition, place = scene.partition, {"position": scene.position} | scene.told
         seqs = self._views.changelogs.seqs(owner)[:applied]
         check = current_check()
         life = life_of(self._reader.stored(owner, seqs, both(check, on_progress)), memory_id, check=check)

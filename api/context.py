@@ -146,7 +146,7 @@ class Contexts:
             "left_out": dict(left_out),
             "read_back": "all" if said.whole else "part",
             "position": scene.position,
-        } | scene.warning
+        } | scene.told
 
     def _recent(self, owner: str, text: str, session: str | None, turn_id: str | None) -> Recent:
         def enough(said: list[Any]) -> bool:

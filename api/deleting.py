@@ -107,7 +107,7 @@ class Deleter:
     ) -> tuple[Deletion, list[Planned]]:
         """What stays and why, and what is to be deleted with what goes along."""
         with self._reader.scene(owner) as scene:
-            answer = Deletion(owner, wanted, scene.position, warning=scene.warning)
+            answer = Deletion(owner, wanted, scene.position, warning=scene.told)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
             retracting = Retracting(scene.view.columns)
             found: dict[str, Memory] = {}
@@ -204,7 +204,7 @@ class Deleter:
         answer.position = receipts[-1].position or answer.position
         answer.changes = self._writer.effects(answer.owner, receipts)
         with self._reader.scene(answer.owner) as scene:
-            answer.warning = scene.warning
+            answer.warning = scene.told
         did = {one["memory"]: one for one in answer.changes if one["event"] == MemoryDeleted.__name__}
         for one in written:
             if one.root not in did:
@@ -225,7 +225,7 @@ class Deleter:
                 return None
             said = Retracting(scene.view.columns).still_said_in(memory_id)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
-            warning, partition = scene.warning, scene.partition
+            warning, partition = scene.told, scene.partition
         found = steps(self._views, owner, partition)
         if memory_id not in found or found[memory_id].event_id != event_id:
             return None

@@ -38,7 +38,7 @@ class Deletion:
     error: EngramlogError | None = None
     """What stopped it between two requests."""
     warning: dict[str, Any] = field(default_factory=dict)
-    """`quarantined`, where the owner is."""
+    """`behind`, and `quarantined` where the owner is."""
     spared: bool = False
     """Whether a core or system memory was left alone."""
     beyond_change: dict[str, InputError] = field(default_factory=dict)

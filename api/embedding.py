@@ -61,7 +61,7 @@ class Embeddings:
             else:
                 of = sum(1 for memory in scene.view.columns if embedded_text(memory))
                 told = {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0}
-            return {"owner": owner, **told, "position": scene.position} | scene.warning
+            return {"owner": owner, **told, "position": scene.position} | scene.told
 
     def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
         """Compute what is missing for one owner, after everything of it is folded.

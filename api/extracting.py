@@ -94,7 +94,7 @@ class Extractor:
                 "statements": [_told(one) for one in found],
                 "position": scene.position,
             }
-        return answer | told | scene.warning
+        return answer | told | scene.told
 
     def extract(
         self,

@@ -54,7 +54,7 @@ class Facts:
                 "offset": start,
                 "known": len(graph.triples),
             }
-        return answer | {"as_of": as_of, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "position": scene.position} | scene.told
 
 
 def _check_entity(about: str) -> None:

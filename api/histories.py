@@ -74,7 +74,7 @@ class Histories(Scenes):
             "chain": chain,
             "as_of": as_of,
             "position": scene.position,
-        } | scene.warning
+        } | scene.told
 
     def history_pages(
         self,

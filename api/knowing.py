@@ -31,7 +31,7 @@ class Knower:
         _check_topic(topic)
         with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             answer = assess(scene.view, topic, scene.now)
-        return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def map(
         self,
@@ -57,7 +57,7 @@ class Knower:
             asked = Asked(scene.view, scene.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit)
         told = {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
-        return {"owner": owner, **answer, **told} | scene.warning
+        return {"owner": owner, **answer, **told} | scene.told
 
     def associations(
         self,
@@ -85,7 +85,7 @@ class Knower:
                 "associations": _tree(scene, seen, row, depth),
                 "triples": _triples(scene, memory.id),
             }
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
 
 def _check_topic(topic: str) -> None:

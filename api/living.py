@@ -48,7 +48,7 @@ class Living:
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = health(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def fading(
         self,
@@ -65,7 +65,7 @@ class Living:
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = fading(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def review(
         self,
@@ -85,7 +85,7 @@ class Living:
             raise refused("min_importance", min_importance, "a number from 0 to 1")
         with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = due_list(scene.view, scene.now, least=min_importance, limit=wanted, kind=kind)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def reinforce(
         self,
@@ -168,7 +168,7 @@ class Living:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.scene(owner, as_of=as_of, after=after) as scene:
             answer = _profile(scene.view)
-        return {"owner": owner, **answer, "as_of": as_of, "position": scene.position} | scene.warning
+        return {"owner": owner, **answer, "as_of": as_of, "position": scene.position} | scene.told
 
     def choose(
         self,

@@ -145,7 +145,7 @@ class Operator:
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
                 "chain": view.state.chain.hex(),
                 **vectors,
-            } | scene.warning
+            } | scene.told
 
     def _store_stats(self) -> dict[str, Any]:
         wire = Wire(self._client)

@@ -102,7 +102,7 @@ class Reader(Histories):
         answer["next"] = cursor_text(following) if end < answer["total"] else None
         if traced:
             self._record(owner, query, answer)
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def _record(self, owner: str, query: str, answer: dict[str, Any]) -> None:
         """What a search showed, and what it brought to mind."""
@@ -146,7 +146,7 @@ class Reader(Histories):
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def get(
         self,
@@ -166,7 +166,7 @@ class Reader(Histories):
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
         if trace and scene.past is None and at is None and memory.deleted_at is None and self._accesses is not None:
             self._accesses.record(owner, [memory_id], via="detail", query=None)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def why(
         self,
@@ -186,7 +186,7 @@ class Reader(Histories):
             entries = self.entries(owner, scene)
             answer = why(scene.view, memory, scene.now, entries, scene.partition)
         self._name_actors(owner, answer["changes"], on_progress)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.warning
+        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def provenance(
         self,
@@ -199,5 +199,5 @@ class Reader(Histories):
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth."""
         answer = self.why(owner, memory_id, as_of=as_of, after=after, on_progress=on_progress)
-        names = ("id", "provenance", "as_of", "position", "quarantined")
+        names = ("id", "provenance", "as_of", "position", "behind", "quarantined")
         return {name: answer[name] for name in names if name in answer}

@@ -138,4 +138,4 @@ class Records:
         with self._reader.scene(owner, after=after) as scene:
             found = selection(scene.view, options)
             text = tuple(export_text(scene.view, scene.now, options)) if form == "text" else ()
-            return Export(owner, form, scene.position, found.memories, found.left_out, scene.warning, text)
+            return Export(owner, form, scene.position, found.memories, found.left_out, scene.told, text)

@@ -182,7 +182,7 @@ class Rememberer:
         positions = [receipt.position for receipt in receipts if receipt.position]
         self._writer.settle_positions(positions_by_partition(positions))
         with self._reader.scene(owner) as scene:
-            told = {"owner": owner, "position": positions[-1]} | scene.warning
+            told = {"owner": owner, "position": positions[-1]} | scene.told
         return told, any(receipt.status == "appended" for receipt in receipts)
 
     def _is_there(self, receipt: Receipt, event: AnyEvent) -> bool:

@@ -78,7 +78,7 @@ class Replayer:
             check_actor(actor, "without_actors")
         check = current_check()
         with self._reader.scene(owner, at=at) as scene:
-            view, now, place = scene.view, scene.now, {"position": scene.position} | scene.warning
+            view, now, place = scene.view, scene.now, {"position": scene.position} | scene.told
             applied, hidden = view.state.applied, hidden_in(view.columns)
             today = standings(view.columns, view.law, now, view.parameters)
             first = None if query is None else _order(view, now, query, checked, limit)

@@ -96,7 +96,7 @@ class Restorer:
             receipts += self._writer.append_all([prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]])
         self._writer.settle(receipts)
         with self._reader.scene(owner) as scene:
-            warning = scene.warning
+            warning = scene.told
         changes = self._writer.effects(owner, receipts)
         return _told(owner, memory_id, back, left, receipts[-1].position, changes) | warning
 
@@ -105,7 +105,7 @@ class Restorer:
         if memory.restored_at is None:
             return None
         with self._reader.scene(owner) as scene:
-            partition, warning = scene.partition, scene.warning
+            partition, warning = scene.partition, scene.told
         found = steps(self._views, owner, partition, "restore")
         if memory.id not in found or found[memory.id].event_id != event_id:
             return None

@@ -47,6 +47,8 @@ class Scene(NamedTuple):
     present: OwnerView
     """The owner today: what has been deleted since is not shown of the past."""
     quarantine: Quarantine | None = None
+    behind: int = 0
+    """How far the owner's own head lies beyond the position, in positions of the partition: what is not folded, or parked."""
 
     def has_lost(self, memory_id: str) -> bool:
         """Whether a memory that was there in this scene has been deleted or purged by today."""
@@ -66,6 +68,11 @@ class Scene(NamedTuple):
             return {}
         where = position_text(self.partition, self.quarantine.seq)
         return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What every answer says of itself: how far it is behind the log, and the warning."""
+        return {"behind": self.behind} | self.warning
 
 
 class Scenes:
@@ -113,8 +120,8 @@ class Scenes:
         instant = None if at is None else parse_instant(at)
         waits = position_of(after, owner, self._log.partitions) if after is not None else 0
         with self._views.view(owner, after=max(waits, place.seq or 0)) as (view, standing):
-            partition, stuck = standing.partition, standing.quarantine
-            known = standing.checkpoint if stuck is None else min(standing.checkpoint, stuck.seq - 1)
+            partition, stuck, known = standing.partition, standing.quarantine, standing.known
+            behind = 0 if place.seq is not None else max(standing.owner_head - known, 0)
             position = position_text(partition, known if place.seq is None else place.seq)
             # Nothing of the owner came after the position: today's view is the one that was known then.
             level = place.seq is not None and place.seq >= view.state.seq
@@ -122,10 +129,11 @@ class Scenes:
             unmoved = place.seq is not None and level and instant is not None and stuck is None
             if place == PRESENT or unmoved:
                 now = self._log.now() if instant is None else instant
-                yield Scene(view, now, position, partition, None, view, stuck)
+                yield Scene(view, now, position, partition, None, view, stuck, behind)
                 return
             past = self._past(owner, view, place, on_progress)
-            yield Scene(past.view, past.now if instant is None else instant, position, partition, past, view, stuck)
+            when = past.now if instant is None else instant
+            yield Scene(past.view, when, position, partition, past, view, stuck, behind)
 
     def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
         """The owner folded from its own events as of a place; what is purged or secret today stays so."""

@@ -64,7 +64,7 @@ class Synonyms:
         if of is not None:
             _check_word("of", of)
         with self._reader.scene(owner, as_of=as_of, after=after, on_progress=on_progress) as scene:
-            pairs, position, warning = scene.view.synonyms, scene.position, scene.warning
+            pairs, position, warning = scene.view.synonyms, scene.position, scene.told
         mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
         told = [
             {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine

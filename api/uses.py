@@ -68,7 +68,7 @@ class Uses:
             "total": len(found),
             "offset": skipped,
             "position": scene.position,
-        } | scene.warning
+        } | scene.told
 
 
 def _turn(turn: Turn, forgotten: frozenset[str]) -> dict[str, Any]:

@@ -269,7 +269,7 @@ class Writer:
         self.settle(receipts)
         answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects(owner, receipts)}
         with self._reader.scene(owner) as scene:
-            return answer | scene.warning
+            return answer | scene.told
 
     def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
         """Append prepared events and raise where any of them was not written."""

@@ -79,6 +79,13 @@ KNOWN: Mapping[str, Known] = {
         "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds"
         " it.",
     ),
+    "receipt_lost": Known(
+        "stopped",
+        "operator",
+        "The log no longer holds an event that was acknowledged: Redis came back with another history (a cut append-only file, a"
+        " replica, a restored copy). Restore it, or clear the alarm to append to the history that is there; then send again what"
+        " was sent since.",
+    ),
     "state_damaged": Known(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),

@@ -16,6 +16,7 @@
     |  |- StoreFull                too close to maxmemory; try again later
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
     |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
+    |  |- ReceiptLost              the log no longer holds what was acknowledged (HTTP 500)
     |  |- StoreMismatch            this is not the store it should be
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
@@ -164,6 +165,12 @@ class StoreUnavailable(StoreError):
 class ClockBehind(StoreError):
     """The store's clock is more than five minutes behind this machine's, so that events of now cannot be told from wrong ones;
     nothing was written, and the same request can be sent again once the clock is set."""
+
+
+class ReceiptLost(StoreError):
+    """What this process had a receipt for is not in the log any more; nothing is appended there until an operator has looked."""
+
+    status = 500
 
 
 class StoreMismatch(StoreError):

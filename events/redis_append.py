@@ -18,12 +18,14 @@ APPEND = Script(
     "append",
     """
 -- KEYS: meta, stream, heads, then dedupe buckets.
--- ARGV: events n, heads m, m x (owner, seq), n x (id, fingerprint, bucket, owner, moves, kind, body)
+-- ARGV: events n, heads m, seq that the head must have reached, m x (owner, seq),
+-- n x (id, fingerprint, bucket, owner, moves, kind, body)
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known; the others follow the head in order.
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
-local first = 2 + 2 * m
+local first = 3 + 2 * m
 local head = tonumber(call('HGET', KEYS[1], 'seq') or '0')
+if head < tonumber(ARGV[3]) then return {'rolled', head, {}} end
 local seq, fresh, known, values, owners = head, {}, {}, {}, {}
 local clash = false
 for i = 1, n do
@@ -45,9 +47,9 @@ end
 if clash then return {'conflict', head, known} end
 local wrong = {}
 for i = 1, m do
-  local owner = ARGV[1 + 2 * i]
+  local owner = ARGV[2 + 2 * i]
   local at = call('HGET', KEYS[3], owner) or '0'
-  if owners[owner] and at ~= ARGV[2 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
+  if owners[owner] and at ~= ARGV[3 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
 local heads, moved = {}, {}
@@ -70,14 +72,17 @@ return {'ok', head, known}
 
 
 def append_arguments(
-    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int]
+    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int], floor: int = 0
 ) -> tuple[list[Argument], list[Argument]]:
-    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners."""
+    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners.
+
+    `floor`: the seq that its head must have reached, or nothing is written.
+    """
     names: list[Argument] = [keys.meta, keys.stream, keys.heads]
     numbers: dict[int, int] = {}
     owners = {event.owner for event in events}
     heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
-    arguments: list[Argument] = [len(events), len(heads) // 2, *heads]
+    arguments: list[Argument] = [len(events), len(heads) // 2, floor, *heads]
     for event in events:
         bucket = dedupe_bucket(event.raw_id)
         number = numbers.get(bucket)
@@ -104,6 +109,9 @@ def append_receipts(
         failure = as_store_error(answer).message
         return [Receipt(event.event_id, "failed", error=failure) for event in events]
     outcome, head, told = answer[0], answer[1], answer[2]
+    if outcome == b"rolled":
+        lost = f"the head of partition {partition} is {head}, before what was acknowledged here; see `engramlog alarms`"
+        return [Receipt(event.event_id, "failed", error=lost) for event in events]
     known = dict(zip(told[::2], told[1::2], strict=True))
     wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
     if outcome != b"ok":

@@ -16,17 +16,16 @@ from events.admission import append_bytes
 from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
-from events.errors import LogGap
+from events.errors import LogGap, ReceiptLost
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
 from events.partitions import LogKeys, partition_of
 from events.redis_admission import Admission, ReadDebt, no_debt
 from events.redis_append import APPEND, append_arguments, append_receipts
 from events.redis_clock import StoreClock
+from events.redis_durability import read_durability
 from events.redis_gap import MENDING
+from events.redis_receipts import KeptReceipts
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
-
-_ON_DISK = {"appendonly": "yes", "appendfsync": "always", "no-appendfsync-on-rewrite": "no"}
-"""Settings under which every answered write is on disk."""
 
 
 class _Durability(NamedTuple):
@@ -58,6 +57,7 @@ class RedisEventLog:
         self._durability: dict[Wire, _Durability] = {}
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
         self._admission = Admission(read_debt)
+        self._kept = KeptReceipts(self._keys, alarms)
 
     @property
     def partitions(self) -> int:
@@ -69,7 +69,7 @@ class RedisEventLog:
         self._wires.close()
 
     def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
-        """See `EventLog.append`. Raises StoreFull or StoreUnavailable where nothing can be said of any partition.
+        """See `EventLog.append`. Raises StoreFull, StoreUnavailable or ReceiptLost where nothing can be said of any partition.
 
         Redis works on one partition's part while the next is made ready, and while receipts are written.
         """
@@ -83,19 +83,27 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             only_accesses = all(is_access(event) for event in events)
             self._admission.admit(wire, _bytes_of(events), only_accesses=only_accesses)
+            self._kept.ask(wire)
+            lost = self._kept.refuse_lost(wire, parts)
+            _refuse(parts, lost, events, receipts)
             fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
             for partition, indexes in parts.items():
                 sent.append([ready(events[i]) for i in indexes])
-                arguments = append_arguments(self._keys[partition], sent[-1], expected_heads or {})
+                arguments = append_arguments(
+                    self._keys[partition], sent[-1], expected_heads or {}, self._kept.floor(partition)
+                )
                 calls.append(wire.evalsha(APPEND, *arguments))
                 if len(calls) == 1:
                     fsynced = self._fsynced(wire)  # of the connection that `evalsha` may have made anew
                 wire.send(*calls[-1])
-            answers = self._answers(wire, calls)
+            answers = self._answers(wire, calls) if calls else ()
             for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
+                self._kept.keep(partition, mine, answer)
                 told = append_receipts(partition, mine, answer, fsynced, replicas)
                 for i, receipt in zip(indexes, told, strict=True):
                     receipts[i] = receipt
+        if lost and not parts:
+            raise next(iter(lost.values()))
         return [receipt for receipt in receipts if receipt]
 
     def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:
@@ -169,6 +177,18 @@ def _bytes_of(events: Sequence[Appendable]) -> int:
     return append_bytes(len(events), sum([len(event.body) for event in events if isinstance(event, Prepared)]))
 
 
+def _refuse(
+    parts: dict[int, list[int]],
+    lost: Mapping[int, ReceiptLost],
+    events: Sequence[Appendable],
+    receipts: list[Receipt | None],
+) -> None:
+    """Take the parts that must not be appended out of a request, with receipts that say why."""
+    for partition, error in lost.items():
+        for i in parts.pop(partition):
+            receipts[i] = Receipt(ready(events[i]).event_id, "failed", error=error.message)
+
+
 def _answer(wire: Wire) -> Any:
     """The next answer; a refusal as its error."""
     try:
@@ -213,11 +233,3 @@ def runs(seqs: Sequence[int]) -> list[tuple[int, int]]:
         else:
             found.append((seq, seq))
     return found
-
-
-def read_durability(wire: Wire) -> bool | None:
-    """Whether every answered write is on disk; None where the server does not tell."""
-    answers = wire.pipeline([["CONFIG", "GET", name] for name in _ON_DISK])
-    if any(isinstance(answer, redis.ResponseError) or len(answer) != 2 for answer in answers):
-        return None
-    return {name.decode(): value.decode() for name, value in answers} == _ON_DISK

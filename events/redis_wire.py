@@ -118,6 +118,14 @@ class Wire:
             self.generation += 1
         return self._connection
 
+    def connect(self) -> None:
+        """Connect where it is not; a call that follows is sent on this connection, or fails. Raises StoreUnavailable."""
+        try:
+            self._open()
+        except (redis.RedisError, OSError) as error:
+            self.close()
+            raise as_store_error(error) from error
+
     def close(self) -> None:
         """Drop the connection; the next call makes a new one."""
         connection, self._connection = self._connection, None

@@ -10,12 +10,15 @@ nothing to cut.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
+
+import redis
 
 from ops.embedded_aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
 from ops.embedded_folder import Role, ServerFile, remove_server_file, write_server_file
 from ops.embedded_process import Patience, ServerPlan, ServerProcess
-from ops.embedded_socket import remove_socket
+from ops.embedded_socket import connect, remove_socket
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
         log = server.log_text()
         cut = cut_told(log, before)
         if ready and (cut is None or cut.whole_scripts):
+            _take_back_the_leave(plan)
             return Serving(server, running, recovery_told([*cuts, cut] if cut else cuts))
         abandon(server)
         if cut is not None and aof_files(plan.folder).sizes != before.sizes:
@@ -56,6 +60,12 @@ def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
             checked = True  # every file before the torn one was loaded whole, so leave to cut cannot touch them
         else:
             raise start_failure(plan.folder, plan.binary, before, log)
+
+
+def _take_back_the_leave(plan: ServerPlan) -> None:
+    """The leave to cut was for this start, which told what it cut; receipts go by what CONFIG says (`events.redis_durability`)."""
+    with suppress(redis.RedisError), connect(plan.socket) as client:
+        client.config_set("aof-load-truncated", "no")
 
 
 def abandon(server: ServerProcess) -> None:

@@ -50,6 +50,13 @@ class Standing(NamedTuple):
     head: int
     quarantine: Quarantine | None
     build: str = FIRST_BUILD
+    owner_head: int = 0
+    """Seq of the owner's newest event that moves its head (`EventLog.owner_head`); 0 for none."""
+
+    @property
+    def known(self) -> int:
+        """Seq up to which the owner's events are in the answer: before the one that stuck, where one did."""
+        return self.checkpoint if self.quarantine is None else min(self.checkpoint, self.quarantine.seq - 1)
 
     @property
     def position(self) -> str:
@@ -169,17 +176,17 @@ class RedisViews:
         partition = partition_of(owner, len(self._tags))
         while True:
             answer = self._delta(wire, partition, owner, held)
-            kind, token, checkpoint, stuck, head = answer[:5]
+            kind, token, checkpoint, stuck, head, own = answer[:6]
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
             stands_still = decode_quarantine(stuck) if stuck else None
-            standing = Standing(partition, int(checkpoint), int(head), stands_still, held.build)
+            standing = Standing(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
             if kind == b"delta" and held.view is not None:
                 keys = BuildKeys(self._tags[partition], held.build)
                 changed = [
                     read_record(keys, owner, i.decode(), raw)
-                    for i, raw in zip(answer[5], answer[6], strict=True)
+                    for i, raw in zip(answer[6], answer[7], strict=True)
                     if raw
                 ]
                 changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
@@ -208,6 +215,7 @@ class RedisViews:
         keys = BuildKeys(self._tags[partition], held.build)
         since = held.view.state.applied if held.view is not None else 0
         names = [keys.log.meta, keys.checkpoint, keys.owners, keys.quarantine, keys.changes(owner), keys.records(owner)]
+        names.append(keys.log.heads)
         answer: list[Any] = wire.run(
             DELTA, names, [owner, held.build, held.token if held.view is not None else b"", since]
         )

@@ -29,6 +29,7 @@ BASELINE = {
     "appendonly": "no",
     "appendfsync": "everysec",
     "no-appendfsync-on-rewrite": "no",
+    "aof-load-truncated": "no",
     "min-replicas-to-write": "0",
     "slowlog-log-slower-than": "10000",
     "timeout": "0",

@@ -197,6 +197,11 @@ def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]
         return
     answer = visible_in(answer)
     render(answer)
+    if behind := answer.get("behind"):
+        out.print(
+            f"[yellow]This answer is from behind: up to {behind:,} newer event{'' if behind == 1 else 's'} of this owner"
+            " are not in it (`engramlog status` tells the lag)[/]"
+        )
     if isinstance(stuck := answer.get("quarantined"), dict):
         out.print(
             f"[yellow]This owner is quarantined at {stuck['position']}: what follows there waits, and is not in this answer"

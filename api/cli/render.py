@@ -140,7 +140,7 @@ def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in answer.items():
-        if name not in leave_out and value is not None and value not in ([], {}, ""):
+        if name not in (*leave_out, "behind") and value is not None and value not in ([], {}, ""):
             table.add_row(name.replace("_", " "), Text(plain(value)))
     out.print(table)
 
@@ -248,7 +248,7 @@ def effects(answer: dict[str, Any]) -> None:
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
-        if name not in ("changes", "owner", "position", "quarantined") and value is not None
+        if name not in ("changes", "owner", "position", "behind", "quarantined") and value is not None
     ]
     out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
     rows = [c for c in answer["changes"] if c["decision"] != "named"]

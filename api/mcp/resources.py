@@ -35,6 +35,7 @@ class Resources:
                 "newest_activity": next((one["last_activated_at"] for one in newest["memories"]), None),
                 "profile": law["profile"],
                 "position": newest["position"],
+                "behind": newest["behind"],
                 "tools": "search_memories finds memories; the prompt when_to_search tells when to use it",
             }
         )
@@ -49,7 +50,8 @@ class Resources:
             | {name: one[name] for name in names}
             for one in listed["memories"]
         ]
-        return _json({"owner": asked.owner, "total": listed["total"], "memories": memories})
+        told = {"owner": asked.owner, "total": listed["total"], "behind": listed["behind"], "memories": memories}
+        return _json(told)
 
     def memory(self, memory_key: str) -> str:
         """One memory, as `get_memory_detail` tells it; secrets stay withheld."""

@@ -43,7 +43,7 @@ class ContextTools:
             told = asked.application.contexts.context(
                 asked.owner, text, session=session, turn_id=turn_id, budget=budget, proactive=proactive
             )
-        names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position")
+        names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
                 ContextPart(kind=one["kind"], id=one["id"], closeness=one.get("closeness"))

@@ -42,16 +42,17 @@ class KnowTools:
         """What happened to a memory: every event, what it decided and why, the weight before and after."""
         with self._connection.session() as asked:
             reader = asked.application.reader
-            changes = reader.history(asked.owner, memory_key, limit=limit, order="newest")["changes"]
+            told = reader.history(asked.owner, memory_key, limit=limit, order="newest")
             total = reader.count_changes(asked.owner, memory_key)
-        shown = [logged(one) for one in reversed(changes)]
-        return HistoryAnswer(memory_key=memory_key, total=total, changes=shown)
+        shown = [logged(one) for one in reversed(told["changes"])]
+        return HistoryAnswer(behind=told["behind"], memory_key=memory_key, total=total, changes=shown)
 
     def explain_memory(self, memory_key: MemoryKey) -> Explanation:
         """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""
         with self._connection.session() as asked:
             told = asked.application.reader.why(asked.owner, memory_key)
         return Explanation(
+            behind=told["behind"],
             memory_key=told["id"],
             memory=told["memory"],
             score=told["weight"],
@@ -82,7 +83,7 @@ class KnowTools:
             )
             for one in told["evidence"]
         ]
-        names = ("topic", "confidence", "score", "message", "suggestions", "stats")
+        names = ("topic", "confidence", "score", "message", "suggestions", "stats", "behind")
         return Assessed(evidence=evidence, **{name: told[name] for name in names})
 
     def memory_knowledge_map(
@@ -117,6 +118,7 @@ class KnowTools:
                 for one in told["clusters"]
             ],
             truncated=told["truncated"],
+            behind=told["behind"],
         )
 
     def memory_review_due(
@@ -143,5 +145,9 @@ class KnowTools:
             for one in told["memories"]
         ]
         return ReviewAnswer(
-            memories=memories, due=told["due"], below_min_importance=told["left_out"], next_due_at=told["next_due_at"]
+            behind=told["behind"],
+            memories=memories,
+            due=told["due"],
+            below_min_importance=told["left_out"],
+            next_due_at=told["next_due_at"],
         )

@@ -103,8 +103,9 @@ class SearchTools:
         with self._connection.session() as session:
             told = session.application.reader.get(session.owner, memory_key)
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
-        apart = {*again, "kind", "keywords", "extracted_keywords", "weight", "source_turns", "as_of", "at"}
+        apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns", "as_of", "at"}
         return MemoryDetail(
+            behind=told["behind"],
             memory_key=told["id"],
             content=told["content"],
             summary=told["summary"],
@@ -141,6 +142,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
         hint = _below(reader.search(session.owner, query, limit=limit, trace=False, **terms), least)
     synonyms = found["expanded"]["synonyms"]
     return {
+        "behind": found["behind"],
         "total_found": found["total"],
         "results": _told(session, found["results"]),
         "search_strategy_used": _strategy(found),

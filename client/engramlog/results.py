@@ -58,6 +58,8 @@ class Place(Result):
     """As of when an answer is, and the position it was computed at."""
 
     position: str
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
     at: str | None = None
     quarantined: dict[str, Any] | None = None
@@ -156,6 +158,8 @@ class ContextBlock(Result):
     left_out: dict[str, int]
     """What may not stand in a prompt, by reason."""
     position: str
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     quarantined: dict[str, Any] | None = None
 
 
@@ -233,6 +237,8 @@ class Effects(Result):
 
     owner: str
     position: str
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     event_ids: list[str]
     changes: list[Change] = []
     id: str | None = None
@@ -315,6 +321,8 @@ class History(Result):
     """The change log of a memory or of an owner, and the head of the owner's hash chain."""
 
     position: str
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
     quarantined: dict[str, Any] | None = None
     owner: str
@@ -336,6 +344,8 @@ class Deleted(Result):
     waiting: list[str] = []
     """Written, but parked behind an event of the owner that cannot be folded."""
     position: str
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     restorable_until: datetime | None = None
     """Until then `restore` brings them back."""
 
@@ -401,6 +411,8 @@ class Extracted(Result):
     """With `dry_run`: every statement, with why."""
     appended: int = 0
     position: str | None = None
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     by: str
     """`rules`, or the model's name."""
     read: int = 0

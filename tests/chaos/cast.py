@@ -48,7 +48,7 @@ def _launch(command: list[str], log: Path) -> subprocess.Popen[bytes]:
 class Server:
     """A redis-server that writes every acknowledged command to disk, in a folder that outlives it."""
 
-    def __init__(self, folder: Path, name: str = "redis", *, port: int = 0) -> None:
+    def __init__(self, folder: Path, name: str = "redis", *, port: int = 0, binary: Path | None = None) -> None:
         self.folder = folder / name
         self.folder.mkdir()
         self.port = port
@@ -56,9 +56,9 @@ class Server:
         self._sockets = Path(tempfile.mkdtemp(prefix="el-", dir="/tmp"))  # a socket's path holds 107 bytes at most
         self.socket = self._sockets / "s"
         self._process: subprocess.Popen[bytes] | None = None
-        binary = find_redis_server()
-        self.version = binary.version
-        self._binary = binary.path
+        found = find_redis_server(str(binary) if binary else None)
+        self.version = found.version
+        self._binary = found.path
 
     @property
     def url(self) -> str:
@@ -79,6 +79,8 @@ class Server:
         options = [part for name, value in settings.items() for part in (f"--{name}", value)]
         self._process = _launch([str(self._binary), *options], self.log)
         wait_until(self._serves, f"redis-server on {self.folder}", seconds)
+        with self.client() as client:  # the leave to cut was for this start, as the embedded server has it
+            client.config_set("aof-load-truncated", "no")
 
     def _serves(self) -> bool:
         assert self._process is not None

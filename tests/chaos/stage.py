@@ -45,6 +45,12 @@ class Stage:
         self.log.close()
         self.wire.close()
 
+    def another_producer(self) -> None:
+        """From here on another process produces, which had no receipt of what was lost: to the ledger all is unanswered."""
+        self.log.close()
+        self.log = RedisEventLog(self.client, self.tags)
+        self.ledger.forget_answers()
+
     def tell(self, owner: str, *told: Any) -> list[Line]:
         """Append these events of an owner in one request, all of which must be acknowledged."""
         lines = []
@@ -107,9 +113,9 @@ def asleep(actor: Actor) -> None:
 
 
 @contextmanager
-def staged(folder: Path, *, port: int = 0) -> Iterator[Stage]:
+def staged(folder: Path, *, port: int = 0, binary: Path | None = None) -> Iterator[Stage]:
     """A stage on a fresh server, taken down at the end."""
-    server = Server(folder, port=port)
+    server = Server(folder, port=port, binary=binary)
     try:
         server.start()
         stage = Stage(folder, server)

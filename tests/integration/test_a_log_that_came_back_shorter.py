@@ -78,7 +78,7 @@ def test_a_running_worker_folds_the_history_that_is_there_now(tmp_path: Path) ->
         _seen(views, "ada")
         stage.server.come_back_shorter(size)
         stage.wire.close()
-        stage.ledger.forget_answers()
+        stage.another_producer()
         sent_before = list(stage.ledger.lines)
         _connected(lambda: stage.log.head(0))
         stage.tell("bob", _created("m3"))
@@ -106,7 +106,7 @@ def test_a_worker_whose_commit_opens_its_connection_does_not_commit_to_another_h
         epoch = stage.wire.call("HGET", keys.checkpoint, "epoch")
         stage.server.come_back_shorter(empty)
         stage.wire.close()
-        stage.ledger.forget_answers()
+        stage.another_producer()
         lost_first, lost_second = stage.ledger.lines
         _connected(lambda: stage.log.head(0))
         stage.tell("carol", _created("m3"))

@@ -65,7 +65,7 @@ def _ahead_of_its_store(folder: Path, mutant: str) -> Played:
         asleep(sleeper)
         flip.there_and_back()
         assert stage.checkpoint() == 3
-        stage.ledger.forget_answers()
+        stage.another_producer()
         for line in stage.ledger.lines:
             assert stage.ledger.deliver(stage.log, [line])
         return Played(stage.parted(sleeper), stage.settled())
@@ -84,7 +84,7 @@ def _folded_from_another_history(folder: Path, mutant: str) -> Played:
         stage.tell("ada", _created("m4"), _created("m5"))
         asleep(sleeper)
         flip.there_and_back()
-        stage.ledger.forget_answers()
+        stage.another_producer()
         sent_before = list(stage.ledger.lines)
         stage.tell("bob", _created("m6"))
         for line in sent_before:

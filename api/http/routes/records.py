@@ -57,7 +57,8 @@ class ExportAsked(Question):
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The memories, oldest first. Headers: `engramlog-position`, and `engramlog-left-out` with what is not"
-        " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is.",
+        " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is,"
+        " `engramlog-behind` with how far the owner's head lies beyond it.",
         "content": {
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One memory a line."},
@@ -124,7 +125,9 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
         "engramlog-position": found.position,
         "engramlog-left-out": ", ".join(f"{reason}={count}" for reason, count in sorted(found.left_out.items())),
     }
-    if found.warning:
+    if found.warning["behind"]:
+        headers["engramlog-behind"] = str(found.warning["behind"])
+    if "quarantined" in found.warning:
         headers["engramlog-quarantined"] = found.warning["quarantined"]["position"]
     kind = "text/markdown; charset=utf-8" if found.format == "text" else "application/x-ndjson"
     return Pieces(_joined(found.pieces()), kind, headers | more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import BEHIND, Example, exampled
 from api.http.shapes.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
 
 EXAMPLE_READING: Example = {"threshold": 0.3, "shown": 1, "withheld": [EXAMPLE_WITHHELD]}
@@ -130,6 +130,7 @@ class Touch(BaseModel):
     model_config = exampled(EXAMPLE_TOUCH)
 
     position: str
+    behind: int = BEHIND
     time: str
     event: str
     decision: str = Field(description="As in the change log; `access` of what writes no entry there.")
@@ -164,3 +165,4 @@ class Curves(BaseModel):
     folded_together: int
     """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
     position: str
+    behind: int = BEHIND

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import BEHIND, Example, exampled
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -133,6 +133,7 @@ class ContextBlock(BaseModel):
         description="all: the whole of what was said was read; part: the newest events of the owner."
     )
     position: str
+    behind: int = BEHIND
     quarantined: dict[str, Any] | None = None
 
 
@@ -187,4 +188,5 @@ class MemoryUses(BaseModel):
     total: int
     offset: int
     position: str
+    behind: int = BEHIND
     quarantined: dict[str, Any] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import exampled
+from api.http.shapes.log import BEHIND, exampled
 
 
 class Coverage(BaseModel):
@@ -33,3 +33,4 @@ class Embedding(Coverage):
 
     owner: str
     position: str
+    behind: int = BEHIND

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import BEHIND, Example, exampled
 
 EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
@@ -82,4 +82,5 @@ class FactsKnown(BaseModel):
     known: int = Field(description="How many triples the owner has in all.")
     as_of: str | None
     position: str
+    behind: int = BEHIND
     quarantined: dict[str, Any] | None = None

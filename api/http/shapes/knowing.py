@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import exampled
+from api.http.shapes.log import BEHIND, exampled
 from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
@@ -196,3 +196,4 @@ class AssociationTree(Card):
     as_of: str | None
     at: str | None
     position: str
+    behind: int = BEHIND

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import EXAMPLE_CHANGE, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
 from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
 
 EXAMPLE_STRENGTH: Example = EXAMPLE_CARD | {
@@ -201,6 +201,7 @@ class Reinforced(BaseModel):
     at: str = Field(description="The instant of both readings.")
     owner: str
     position: str
+    behind: int = BEHIND
     changes: list[Change]
     before: Held
     after: Held | None = Field(description="Null where the owner is quarantined and the event waits.")
@@ -234,6 +235,7 @@ class Graded(BaseModel):
     at: str
     owner: str
     position: str
+    behind: int = BEHIND
     changes: list[Change]
     before: Held
     after: Held | None

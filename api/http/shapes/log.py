@@ -14,6 +14,11 @@ def exampled(example: Example) -> ConfigDict:
     return ConfigDict(extra="allow", json_schema_extra={"examples": [example]})
 
 
+BEHIND: int = Field(
+    0,
+    description="How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the"
+    " owner's events are not in the answer. 0: it is level.",
+)
 EXAMPLE_EVENT: Example = {
     "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
     "type": "MemoryCreated",

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field
 
 from api.http.shapes.conflicts import PossibleConflict
-from api.http.shapes.log import EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",
@@ -89,6 +89,7 @@ class Place(BaseModel):
     as_of: str | None
     at: str | None
     position: str
+    behind: int = BEHIND
 
 
 class Listed(Card):
@@ -275,6 +276,7 @@ class Provenance(BaseModel):
     provenance: dict[str, Any]
     as_of: str | None
     position: str
+    behind: int = BEHIND
 
 
 class Replayed(BaseModel):
@@ -310,6 +312,7 @@ class Replayed(BaseModel):
     without: list[str]
     without_actors: list[str]
     position: str
+    behind: int = BEHIND
     events: dict[str, int]
     differences: list[dict[str, Any]]
     query: dict[str, Any] | None = None

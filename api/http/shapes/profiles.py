@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import EXAMPLE_CHANGE, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
 
 EXAMPLE_THRESHOLDS: dict[str, float] = {"normal": 0.1, "review": 0.0}
 EXAMPLE_FORMULA = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"
@@ -36,6 +36,7 @@ class OwnerProfile(BaseModel):
     )
     as_of: str | None
     position: str
+    behind: int = BEHIND
     changes: list[Change] | None = Field(default=None, description="What choosing changed.")
 
 

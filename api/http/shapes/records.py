@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import EXAMPLE_CHANGE, Change, Effects, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Effects, Example, exampled
 
 EXAMPLE_RECORD: Example = {
     "engramlog": 1,
@@ -78,6 +78,7 @@ class DeletedMany(BaseModel):
     )
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
+    behind: int = BEHIND
     restorable_until: str | None = Field(
         default=None, description="When the next sweep may purge what was deleted now."
     )

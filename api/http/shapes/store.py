@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from api.http.shapes.alarms import AlarmStanding
 from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.http.shapes.embedding import Coverage
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import BEHIND, Example, exampled
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -154,6 +154,7 @@ class OwnerStats(BaseModel):
 
     owner: str
     position: str
+    behind: int = BEHIND
     events: int
     change_log_entries: int
     profile: str

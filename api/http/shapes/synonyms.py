@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import EXAMPLE_CHANGE, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
 
 EXAMPLE_PAIR: Example = {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}
 EXAMPLE_EXPANSION: Example = {
@@ -64,6 +64,7 @@ class SynonymsKnown(BaseModel):
     expansion: WordExpansion | None
     as_of: str | None
     position: str
+    behind: int = BEHIND
     quarantined: dict[str, Any] | None = None
 
 
@@ -99,5 +100,6 @@ class SynonymSaid(BaseModel):
     synonym: str
     similarity: float
     position: str
+    behind: int = BEHIND
     changes: list[Change]
     quarantined: dict[str, Any] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.http.shapes.cleaning import Decided
-from api.http.shapes.log import Example, exampled
+from api.http.shapes.log import BEHIND, Example, exampled
 
 EXAMPLE_CONVERSATION: Example = {
     "id": "c1",
@@ -152,6 +152,7 @@ class Extracted(BaseModel):
     decisions: list[Decided] | None = Field(default=None, description="Else: what was appended, without contents.")
     appended: int | None = Field(default=None, description="How many of the decisions are in the log now.")
     position: str | None = Field(description="The position that was decided at, or of the last decision.")
+    behind: int = BEHIND
     by: str = Field(description="`rules`, or the model's name.")
     read: int | None = Field(default=None, description="Turns that were read.")
     left: int | None = Field(default=None, description="Turns that are still to be read: send it again.")

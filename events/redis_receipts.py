@@ -1,0 +1,136 @@
+"""Receipts are kept: what this process was told is in the log must still be there after every reconnect.
+
+A Redis can come back with another history: a torn append-only file that it cut, a replica that took over, a restored copy. For
+each partition the highest seq with a receipt is kept, with its event's id. On a new connection it is asked for before anything
+is sent there; and the append script refuses a head below it, also where the data changed under a connection that lived on. What
+is gone or other is an alarm, and nothing is appended to that partition until an operator has acknowledged it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from events.alarms import Alarms
+from events.envelope import Prepared
+from events.errors import ReceiptLost
+from events.partitions import ALARMS_KEY, LogKeys, position_text
+from events.redis_wire import Wire, as_store_error, server_run
+
+RECEIPT_LOST = "receipt_lost"
+
+
+class Kept(NamedTuple):
+    """The highest event of a partition that has a receipt."""
+
+    seq: int
+    raw_id: bytes
+
+
+class _Lost:
+    """A partition whose receipt no longer holds, on a server; `told`: whether its alarm was seen in that server's store since."""
+
+    def __init__(self, text: str, server: bytes | None) -> None:
+        self.text = text
+        self.server = server
+        self.told = False
+
+
+class KeptReceipts:
+    """The receipts of one process, by partition. Safe for threads."""
+
+    def __init__(self, keys: Sequence[LogKeys], alarms: Alarms | None = None) -> None:
+        self._keys = keys
+        self._alarms = alarms
+        self._kept: dict[int, Kept] = {}
+        self._lost: dict[int, _Lost] = {}
+        self._asked: dict[Wire, int] = {}
+        self._lock = Lock()
+
+    def floor(self, partition: int) -> int:
+        """The seq that the head of a partition must have reached; 0 where no receipt was given."""
+        kept = self._kept.get(partition)
+        return kept.seq if kept else 0
+
+    def keep(self, partition: int, events: Sequence[Prepared], answer: Any) -> None:
+        """Take in the answer of the append script about these events of a partition."""
+        if isinstance(answer, Exception):
+            return
+        if answer[0] == b"rolled":
+            self._lose(partition, f"its head is {answer[1]}", None)
+            return
+        highest = _highest(events, answer)
+        if highest is None:
+            return
+        with self._lock:
+            if highest.seq > self.floor(partition):
+                self._kept[partition] = highest
+
+    def ask(self, wire: Wire) -> None:
+        """On a connection that is new, look whether every kept receipt still holds; to be called before anything is sent on it."""
+        wire.connect()
+        if self._asked.get(wire) == wire.generation:
+            return
+        with self._lock:
+            kept = sorted(self._kept.items())
+        commands = [["XRANGE", self._keys[p].stream, f"{one.seq}-0", f"{one.seq}-0"] for p, one in kept]
+        for (partition, one), answer in zip(kept, wire.pipeline(commands) if commands else [], strict=True):
+            if isinstance(answer, Exception):
+                raise as_store_error(answer)
+            if not answer:
+                self._lose(partition, "it is not there", server_run(wire))
+            elif answer[0][1][3] != one.raw_id:
+                self._lose(partition, f"event {UUID(bytes=answer[0][1][3])} is there", server_run(wire))
+        self._asked[wire] = wire.generation
+
+    def _lose(self, partition: int, found: str, server: bytes | None) -> None:
+        with self._lock:
+            kept, known = self._kept.get(partition), self._lost.get(partition)
+            if kept is None or (known is not None and known.server == server):
+                return  # told of before; a server that was started again may have lost its alarm too
+            lost = self._lost[partition] = _Lost(
+                f"partition {partition}: event {UUID(bytes=kept.raw_id)} was acknowledged at {position_text(partition, kept.seq)},"
+                f" and {found}: Redis came back with another history. This process appends nothing to the partition until an"
+                f" operator has looked: `engramlog alarms`, then `engramlog alarms --clear {RECEIPT_LOST} {partition}`",
+                server,
+            )
+        if self._alarms is not None:
+            self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
+
+    def refuse_lost(self, wire: Wire, partitions: Collection[int]) -> dict[int, ReceiptLost]:
+        """Why nothing may be appended to some of these partitions; what an operator acknowledged meanwhile is let go."""
+        if not self._lost:
+            return {}
+        found = {}
+        for partition in partitions:
+            lost = self._lost.get(partition)
+            if lost is not None and not self._is_acknowledged(wire, partition, lost):
+                found[partition] = ReceiptLost(lost.text, partition=partition)
+        return found
+
+    def _is_acknowledged(self, wire: Wire, partition: int, lost: _Lost) -> bool:
+        """Whether the alarm was seen in the store and is gone now; raised again where it never got there."""
+        if wire.call("HEXISTS", ALARMS_KEY, f"{RECEIPT_LOST}|{partition}"):
+            lost.told = True
+            return False
+        if not lost.told:
+            if self._alarms is not None:
+                self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
+            return False
+        with self._lock:
+            self._lost.pop(partition, None)
+            self._kept.pop(partition, None)
+        return True
+
+
+def _highest(events: Sequence[Prepared], answer: Any) -> Kept | None:
+    """The highest event that the script's answer gives a receipt for; None where it gives none."""
+    outcome, head, told = answer[0], int(answer[1]), answer[2]
+    known = dict(zip(told[::2], told[1::2], strict=True))
+    if outcome == b"ok" and len(known) < len(events):
+        index = next(i for i in range(len(events), 0, -1) if i not in known)
+        return Kept(head + len(events) - len(known), events[index - 1].raw_id)
+    there = [Kept(int(mark[1:]), events[i - 1].raw_id) for i, mark in known.items() if mark[:1] == b"="]
+    return max((one for one in there if one.seq <= head), default=None)
