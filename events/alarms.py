@@ -86,6 +86,11 @@ KNOWN: Mapping[str, Known] = {
         " replica, a restored copy). Restore it, or clear the alarm to append to the history that is there; then send again what"
         " was sent since.",
     ),
+    "socket_removed": Known(
+        "warning",
+        "operator",
+        "The socket of the private Redis was removed and put back: find out what cleans that folder, and keep it off.",
+    ),
     "state_damaged": Known(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),

@@ -29,6 +29,7 @@ from ops.embedded_folder import (
     unusable,
     write_server_file,
 )
+from ops.embedded_kept_socket import KeptSocket
 from ops.embedded_lock import FolderLock
 from ops.embedded_process import Patience, ServerPlan, ServerProcess, default_maxmemory, read_log
 from ops.embedded_socket import answers, listens, remove_socket, socket_path
@@ -62,6 +63,7 @@ class EmbeddedRedis:
         self.recovery: str | None = None
         """What was cut off a torn log at this start, for the log and the user; None when nothing."""
         self._running, self._server, self._lock = running, server, lock
+        self._kept_socket = KeptSocket(folder, self.socket_path) if server is not None else None
         self._closing = False
         atexit.register(self.close)
 
@@ -84,6 +86,23 @@ class EmbeddedRedis:
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
         said = "\n  ".join(["", *last_lines(log)])
         return f"redis-server (pid {self.pid}) of {self.folder} ended{how}; its last log lines:{said}"
+
+    def tend_socket(self) -> str | None:
+        """Put the socket's file back where somebody removed it; says so then. To be called now and again by who started the server.
+
+        Raises EmbeddedRedisError where it cannot be put back: nobody new can reach the server.
+        """
+        found = self._kept_socket.tend() if self._kept_socket is not None and not self._closing else "there"
+        if found == "there":
+            return None
+        what = f"the socket of the private Redis, {self.socket_path}, was removed or replaced"
+        if found == "lost":
+            raise EmbeddedRedisError(
+                f"{what}, and cannot be put back: nobody can reach the store. Nothing acknowledged is lost; run it again, and keep"
+                " cleaners of temporary files off that folder",
+                folder=str(self.folder),
+            )
+        return f"{what}; it was put back"
 
     def record_store(self, store_id: str, partitions: int, tags: Iterable[str]) -> None:
         """Write store.json once the store exists in Redis, or take over one found there; to be called at every opening.

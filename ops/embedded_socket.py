@@ -14,6 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from events.errors import EmbeddedRedisError
+from ops.embedded_kept_socket import kept_names
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100
@@ -99,8 +100,9 @@ def socket_path(folder: Path) -> Path:
 
 
 def remove_socket(folder: Path, socket: Path) -> None:
-    """Take away the socket, and the run-time folder made for it."""
-    socket.unlink(missing_ok=True)
+    """Take away the socket, its second name, and the run-time folder made for it."""
+    for name in (socket, *kept_names(folder, socket)):
+        name.unlink(missing_ok=True)
     if socket.parent != folder and socket.parent.is_dir():
         socket.parent.rmdir()
 

@@ -154,6 +154,8 @@ class Keeper:
                     self._open = None  # who asks now waits for the next opening
                     self._changed.wait_for(lambda: not self._in_use, STOP_SECONDS)
                     return
+            if store.embedded is not None and (mended := store.embedded.tend_socket()):
+                store.alarms.raised("socket_removed", str(store.embedded.folder), mended)
             try:
                 application.writer.settle(application.accesses.flush())
             except EngramlogError as error:

@@ -164,6 +164,7 @@ def _serve(
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):
+            _tend_socket(store)
             workers.tend()
             jobs.tend()
             standstill.tend(monotonic())
@@ -181,6 +182,13 @@ def _serve(
         keeper.stop()
         model.close()
         catch_up.end()
+
+
+def _tend_socket(store: OpenStore) -> None:
+    """Put a removed socket back, with an alarm. Raises EmbeddedRedisError where it cannot be."""
+    mended = store.embedded.tend_socket() if store.embedded else None
+    if mended:
+        store.alarms.raised("socket_removed", str(store.embedded and store.embedded.folder), mended)
 
 
 def _drain(application: Application, tell: Tell) -> None:

@@ -130,6 +130,8 @@ def test_a_restart_without_loss_goes_on_without_a_word(stage: Stage, producer: P
 def test_data_that_go_back_under_a_connection_that_lives_are_noticed_before_anything_is_written(tmp_path: Path) -> None:
     with with_replica(tmp_path) as (stage, flip), closing(Producer(stage)) as producer:
         producer.append(1)
+        stage.wire.call("SET", "a later write", 1)
+        assert stage.wire.call("WAIT", 1, 20_000) == 1, "the replica has the first event"
         flip.cut()
         producer.append(2)
         flip.there_and_back()
