@@ -96,11 +96,12 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         opened.told(
             "alice",
             created("coffee", "I drink coffee every morning"),
-            created("name", "Her name is Alice", tier="core"),
+            created("name", "Her name is Alice"),
             sent("TurnRecorded", key=1, turn_id="t1", role="user", text=ASKS),
             sent("ToolResultRecorded", key=2, tool="weather", text='{"sky": "rain"}'),
             sent("TurnRecorded", key=3, turn_id="t2", role="assistant", text="Coffee.", reply_to="t1"),
         )
+        opened.always_holds("alice", "name")
         yield opened
 
 
