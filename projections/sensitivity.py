@@ -15,12 +15,14 @@ from projections import (
     sensitivity_codes,
     sensitivity_contact,
     sensitivity_keys,
+    sensitivity_opened,
     sensitivity_papers,
     sensitivity_passwords,
     sensitivity_private,
     sensitivity_said,
     sensitivity_said_chinese,
     sensitivity_secrets,
+    sensitivity_tongues,
     sensitivity_wallets,
 )
 from projections.sensitivity_fold import folded, in_lower_case
@@ -35,6 +37,8 @@ RULES: tuple[Rule, ...] = (
     *sensitivity_said.RULES,
     *sensitivity_codes.RULES,
     *sensitivity_said_chinese.RULES,
+    *sensitivity_opened.RULES,
+    *sensitivity_tongues.RULES,
     *sensitivity_papers.RULES,
     *sensitivity_keys.RULES,
     *sensitivity_wallets.RULES,
@@ -58,6 +62,18 @@ _CUES = {
     Sign.LOGIN: map(word_of, (*sensitivity_said.LOGINS, *sensitivity_said.USERS)),
     Sign.GIVEN: map(word_of, sensitivity_said.GIVEN),
     Sign.CODE: map(word_of, (*sensitivity_codes.CODES, *sensitivity_codes.PATTERNS)),
+    Sign.OPENING: map(
+        word_of,
+        (
+            *sensitivity_opened.OPENING,
+            *sensitivity_opened.LOCKS,
+            *sensitivity_opened.MACHINES,
+            *sensitivity_opened.SENT,
+            *sensitivity_opened.BACKS,
+            *sensitivity_opened.CONTROLS,
+        ),
+    ),
+    Sign.TONGUE: map(word_of, sensitivity_tongues.LATIN),
     Sign.PAPER: map(word_of, sensitivity_papers.SPELLED),
     Sign.KEY: map(word_of, sensitivity_keys.KEYS),
     Sign.SEED: map(word_of, sensitivity_wallets.SEEDS),
@@ -97,6 +113,7 @@ _ZH_CUES = (
     *sensitivity_wallets.SEEDS,
     *sensitivity_answers.QUESTIONS_ZH,
     *sensitivity_passwords.WORDS_ZH,
+    *sensitivity_tongues.OTHER,
 )
 # Alternatives of nothing but literals, which the regular expression engine skips to by their first characters.
 _ZH_WORDS = {

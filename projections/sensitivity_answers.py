@@ -31,7 +31,8 @@ _ABOUT = either("""
     grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
 """)
 _ANSWER = re.compile(
-    r"(?:->|\u2192|answer(?:s|ed)?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
+    r"(?:->|\u2192|answer(?:s|ed)?"
+    r"(?: (?:on file|they have|we set|i set|i gave|i put|there))?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
     + either("""
     what, which, who, where, how, a, not, too, so, broken, wrong, required, optional, outdated, insecure, useless
     asked, your, is, it
@@ -41,10 +42,16 @@ _ANSWER = re.compile(
 _ABOUT_SAID = re.compile(
     _ABOUT + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
 )
-_TOLD_AT_ONCE = re.compile(r"\s?(?:is|was|:|=|->|\u2192)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}")
+_TOLD_AT_ONCE = re.compile(
+    r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose))\s?[\"']?(?!what|the |not|a |and|to |wrong|too "
+    r"|easy|case|required|hidden|stored|never|in |on |known|broken|null|none|missing|incorrect|invalid)"
+    r"[a-z0-9]{3,}"
+)
+_ON_FILE = re.compile(r"answer (?:on file|they have|we set|i set|i gave|i put)?\s?(?:is|was|[:=])\s?[a-z]{3,}")
+_NAMED = re.compile(r",?\s[A-Z][a-z]{2,}")
 _MAIDEN = re.compile(
     r"(?:is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
-    r"|used)[a-z]{3,}"
+    r"|used|hard|easy|spell|long|short|common|never|so |very|too |from|changed|different|unknown|on |in |also)[a-z]{3,}"
 )
 _ANSWER_ZH = re.compile(
     r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
@@ -79,7 +86,10 @@ def says_an_answer(text: str, lower: str) -> bool:
 
 def _answer_in(piece: Piece) -> bool:
     if piece.word == "maiden name":
-        return _MAIDEN.match(piece.after.lstrip()) is not None
+        told = _MAIDEN.match(piece.after.lstrip()) or _ON_FILE.search(piece.after)
+        return bool(told or (_OPENS.search(piece.lower) and _NAMED.match(piece.text, piece.end)))
+    if (piece.word.endswith("answer") or "answer to" in piece.before) and _TOLD_AT_ONCE.match(piece.after):
+        return True
     return any((_ANSWER.search(piece.after), _ABOUT_SAID.search(piece.after), _told_at_once(piece)))
 
 

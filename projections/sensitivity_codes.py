@@ -32,7 +32,8 @@ _ACCESS = re.compile(
     entrance, building, apartment, apt, flat, front, back, side, basement, keypad, voice ?mail, phone, iphone, ipad
     tablet, unlock[a-z]*, verif[a-z]+, guard, security, access, log-?in, sign-?in, sms, 2fa, mfa, two[- ]factor
     authenticator, one[- ]time, otp, backup, recovery, reset, host, sim, card, debit, atm, bank, burglar, disarm
-    arm, lobby, intercom, buzzer, call ?box, gym, shed, suitcase, luggage, bike, airbnb, cottage, cabin, storage
+    arm, profile, netflix, drive, kids, child, tesla, zoom, meeting
+    lobby, intercom, buzzer, call ?box, gym, shed, suitcase, luggage, bike, airbnb, cottage, cabin, storage
     parental, screen ?time, pairing, bluetooth, whatsapp, telegram, signal, apple, car, trunk, glove ?box, upi
     elevator, lift, pool, mail ?box, mailroom, fob, vault, cash ?box, drawer, cupboard, closet, staff, office
     studio, warehouse, loading dock, stairwell, parking, carport, barn, trailer, van, truck, scooter, briefcase

@@ -9,7 +9,7 @@ from projections.sensitivity_rule import LONG, Rule, Sign, listed
 from projections.sensitivity_values import bare, random_key, random_letters
 
 KEYS = listed("""
-    key, keys, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
+    key, keys, tok, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
     clientsecret, accesstoken, client_secret, secret_key, access_key, api_key, private_key, bearer, webhook
     recovery, backup, licence, license, activation, signing, wallet, filevault, bitlocker, serial, rescue, scratch
     emergency codes, 2fa, totp, authenticator, credential, decrypt, app password, app pw, mnemonic, seed, privkey
@@ -20,7 +20,8 @@ KEYS = listed("""
 """Words for a key, a token, a secret or a code of recovery."""
 _FIRM = re.compile(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
-    r"|session|refresh|webhook|wallet|seed|account|app pass|token|totp|2fa|serial|host key|master|root|deploy|ssh|gpg|pgp|windows"
+    r"|session|refresh|webhook|wallet|seed|account|app pass|token|\btok\b"
+    r"|totp|2fa|serial|host key|master|root|deploy|ssh|gpg|pgp|windows"
     r"|office|steam|game|cd key|priv|pk\b|seckey|\bwif\b|metamask|keystore"
     r"|[密秘私]钥|令牌|授权码|激活码|恢复码|备用码|救援码|备份码|加签|序列号|注册码|凭证|钱包"
 )
@@ -90,6 +91,19 @@ def says_a_key(text: str, lower: str) -> bool:
     return any(_key_in(piece) for piece in pieces(text, lower, KEYS, before=72, after=128))
 
 
+_ROWS = re.compile(
+    r"(?:back-?up|recovery|rescue|scratch|emergency|one[- ]time|2fa|mfa|备用|恢复|救援|备份|应急)"
+    r"[^\n]{0,16}?(?:codes?|码)[^\n]{0,60}\n"
+    r"(?:[ \t]{0,8}(?:\d{1,2}[.):] ?|[-*] ?)?(?:(?=[a-z]{0,7}\d)[a-z0-9]{4,6}[ -][a-z0-9]{4,6}|\d{6,10}"
+    r"|(?=[a-z]{0,15}\d)[a-z0-9]{8,16})\s{0,3}(?:\n|$)){2,16}"
+)
+
+
+def lists_codes(_text: str, lower: str) -> bool:
+    """Whether codes of recovery stand below words for them, one a line."""
+    return "\n" in lower and _ROWS.search(lower) is not None
+
+
 def _key_in(piece: Piece) -> bool:
     firm = _FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
     if any(_is_key(piece, token, firm) for token in _TOKEN.finditer(piece.text)):
@@ -131,5 +145,6 @@ def _random(value: str, *, firm: bool, beside: bool) -> bool:
 
 RULES = (
     Rule("api-key", 3, Sign.KEY | Sign.ZH_SECRET, says_a_key),
+    Rule("recovery-codes", 3, Sign.KEY | Sign.ZH_SECRET, lists_codes),
     Rule("issued-key", 3, Sign.LONG, holds_issued_key),
 )

@@ -23,7 +23,12 @@ SURE = listed("""
     member id, resident permit, residence permit, brp, codice fiscale, steuer-id, steuernummer, personnummer
     bank account, checking account, savings account, checking, mastercard, visa card, amex, debit card, credit card
     military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, pps, ppsn, sa id, dni
-    bvn
+    bvn, pesel, burgerservicenummer, personalausweis, ausweisnummer, reisepass, pasaporte, passeport, passaporte, cuil, cuit
+    rodné číslo, my number card, residence card, sozialversicherungsnummer, sécurité sociale, securite sociale, sécu
+    fødselsnummer, fodselsnummer, kimlik, teudat zehut, cédula, cedula, mykad, mykad no, ic no, voter card, kitas, bsn
+    führerschein, permis de conduire, carnet de conducir, carta d'identità, carte vitale, permesso, rijbewijs, driving permit
+    dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
+    policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
 """)
 WEAK = listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire")
 """Words that say it of a long number just beside them."""
@@ -33,11 +38,33 @@ SPELLED = listed(
 """What numbers that are told word by word are said of."""
 _NUMBER = re.compile(
     r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
-    r"(?![\w%@]|[-/.:]\d|,\d{3})(?! ?"
+    r"(?![a-z0-9_%@]|[-/.:]\d|,\d{3})(?! ?"
     + either(
         "years, days, months, hours, minutes, am, pm, people, users, dollars, usd, euros, characters, digits, miles, points, km"
     )
     + ")"
+)
+_ABROAD = {
+    "nie|nif|dni|tie": r"[xyz]?-?\d{7,8}-?[a-z]",
+    "nric|fin": r"[stfgm]\d{7}[a-z]",
+    "hkid|hk id": r"[a-z]{1,2}\d{6} ?\(?[\da]\)?",
+    "rfc": r"[a-z&]{3,4}-?\d{6}-?[a-z0-9]{3}",
+    "rut|run": r"\d{1,2}\.?\d{3}\.?\d{3}-[\dk]",
+    "pan": r"[a-z]{5} ?\d{4} ?[a-z]",
+    "ni|nino": r"[a-z]{2} ?(?:\d{2} ?){3}[a-z]",
+    "cnp|egn|oib|cpr|amka|tckn|tc|nik|ktp|jmbg": r"\d{6}[- ]?\d{4,10}",
+    "ahv|avs": r"756(?:[. ]?\d{4}){2}[. ]?\d\d",
+    "nir|insee": r"[12](?: ?\d\d){3}(?: ?\d{3}){2}(?: ?\d\d)?",
+    "tin|itin|ein": r"\d{2,3}-\d{2,3}-?\d{2,4}(?:-\d{3})?",
+    "ic|mykad": r"\d{6}-\d{2}-\d{4}",
+    "cpf": r"\d{3}\.?\d{3}\.?\d{3}-?\d\d",
+}
+"""Names that are also words or other things, by the numbers that they have as identity numbers."""
+_OF_ABROAD = re.compile(
+    "|".join(
+        rf"(?<![a-z])(?:{names})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)"
+        for names, shape in _ABROAD.items()
+    )
 )
 _BY_LETTERS = re.compile(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
 _NO_NUMBER = re.compile(
@@ -56,10 +83,13 @@ SURE_ZH = listed("""
     身份证, 身分证, 身份号, 证件号, 护照, 通行证, 港澳证, 社保, 社会保障, 社会安全, 社会保险, 医保, 健保, 公积金
     驾照, 驾驶证, 驾驶执照, 行驶证, 台胞证, 回乡证, 军官证, 居留证, 居住证, 永居, 统一编号, 税号, 纳税人, 识别号
     银行卡, 卡号, 对公, 建行, 工行, 农行, 中行, 招行, 交行, 储蓄卡, 借记卡, 工资卡, 签证号, 出生证
+    往来证, 居民证, 健康卡, 诊疗卡, 老年证, 残疾证
+    结婚证号, 房产证号, 保单号, 工商注册, 信用代码
+    주민등록, 등록번호, 여권번호, 면허번호, マイナンバー, 个人番号, パスポート, 运転免许, 在留カード
 """)
 WEAK_ZH = listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号")
 _NUMBER_ZH = re.compile(
-    r"(?<![\w$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
+    r"(?<![a-z0-9_$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
     r"(?!\s?[元块万年月个天次位人分亿])"
 )
 _NO_NUMBER_ZH = re.compile(
@@ -77,6 +107,8 @@ FAR, FAR_ZH = 72, 26
 
 def says_a_paper(_text: str, lower: str) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
+    if _OF_ABROAD.search(lower):
+        return True
     return any(
         least <= (digits := _digits(match["value"])) <= 20
         and _begins(lower, match.start())
@@ -119,10 +151,16 @@ def says_a_paper_in_chinese(_text: str, lower: str) -> bool:
     """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
     return any(
         (digits := _digits(match["value"])) >= 6
+        and not _unproved(lower, match)
         and not _NO_NUMBER_ZH.match(match["value"])
         and _called_in_chinese(lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
         for match in _NUMBER_ZH.finditer(lower)
     )
+
+
+def _unproved(lower: str, match: re.Match[str]) -> bool:
+    """Whether a number of the length of an identity card stands close to a word without its check: that is asked elsewhere."""
+    return len(match["value"]) == 18 and "\u4e00" <= lower[match.start() - 1 : match.start()] <= "\u9fff"
 
 
 def _called_in_chinese(before: str, digits: int) -> bool:

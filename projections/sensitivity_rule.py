@@ -48,6 +48,8 @@ class Sign(IntFlag):
     ZH_PLACE = 1 << 26
     ZH_BACKGROUND = 1 << 27
     ZH_PRIVATE = 1 << 28
+    OPENING = 1 << 29
+    TONGUE = 1 << 30
 
 
 LONG = 17

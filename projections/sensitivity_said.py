@@ -19,7 +19,9 @@ PASSWORDS = listed("""
     contraseña, wpa_passphrase
 """)
 WORDS_KEPT = listed("""
-    memorable word, memorable name, memorable place, security word, codeword, pickup word, pickup code word
+    code word, safe word, safeword, verbal password, phone password, telephone password, family password
+    security phrase, pickup password, pick-up password, watchword, memorable word, memorable name, memorable place
+    security word, codeword, pickup word, pickup code word
     passphrase, master password, master passphrase, psk, requirepass, masterauth, wpa_passphrase
 """)
 """Words whose value may be any word: a bank's, a nursery's, a network's."""
@@ -59,7 +61,7 @@ _PHRASE = re.compile(
     r"|\u2192)\s{0,2}[\"']?(?P<value>[a-z]{2,12}(?:[ -][a-z]{2,12}){3,7})[\"']?"
     r"(?=\s*(?:$|[.,;!)\n(]|\band\b))"
 )
-_QUOTED_PHRASE = re.compile(r"\s?[=:]\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
+_QUOTED_PHRASE = re.compile(r"\s?[=:]?\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
 _GROUPS = re.compile(r"\b[a-z]{4}(?:[ -][a-z]{4}){3}\b")
 _FUNCTION_WORDS = frozenset(
     listed("""
@@ -103,11 +105,19 @@ _SAYS_NOTHING = re.compile(
 )
 
 
+_PLAYED = frozenset(["safe word", "safeword", "code word"])
+"""Words that are also told of films and games."""
+_PLAYED_AT = re.compile(
+    either("was, game, games, film, movie, book, novel, escape room, sketch, show, party, play, silly, funny")
+)
+
+
 def says_a_kept_word(text: str, lower: str) -> bool:
     """Whether a word or a phrase without digits is told as a bank's memorable word, a network's or a master password."""
     for piece in pieces(text, lower, WORDS_KEPT):
         if (
             (kept := _KEPT.match(piece.after))
+            and not (piece.word in _PLAYED and _PLAYED_AT.search(piece.lower))
             and not _RULES_SAID.search(piece.after)
             and not STAND_IN.search(kept["value"])
         ):

@@ -12,7 +12,7 @@ TOKEN = re.compile(r"[!-~\u00a3\u20ac]{4,256}")
 """A run without white space and without Han: what a password is typed as."""
 
 _WRAPPING = "\"'`([{<>}])"
-_ENDING = ".,;:?)]}>\"'`"
+_ENDING = ".,;:?()]}>\"'`"
 # What programs, addresses, files, numbers with units and the like look like.
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|www\.|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z.]{2,}|[@#][a-z_][\w-]*$|[./~]?(?:[\w.-]*/){2}"
@@ -137,7 +137,7 @@ def _strength_by_digits(value: str, cased: bool) -> int:
         return 2
     if len(value) >= 6 and _MIXED_DIGITS.search(value):
         return 2
-    return 2 if len(value) >= 8 and (value.endswith("!") or re.search("[._-]", value)) else 1
+    return 2 if len(value) >= 8 and (value.endswith(tuple("!$#@*&%")) or re.search("[._-]", value)) else 1
 
 
 def random_letters(value: str) -> bool:
