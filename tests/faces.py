@@ -212,7 +212,7 @@ CLI_UNASKED = {
     "synonym": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "token", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
-    **dict.fromkeys(("status", "alarms", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
+    **dict.fromkeys(("status", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip
 FACES = {

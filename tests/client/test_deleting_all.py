@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from engramlog import InputError
@@ -46,7 +47,7 @@ def test_all_of_one_owner_go_and_nobody_elses(memory: Any, owner: str) -> None:
 
 def test_core_memories_stay_and_are_named_with_the_reason(memory: Any, owner: str, running: Service) -> None:
     kept, gone = memory.add("My name is Lin", owner=owner).id, memory.add("A cup", owner=owner).id
-    running.http.append(promoted(owner, kept))
+    running.http.application.writer.append([orjson.dumps(promoted(owner, kept) | {"actor": "operator"})])
     memory.add("Another cup", owner=owner)
     done = memory.delete_all(owner=owner)
     assert (gone in done.deleted, len(done.deleted), [one.id for one in done.skipped]) == (True, 2, [kept])

@@ -177,6 +177,7 @@ class History(BaseModel):
             "chain": "5f0c…",
             "as_of": None,
             "position": "3:131",
+            "behind": 0,
         }
     )
 
@@ -189,3 +190,4 @@ class History(BaseModel):
     chain: str
     as_of: str | None
     position: str
+    behind: int = BEHIND
