@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from engramlog import InputError
+from events.door import read_event
 from tests.given_client import KINDS, Service, connected, new_owner, proxy, service
 from tests.given_http import event
 
@@ -47,7 +48,9 @@ def test_all_of_one_owner_go_and_nobody_elses(memory: Any, owner: str) -> None:
 
 def test_core_memories_stay_and_are_named_with_the_reason(memory: Any, owner: str, running: Service) -> None:
     kept, gone = memory.add("My name is Lin", owner=owner).id, memory.add("A cup", owner=owner).id
-    running.http.application.writer.append([orjson.dumps(promoted(owner, kept) | {"actor": "operator"})])
+    application = running.http.application
+    told = orjson.dumps(promoted(owner, kept) | {"actor": "operator"})
+    application.writer.append_all([read_event(told, now=application.log.now())])
     memory.add("Another cup", owner=owner)
     done = memory.delete_all(owner=owner)
     assert (gone in done.deleted, len(done.deleted), [one.id for one in done.skipped]) == (True, 2, [kept])
