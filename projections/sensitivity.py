@@ -15,6 +15,7 @@ from projections import (
     sensitivity_codes,
     sensitivity_contact,
     sensitivity_keys,
+    sensitivity_logins,
     sensitivity_opened,
     sensitivity_papers,
     sensitivity_passwords,
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     *sensitivity_said_chinese.RULES,
     *sensitivity_opened.RULES,
     *sensitivity_tongues.RULES,
+    *sensitivity_logins.RULES,
     *sensitivity_papers.RULES,
     *sensitivity_keys.RULES,
     *sensitivity_wallets.RULES,
@@ -73,6 +75,7 @@ _CUES = {
             *sensitivity_opened.CONTROLS,
         ),
     ),
+    Sign.LOGGED: map(word_of, sensitivity_logins.PLACES),
     Sign.TONGUE: map(word_of, sensitivity_tongues.LATIN),
     Sign.PAPER: map(word_of, sensitivity_papers.SPELLED),
     Sign.KEY: map(word_of, sensitivity_keys.KEYS),
@@ -114,6 +117,7 @@ _ZH_CUES = (
     *sensitivity_answers.QUESTIONS_ZH,
     *sensitivity_passwords.WORDS_ZH,
     *sensitivity_tongues.OTHER,
+    *sensitivity_logins.PLACES,
 )
 # Alternatives of nothing but literals, which the regular expression engine skips to by their first characters.
 _ZH_WORDS = {

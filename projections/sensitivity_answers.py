@@ -57,6 +57,7 @@ _ANSWER_ZH = re.compile(
     r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
 )
 _ANSWERED_ZH = re.compile(r"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[\u4e00-\u9fff]{2,12}")
+_SPACED_ZH = re.compile("(?:问题)?\\s[\u4e00-\u9fff]{3,14}\\s(?:答案?\\s?)?[\u4e00-\u9fff]{2,8}(?:$|[,\\s])")
 _ASKED_ZH = re.compile("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
 
 
@@ -100,7 +101,7 @@ def _answer_to(piece: Piece) -> bool:
 
 def _answer_in_chinese(piece: Piece) -> bool:
     told = piece.after.split("。")[0]
-    if _ANSWERED_ZH.search(piece.lower):
+    if _ANSWERED_ZH.search(piece.lower) or ((spaced := _SPACED_ZH.match(told)) and not _ASKED_ZH.search(spaced[0])):
         return True
     answers = () if told.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(told)
     return any(not _ASKED_ZH.search(match["value"]) for match in answers)

@@ -17,7 +17,9 @@ _NOUNS = frozenset(
     """)
 )
 """Words for a code of any kind: something to get into must stand near."""
-_PADS = frozenset(listed("keypad, lockbox, lock box, keysafe, key safe, key box, padlock, deadbolt"))
+_PADS = frozenset(
+    listed("keypad, lockbox, lock box, keysafe, key safe, key box, padlock, deadbolt, buzzer, call box, callbox")
+)
 _PINS = frozenset(["pin", "pins"])
 _LOCKS = frozenset(listed("safe, lock, combo, combination, padlock, locker, vault, suitcase, code, tumbler, dial"))
 CODES = (
@@ -33,6 +35,7 @@ _ACCESS = re.compile(
     tablet, unlock[a-z]*, verif[a-z]+, guard, security, access, log-?in, sign-?in, sms, 2fa, mfa, two[- ]factor
     authenticator, one[- ]time, otp, backup, recovery, reset, host, sim, card, debit, atm, bank, burglar, disarm
     arm, profile, netflix, drive, kids, child, tesla, zoom, meeting
+    wechat pay, wechat, alipay, cash app, venmo, trezor, ledger, tv, badge, steam, discord, xbox, playstation, paypal, revolut
     lobby, intercom, buzzer, call ?box, gym, shed, suitcase, luggage, bike, airbnb, cottage, cabin, storage
     parental, screen ?time, pairing, bluetooth, whatsapp, telegram, signal, apple, car, trunk, glove ?box, upi
     elevator, lift, pool, mail ?box, mailroom, fob, vault, cash ?box, drawer, cupboard, closet, staff, office

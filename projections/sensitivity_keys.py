@@ -9,18 +9,18 @@ from projections.sensitivity_rule import LONG, Rule, Sign, listed
 from projections.sensitivity_values import bare, random_key, random_letters
 
 KEYS = listed("""
-    key, keys, tok, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
+    key, keys, tok, ak, sk, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
     clientsecret, accesstoken, client_secret, secret_key, access_key, api_key, private_key, bearer, webhook
     recovery, backup, licence, license, activation, signing, wallet, filevault, bitlocker, serial, rescue, scratch
     emergency codes, 2fa, totp, authenticator, credential, decrypt, app password, app pw, mnemonic, seed, privkey
-    seckey, wif, authtoken, bottoken, apitoken, priv, keystore, metamask, pk, 密钥, 秘钥, 私钥, 令牌, 授权码, 激活码
+    seckey, wif, authtoken, bottoken, apitoken, priv, keystore, metamask, pk, 密钥, 秘钥, 私钥, 令牌, 授权码, 授权, 激活码
     恢复码, 备用码, 救援码, 备份码, 加签, 序列号, 注册码, 许可证, 凭证, 恢复密钥, 应用密码, 专用密码, 独立密码
     应用专用, 客户端密码, 签名, 钱包
 """)
 """Words for a key, a token, a secret or a code of recovery."""
 _FIRM = re.compile(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
-    r"|session|refresh|webhook|wallet|seed|account|app pass|token|\btok\b"
+    r"|session|refresh|webhook|wallet|seed|account|app pass|token|\btok\b|\b[as]k\b"
     r"|totp|2fa|serial|host key|master|root|deploy|ssh|gpg|pgp|windows"
     r"|office|steam|game|cd key|priv|pk\b|seckey|\bwif\b|metamask|keystore"
     r"|[密秘私]钥|令牌|授权码|激活码|恢复码|备用码|救援码|备份码|加签|序列号|注册码|凭证|钱包"
@@ -47,7 +47,7 @@ _CODES = re.compile(
 _LETTERS = re.compile(r"(?<![\w./@-])(?:[a-z]{10,24}|[a-z]{4}(?:[ -][a-z]{4}){3})(?![\w./@-])")
 _LETTERED = frozenset(
     listed("""
-    授权码, 专用密码, 独立密码, 应用密码, 应用专用, 客户端密码, 密钥, 秘钥, 激活码, app password, app pw, token
+    授权, 授权码, 专用密码, 独立密码, 应用密码, 应用专用, 客户端密码, 密钥, 秘钥, 激活码, app password, app pw, token
     secret, key
     """)
 )

@@ -49,10 +49,11 @@ _LOCKED = re.compile(
 )
 _STANDS = re.compile(
     r"(?:(?:\s?\((?!s\))[^()\n]{1,24}\))?(?:\s(?:on|to|of|by|for|at|in)\s(?:the |my |our |his |her )?[a-z' -]{2,28}?)?)"
-    r"(?:\s?(?:\b(?:digits?|numbers?|code|combo|combination|set to|set|opens? (?:with|to|on)"
+    r"(?:\s?(?:\b(?:digits?|numbers?|code|combo|combination|(?:i |we )?set to|set|opens? (?:with|to|on)"
     r"|are|is|was|now|still|to)\b|'s\b|[:=,\u2192-]))"
     rf"{{0,4}}\s{{0,2}}{_CODE}"
 )
+_THREE = re.compile(r"\s?(?:combo|is|:|=)?\s?\d{1,2}-\d{1,2}-\d{1,2}(?![\w-]|\.\d)")
 _APART = re.compile(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
 _LATER = re.compile(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
 _OF_ELSE = re.compile(
@@ -71,6 +72,7 @@ _SENT = re.compile(r"(?<![\w.$#/:-])\d{3}[ -]?\d{3}(?![\w%]|[-.,:/]\d)")
 _LOGGED = re.compile(
     either(
         "login, log-?in, log in, sign-?in, sign in, verif[a-z]+, bank, paypal, confirm, one[- ]time, authenticator, 2fa"
+        ", apple, google, chase, venmo, amazon"
     )
 )
 _YOURS = re.compile(
@@ -103,6 +105,8 @@ def _opening(piece: Piece) -> bool:
 
 
 def _locked(piece: Piece) -> bool:
+    if _THREE.match(piece.after) and piece.word not in ("door", "gate", "alarm", "garage"):
+        return True
     stands = _STANDS.match(piece.after)
     firm = piece.word not in (
         "safe",
@@ -118,7 +122,7 @@ def _locked(piece: Piece) -> bool:
     )
     if stands and not _OF_ELSE.search(piece.before) and not _year(stands[0]):
         gap = re.split(r"\d", stands[0], maxsplit=1)[0]
-        if firm or (":" in gap and len(re.sub(r"\D", "", stands[0])) >= 4):
+        if firm or "set to" in gap or (":" in gap and len(re.sub(r"\D", "", stands[0])) >= 4):
             return True
     if _APART.match(piece.after) and not _OF_ELSE.search(piece.before):
         return True
@@ -148,11 +152,11 @@ def says_a_number_sent(text: str, lower: str) -> bool:
 
 # In Chinese.
 THINGS_ZH = listed("""
-    锁, 箱, 柜, 门, 闸, 抽屉, 开锁, 解锁, 锁屏, 开机, 付款, 支付, 取款, 提款, 取钱, 转账, 存折, 银行卡, 工资卡, 储蓄卡, 撤防
+    锁, 箱, 柜, 门, 闸, 抽屉, 开锁, 解锁, 锁屏, 开机, 付款, 支付, 取款, 提款, 取钱, 转账, 存折, 平板, 银行卡, 工资卡, 储蓄卡, 撤防
     验证码, 校验码, 动态码, 开, 进, atm, 柜员机, 提款机, 取款机
 """)
 _NO_UNIT_ZH = (
-    r"(?!\d|[.:/]\d|%|\s?(?:[位个分秒次年月天日号楼元块层栋室路米点章页寸级版颗条人度万亿件斤把种折岁期名张回部场平升字集代季届克股集只台户]"
+    r"(?!\d|[.:/]\d|%|\s?(?:[位个分秒次年月天日号楼元块层栋室路米点章页寸级版颗条人度万亿件斤把种折岁期名张回部场平升字集代季届克股集只台户包]"
     r"|小时|公里|公斤|千克|分钟|以内|以上|多|kg|cm|mm|ml|rmb))"
 )
 _DIGITS_ZH = rf"(?<![\d.a-z])[#*]?\d(?:[ -]?\d){{2,9}}[#*]?{_NO_UNIT_ZH}"
@@ -164,9 +168,12 @@ _OPENED_ZH = re.compile(
     r"(?:开|进|解锁|撤防|取出|打开)(?!始|头|车|会|价|度|球|步|货)"
 )
 _STANDS_ZH = re.compile(
-    r"(?:[单自行电瓶动摩]车锁|密码锁|电子锁|智能锁|指纹锁|挂锁|链条锁|门锁|u型锁|旅行箱|行李箱|拉杆箱|密码箱|保险[箱柜]|钱箱|储物柜|更衣柜|鞋柜|文件柜|信箱|抽屉"
-    r"|门禁|单元门|院门|大门|铁门|后门|前门|车库门?|闸机|(?:手机|平板|ipad|电脑)\s?(?:开锁|解锁|锁屏|开机)|撤防)"
-    rf"(?:[^。\n\d元块价,]{{0,6}}?{_LINK_ZH}|\s)\s?{_DIGITS_ZH}"
+    r"(?:[单自行电瓶动摩]车锁|密码锁|电子锁|智能锁|指纹锁|挂锁|链条锁|门锁|地锁|本锁|箱锁|柜锁|u型锁|旅行箱|行李箱|拉杆箱|密码箱|保险[箱柜]|钱箱|储物柜|更衣柜|鞋柜|文件柜|信箱|抽屉"
+    r"|门禁|单元门|院门|大门|铁门|后门|前门|车库门?|闸机|(?:手机|老人机|平板|ipad|电脑)\s?(?:开锁|解锁|锁屏|开机)|撤防)"
+    rf"(?:[^。\n\d元块价换买修装花卖,]{{0,6}}?{_LINK_ZH}|\s)\s?{_DIGITS_ZH}"
+)
+_SAME_ZH = re.compile(
+    r"(?:平板|锁屏|存折|保险[箱柜]|银行卡|锁)\s?(?:就?是|还是|:)?\s?[四六八468]\s?个\s?\d(?![\d个位月天人次岁核g.])"
 )
 _PAYS_ZH = re.compile(
     r"(?:付款|支付|取款|提款|取钱|转账|存折|银行卡|工资卡|储蓄卡|atm|柜员机|提款机|取款机)"
@@ -184,7 +191,7 @@ def says_what_opens_in_chinese(text: str, lower: str) -> bool:
     return any(
         shape.search(piece.lower)
         for piece in pieces(text, lower, THINGS_ZH, before=24, after=40)
-        for shape in (_OPENED_ZH, _STANDS_ZH, _PAYS_ZH, _BEFORE_ZH)
+        for shape in (_OPENED_ZH, _STANDS_ZH, _PAYS_ZH, _BEFORE_ZH, _SAME_ZH)
     )
 
 

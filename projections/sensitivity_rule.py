@@ -50,6 +50,7 @@ class Sign(IntFlag):
     ZH_PRIVATE = 1 << 28
     OPENING = 1 << 29
     TONGUE = 1 << 30
+    LOGGED = 1 << 31
 
 
 LONG = 17

@@ -19,8 +19,10 @@ PASSWORDS = listed("""
     contraseña, wpa_passphrase
 """)
 WORDS_KEPT = listed("""
+    alarm password, alarm word, bank password, voice password
     code word, safe word, safeword, verbal password, phone password, telephone password, family password
-    security phrase, pickup password, pick-up password, watchword, memorable word, memorable name, memorable place
+    security phrase, pickup password, pick-up password, watchword, memorable word, memorable name
+    memorable place
     security word, codeword, pickup word, pickup code word
     passphrase, master password, master passphrase, psk, requirepass, masterauth, wpa_passphrase
 """)
@@ -198,7 +200,7 @@ def holds_a_password(text: str, _lower: str) -> bool:
 _CREDENTIALS = re.compile(
     r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s"
     r"|->)\s{0,2}"
-    r"(?:(?:the )?p\w{0,9}[: ]{1,2}(?:is )?)?(?P<value>[!-~]{5,64})"
+    r"(?:(?:the )?(?P<named>p\w{0,9})[: ]{1,2}(?:is )?)?(?P<value>[!-~]{5,64})"
 )
 _AFTER_USER = re.compile(r"\s?[/|:]\s?(?P<value>[!-~]{5,64})")
 _OPTION = re.compile(
@@ -256,12 +258,15 @@ def _of_service(piece: Piece) -> bool:
     )
 
 
+_NAMES = frozenset(["pass", "pw", "pwd", "psw", "pswd", "password", "passwd"])
+
+
 def _credentials_in(piece: Piece) -> bool:
     """Whether a user's name and a password follow the word: `login: ada / tr0ub4dor`."""
     pair = _CREDENTIALS.match(piece.text, piece.end)
     if pair is None or strength(pair["user"]) == 3:
         return False
-    return strength(pair["value"]) >= (1 if pair["between"] in "/|" else 2)
+    return strength(pair["value"]) >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
 
 
 RULES = (

@@ -11,9 +11,9 @@ from projections.sensitivity_beside import Piece, pieces
 from projections.sensitivity_rule import Rule, Sign, listed
 from projections.sensitivity_values import DICTATED_ZH, TOKEN, strength_told
 
-SECRECY = listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 密语")
+SECRECY = listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 暗语, 密语")
 CODES = listed(
-    "码, 令牌, 口令, 暗号, 验证器, 锁, 柜, 门, 保险, 箱, 车库, 屏, 手势, 图案, 九宫格, 后三位, 背面, 密, pin, puk, cvv, cvc"
+    "码, 令牌, 口令, 暗号, 暗语, 验证器, 锁, 柜, 门, 保险, 箱, 车库, 屏, 手势, 图案, 九宫格, 后三位, 背面, 密, pin, puk, cvv, cvc"
 )
 
 _KEYS = frozenset(["密钥", "秘钥"])
@@ -111,7 +111,7 @@ _DRAWN = re.compile(
 )
 _SENT = re.compile(r"(?:令牌|动态口令|验证器)码?\s?(?:是|:)?\s?(?=[a-z]{0,7}\d)[a-z0-9]{5,8}(?![a-z0-9])")
 _CALLED = re.compile(
-    r"(?:接送|接娃|接孩子|接宝宝|进门|入户|回家|防骗|认人|入群|电话银行|口头|家庭|家里)[^。\n]{0,8}?(?:暗号|口令|密语|密码)"
+    r"(?:接送|接娃|接孩子|接宝宝|进门|入户|回家|防骗|认人|入群|电话银行|口头|家庭|家里)[^。\n]{0,8}?(?:暗号|暗语|口令|密语|密码)"
     r"\s?(?:就?是|:|为|改成|\s)\s?\"?(?!是|叫|什么|怎|哪|谁|吗|不|没|忘)[\u4e00-\u9fff]{2,12}"
 )
 _TURNED = re.compile(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,2}")
