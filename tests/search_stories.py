@@ -30,6 +30,7 @@ from tests.given import (
     mentioned,
     merged,
     negated,
+    of_old,
     profile,
     purged,
     revised,
@@ -108,7 +109,8 @@ def _creation(of: str, content: str, speaker: str | None, said: tuple[Any, ...])
         project=project,
         category=["fact", "identity", "temporary"][len(content) % 3],
     )
-    return Told(one.data, one.day, one.actor, {"session_id": session} if session else {})
+    # As a log may hold it: some of these names are refused at the door by now.
+    return of_old(Told(one.data, one.day, one.actor, {"session_id": session} if session else {}))
 
 
 def _merge(sources: list[str], day: float, summary: str) -> Told:

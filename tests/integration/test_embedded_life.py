@@ -287,7 +287,7 @@ def test_a_server_that_does_not_listen_to_shutdown_is_killed(tmp_path: Path) -> 
     set_key(opened, "a")
     busy = threading.Thread(target=loop_forever)
     busy.start()
-    with connect(opened.socket_path, timeout=3.0) as client:
+    with connect(opened.socket_path, timeout=1.0) as client:
         assert eventually(lambda: not _pings(client))
     opened.close(timeout=0.2)
     busy.join()

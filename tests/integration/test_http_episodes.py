@@ -25,7 +25,7 @@ def test_it_tells_what_would_be_made_and_then_makes_it_once(tmp_path: Path) -> N
     memory = {"memory_id": "peanuts", "content": "I am allergic to peanuts", "category": "fact", "kind": "fact"}
     hit = {"memory_id": "peanuts", "count": 1, "best_rank": 1, "last_at": "2024-05-01T09:00:10Z"}
     asked, replied = (told("TurnRecorded", at, role, turn_id=one, role=role, text=text) for one, role, text, at in SAID)
-    injected = told("MemoriesAccessed", hit["last_at"], "system", hits=[hit], via="injection", turn_id="t1")
+    injected = told("MemoriesAccessed", hit["last_at"], "assistant", hits=[hit], via="injection", turn_id="t1")
     with http_store(tmp_path / "store") as store:
         known = told("MemoryCreated", "2024-04-01T09:00:00Z", session=None, source="user", **memory)
         store.told("ada", known, asked, injected, replied)

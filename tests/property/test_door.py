@@ -19,6 +19,7 @@ from events.envelope import AnyEvent, Prepared, decode, encode, event_class, pre
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import trouble_with
 from events.schema import json_schema
+from events.standing import FIRM
 from events.vocabulary import EARLIEST, ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 from tests.samples import MOMENT, NOW
 
@@ -36,6 +37,8 @@ plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 names = st.text(st.characters(categories=["L", "Nd", "P", "Zs"]), min_size=1, max_size=40).filter(
     lambda name: trouble_with(name, normal=False) is None
 )
+OPERATORS = frozenset(["MemoryPromoted", "ParametersChanged", "SensitivitySet", "MemoryPurged"])
+"""Of these no schema says who may say them; an operator may say all."""
 NEW_NAMES = frozenset(["speaker", "project", "task", "tool"])
 NAMED: dict[str, st.SearchStrategy[Any]] = {
     ID_RULE: ids,
@@ -97,7 +100,13 @@ def documents(event_type: str) -> st.SearchStrategy[Document]:
     envelopes = of_schema(schema | {"properties": schema["properties"] | {"occurred_at": TIMES}}, schema["$defs"])
     return envelopes.filter(
         lambda one: event_type != "MemoryMerged" or one["data"]["into"] not in one["data"]["sources"]
-    )
+    ).map(by_whom_it_may_be_said)
+
+
+def by_whom_it_may_be_said(one: Document) -> Document:
+    """The same by an operator, where a schema cannot say that others may not say it."""
+    firm = one["type"] == "MemoryCreated" and FIRM & {one["data"].get("tier"), one["data"]["kind"]}
+    return one | {"actor": "operator"} if firm or one["type"] in OPERATORS else one
 
 
 TIMES = {"type": "string", "description": TIME_RULE}

@@ -136,6 +136,7 @@ class Effects(BaseModel):
 
     owner: str
     position: str
+    behind: int = BEHIND
     changes: list[Change]
     id: str | None = None
     replaced_by: str | None = None
