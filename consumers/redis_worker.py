@@ -37,6 +37,8 @@ TICK_SECONDS = 0.25
 BLOCK_MS = 200
 READ_COUNT = 500
 BACK_OFF_SECONDS = 0.5
+TELL_SECONDS = 60.0
+"""How often the same refusal of Redis is told at most."""
 STANDING_SECONDS = 5.0
 """How long a partition that stands still is left alone before it is looked at again."""
 RETIRE_SECONDS = 30.0
@@ -84,6 +86,7 @@ class FoldWorker:
         self._next_tick = self._next_renewal = 0.0
         self._next_retirement = monotonic() + RETIRE_SECONDS
         self._not_before: dict[int, float] = {}
+        self._refused, self._tell_again = "", 0.0
         self._unsure: set[int] = set()
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
 
@@ -134,7 +137,9 @@ class FoldWorker:
             if type(error) in STANDS_STILL:
                 self._stands_still(self._tags.index(error.context["partition"]), error)
         except StoreError as error:
-            self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
+            if error.message != self._refused or monotonic() >= self._tell_again:
+                self._refused, self._tell_again = error.message, monotonic() + TELL_SECONDS
+                self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
             self._drop_everything()
             stop.wait(BACK_OFF_SECONDS)
 

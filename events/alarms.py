@@ -79,6 +79,16 @@ KNOWN: Mapping[str, Known] = {
         "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds"
         " it.",
     ),
+    "disk_full": Known(
+        "stopped",
+        "itself",
+        "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
+    ),
+    "disk_low": Known(
+        "warning",
+        "itself",
+        "The disk of the data folder has no room for the next rewrite of the log, which takes as much again as the log: make room.",
+    ),
     "receipt_lost": Known(
         "stopped",
         "operator",

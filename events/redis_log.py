@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, NamedTuple
 
+import msgspec
 import redis
 
 from events.admission import append_bytes
-from events.alarms import Alarms
+from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
 from events.envelope import Prepared, Stored
-from events.errors import LogGap, ReceiptLost
+from events.errors import LogGap, ReceiptLost, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, ready
-from events.partitions import LogKeys, partition_of
+from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis_admission import Admission, ReadDebt, no_debt
 from events.redis_append import APPEND, append_arguments, append_receipts
 from events.redis_clock import StoreClock
@@ -102,6 +103,8 @@ class RedisEventLog:
                 told = append_receipts(partition, mine, answer, fsynced, replicas)
                 for i, receipt in zip(indexes, told, strict=True):
                     receipts[i] = receipt
+            if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
+                self._refuse_for_the_disk(wire, receipts)
         if lost and not parts:
             raise next(iter(lost.values()))
         return [receipt for receipt in receipts if receipt]
@@ -122,6 +125,13 @@ class RedisEventLog:
         replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
         for answer in found:
             yield answer, replicas
+
+    def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[Receipt | None]) -> None:
+        """Where Redis takes no writes since its disk is full (`ops.embedded_disk`), raises StoreFull with that disk's name."""
+        told = wire.call("HGET", ALARMS_KEY, "disk_full|")
+        if told and not any(one and one.written for one in receipts):
+            text = msgspec.json.decode(told, type=Alarm).text
+            raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
 
     def _fsynced(self, wire: Wire) -> bool | None:
         known = self._durability.get(wire)

@@ -20,6 +20,7 @@ import msgspec
 from events.errors import EmbeddedRedisError, StoreMismatch
 from ops.embedded_aof import last_lines, refuse_what_cannot_be_read
 from ops.embedded_binary import RedisBinary, find_redis_server
+from ops.embedded_disk import told_if_full
 from ops.embedded_folder import (
     Role,
     ServerFile,
@@ -85,7 +86,7 @@ class EmbeddedRedis:
         code = self._server.popen.returncode if self._server else None
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
         said = "\n  ".join(["", *last_lines(log)])
-        return f"redis-server (pid {self.pid}) of {self.folder} ended{how}; its last log lines:{said}"
+        return f"redis-server (pid {self.pid}) of {self.folder} ended{how}; its last log lines:{said}{told_if_full(self.folder)}"
 
     def tend_socket(self) -> str | None:
         """Put the socket's file back where somebody removed it; says so then. To be called now and again by who started the server.

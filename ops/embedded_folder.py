@@ -7,12 +7,14 @@ redis.log       the server's log, from which recovery and failures are told
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from events.errors import EmbeddedRedisError
+from ops.embedded_disk import told_if_full
 from ops.embedded_store import replace_file
 
 Role = Literal["up", "shared", "command"]
@@ -60,6 +62,10 @@ class UnusableFolder(EmbeddedRedisError):
 def unusable(folder: Path, error: Exception) -> EmbeddedRedisError:
     """The error of a folder that cannot be made, read or written."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return EmbeddedRedisError(
+            f"the data folder {folder} cannot be used: {reason}{told_if_full(folder)}", folder=str(folder)
+        )
     return UnusableFolder(
         f"the data folder {folder} cannot be used: {reason}; make it writable for this user, or name another folder",
         folder=str(folder),

@@ -17,6 +17,7 @@ import redis
 
 from events.errors import EmbeddedRedisError
 from ops.embedded_binary import RedisBinary
+from ops.embedded_disk import LOCK, UNLOCK, look
 from ops.embedded_socket import connect
 
 _LOG_KEPT = 1 << 20
@@ -69,6 +70,7 @@ class ServerPlan:
             "logfile": str(self.log),
             "maxmemory": str(self.maxmemory),
             "aof-load-truncated": "yes" if self.cut_torn_tail else "no",
+            "min-replicas-to-write": str(LOCK if look(self.folder).is_at_its_end else UNLOCK),
         }
         options = [part for name, value in given.items() for part in (f"--{name}", value)]
         launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("embedded_launch.py")), str(os.getpid())]

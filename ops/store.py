@@ -12,12 +12,14 @@ from uuid import uuid4
 
 import redis
 
+from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
 from events.redis_ready import await_loaded, refuse_kind
 from events.redis_wire import Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
+from ops.embedded_disk import DiskGuard, look
 from ops.embedded_folder import Role
 from ops.private_folder import private_folder
 from ops.settings import Settings
@@ -89,7 +91,14 @@ def open_the_store(
     with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded, tell) as store:
         embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
         store.mended = mended
-        yield store
+        if embedded.owned and role != "up":
+            DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).tend(0.0)
+        try:
+            yield store
+        except StoreUnavailable as error:
+            if died := embedded.died():
+                raise EmbeddedRedisError(died) from error  # and why: its last lines, and its disk where that is full
+            raise
 
 
 def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], None] | None) -> None:

@@ -21,6 +21,7 @@ from api.http.bearer import Admits
 from api.http.serve import claim, serve
 from events.errors import EmbeddedRedisError, EngramlogError
 from ops.admission import admission_limits
+from ops.embedded_disk import DiskGuard, look
 from ops.embedders import meanings_of
 from ops.file_limit import raise_file_limit
 from ops.head_keeper import HeadKeeper
@@ -47,6 +48,7 @@ class Workers:
     def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell, environment: dict[str, str]) -> None:
         self._kind = kind
         self._command = list(command)
+        self._count = count
         self._environment = environment
         self._tell = tell
         self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
@@ -66,6 +68,15 @@ class Workers:
                 self._not_before = monotonic() + RESTART_SECONDS
                 self._tell(f"{self._kind} process died", pid=process.pid, exit_code=process.returncode, alarm=True)
                 self._running[number] = self._start()
+
+    def pause(self, *, paused: bool) -> None:
+        """Have none of them run for a while, or all of them again; at once either way."""
+        if paused and self._running:
+            self.stop()
+            self._running = []
+            self._tell(f"{self._kind} processes paused")
+        elif not paused and not self._running:
+            self._running = [self._start() for _ in range(self._count)]
 
     def stop(self) -> None:
         """Ask every worker to hand over, and wait for it."""
@@ -160,11 +171,17 @@ def _serve(
     keeper = HeadKeeper(store, settings)
     keeper.start()
     watch = TokenWatch(admits, store.alarms)
+    guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
     try:
         while not stop.wait(LOOK_SECONDS):
             _tend_socket(store)
+            if guard is not None:
+                guard.tend(monotonic())
+                jobs.pause(
+                    paused=guard.locked
+                )  # their queue takes no writes either, and they would die and start for ever
             workers.tend()
             jobs.tend()
             standstill.tend(monotonic())
@@ -182,6 +199,14 @@ def _serve(
         keeper.stop()
         model.close()
         catch_up.end()
+
+
+def _guard(store: OpenStore) -> DiskGuard | None:
+    """Who watches the disk of a server of ours; None for a Redis given by URL, whose disk is elsewhere."""
+    if store.embedded is None:
+        return None
+    folder = store.embedded.folder
+    return DiskGuard(folder, store.client, store.alarms, lambda: look(folder))
 
 
 def _tend_socket(store: OpenStore) -> None:

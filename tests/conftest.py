@@ -9,7 +9,7 @@ import pytest
 import redis
 from hypothesis import settings
 
-from tests.servers import MISSING, RedisServer, Servers, fake_client
+from tests.servers import MISSING, NO_DISK, RedisServer, Servers, fake_client
 
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
 settings.load_profile("engramlog")
@@ -55,13 +55,14 @@ def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run for want of a server, also under -q."""
-    skipped = [
-        report
-        for report in terminalreporter.stats.get("skipped", [])
-        if isinstance(report.longrepr, tuple) and MISSING in report.longrepr[2]
-    ]
-    if skipped:
-        files = Counter(report.nodeid.partition("::")[0] for report in skipped)
-        named = ", ".join(f"{name} ({count})" for name, count in sorted(files.items()))
-        terminalreporter.write_line(f"{MISSING}: {len(skipped)} tests did not run: {named}", yellow=True)
+    """Say what did not run for want of a server or a disk, also under -q."""
+    for missing in (MISSING, NO_DISK):
+        skipped = [
+            report
+            for report in terminalreporter.stats.get("skipped", [])
+            if isinstance(report.longrepr, tuple) and missing in report.longrepr[2]
+        ]
+        if skipped:
+            files = Counter(report.nodeid.partition("::")[0] for report in skipped)
+            named = ", ".join(f"{name} ({count})" for name, count in sorted(files.items()))
+            terminalreporter.write_line(f"{missing}: {len(skipped)} tests did not run: {named}", yellow=True)

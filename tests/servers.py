@@ -23,6 +23,7 @@ from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded_launch.py"
 MISSING = "no redis-server >= 7 on PATH"
+NO_DISK = "no small disk can be mounted"
 BASELINE = {
     "maxmemory": "0",
     "maxmemory-policy": "noeviction",

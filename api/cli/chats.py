@@ -75,7 +75,7 @@ def chat_import(
     show(answer.as_dict(), json, lambda _: _render(answer, faded))
     if done.error is not None:
         complain(done.error)
-        tell_the_rest(done.error, done.appended + done.already_appended, file)
+        tell_the_rest(done.error, done.appended + done.already_appended, f"events of {file}")
     raise typer.Exit(done.exit_code)
 
 

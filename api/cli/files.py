@@ -95,19 +95,17 @@ def paced(application: Application, advance: Advance) -> PacedLog:
     return PacedLog(application.log, application.writer.settle_positions, told)
 
 
-def tell_the_rest(error: EngramlogError, there: int, file: str = "it") -> None:
+def tell_the_rest(error: EngramlogError, there: int, what: str = "events of it") -> None:
     """Print on standard error what of a file is in the log after an import was stopped, and how to go on."""
     if isinstance(error, StoreFull):
         err.print(
-            f"{there:,} events of {file} are in the log and can be asked about; the rest did not fit. Give the store more memory"
+            f"{there:,} {what} are in the log and can be asked about; the rest did not fit. Give the store more memory"
             " (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET maxmemory on a Redis of your own), then send the same file again: what is"
             " there is passed over.",
             soft_wrap=True,
         )
     else:
-        err.print(
-            f"{there:,} events of {file} are in the log; sending the mended file again whole is safe.", soft_wrap=True
-        )
+        err.print(f"{there:,} {what} are in the log; sending the mended file again whole is safe.", soft_wrap=True)
 
 
 def _count_lines(file: str) -> int | None:

@@ -67,7 +67,7 @@ def records(
     done = answer.imported.done
     if done.error is not None:
         complain(done.error)
-        tell_the_rest(done.error, done.appended + done.already_appended)
+        tell_the_rest(done.error, done.appended + done.already_appended, "of the records")
     raise typer.Exit(answer.exit_code)
 
 

@@ -91,7 +91,15 @@ def test_over_http_an_owner_s_share_is_told(tmp_path: Path) -> None:
         position = store.told("alice", created("tea", "I like tea"))
         answer = store.client.get("/v1/owners/alice/embedding").json()
         Embedding.model_validate(answer, strict=True)
-        told = {"owner": "alice", "model": None, "embedded": 0, "of": 1, "share": 0.0, "position": position}
+        told = {
+            "owner": "alice",
+            "model": None,
+            "embedded": 0,
+            "of": 1,
+            "share": 0.0,
+            "position": position,
+            "behind": 0,
+        }
         assert answer == told
         assert store.client.get("/v1/owners/nobody/embedding").json()["share"] == 1.0
 
