@@ -237,14 +237,14 @@ def test_up_makes_episodes_by_itself(tmp_path: Path) -> None:
     with open_application(Settings(data=tmp_path / "data")) as application:
         import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
     with running(tmp_path / "data") as up:
-        url = f"{up.ready()}/v1"
+        up.ready()
 
         def listed() -> list[str]:
-            return [one["memory"] for one in get(f"{url}/owners/ada/memories?mode=debug")["memories"]]
+            return [one["memory"] for one in get(up, "/v1/owners/ada/memories?mode=debug")["memories"]]
 
         wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed())
         assert len(listed()) == 2
-        assert list(get(f"{url}/status")["lifecycle"]["beside"]) == ["sessions"]
+        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["sessions"]
 
 
 @pytest.mark.parametrize(
