@@ -7,6 +7,7 @@ check comes before the first write, and the first write is the one that may be r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -184,7 +185,13 @@ class RedisEventLog:
 
 def _bytes_of(events: Sequence[Appendable]) -> int:
     """What a request takes, of the events that are encoded already: those of a producer. What we make ourselves is small."""
-    return append_bytes(len(events), sum([len(event.body) for event in events if isinstance(event, Prepared)]))
+    try:
+        return append_bytes(len(events), sum(map(len, map(_BODY, events))))
+    except AttributeError:
+        return append_bytes(len(events), 0)
+
+
+_BODY: Callable[[Appendable], bytes] = attrgetter("body")
 
 
 def _refuse(
