@@ -70,6 +70,12 @@ KNOWN: Mapping[str, Known] = {
         "itself",
         "A rebuild ended before it switched a partition: `engramlog rebuild` goes on with it, `--drop-left` drops what it left.",
     ),
+    "log_cut": Known(
+        "warning",
+        "operator",
+        "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it,"
+        " unless the disk lied or somebody cut the file: the text tells how many bytes.",
+    ),
     "log_rolled_back": Known(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
     ),

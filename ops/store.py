@@ -91,6 +91,8 @@ def open_the_store(
     with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded, tell) as store:
         embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
         store.mended = mended
+        if embedded.recovery:
+            store.alarms.raised("log_cut", "", embedded.recovery)
         if embedded.owned and role != "up":
             DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).tend(0.0)
         try:

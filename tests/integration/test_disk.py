@@ -101,6 +101,24 @@ def test_a_command_on_a_full_disk_answers_and_refuses_by_name(tmp_path: Path, mo
             store.log.append([mention(2)])
 
 
+def test_a_torn_tail_that_the_embedded_server_cut_off_is_an_alarm_until_somebody_has_looked(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "store", partitions=2)
+    with open_the_store(settings) as store:
+        (receipt,) = store.log.append([mention(1)])
+        assert receipt.fsynced is True
+    file = sorted(
+        [*(tmp_path / "store").glob("appendonlydir/*.incr.aof"), *(tmp_path / "store").glob("appendonly.aof")]
+    )[0]
+    with file.open("ab") as torn:
+        torn.write(b"*3\r\n$3\r\nSET\r\n$4\r\nhalf")
+    with open_the_store(settings) as store:
+        assert isinstance(store.alarms, RedisAlarms)
+        assert [alarm.name for alarm in store.alarms.standing()] == ["log_cut"]
+        assert store.log.append([mention(2)])[0].fsynced is True
+    with open_the_store(settings) as store:
+        assert [alarm.count for alarm in store.alarms.standing()] == [1]  # type: ignore[attr-defined]
+
+
 def test_a_worker_tells_the_same_refusal_once_however_often_it_meets_it(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         store.append(store.created("ada", "m1"))
