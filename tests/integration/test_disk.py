@@ -106,9 +106,8 @@ def test_a_torn_tail_that_the_embedded_server_cut_off_is_an_alarm_until_somebody
     with open_the_store(settings) as store:
         (receipt,) = store.log.append([mention(1)])
         assert receipt.fsynced is True
-    file = sorted(
-        [*(tmp_path / "store").glob("appendonlydir/*.incr.aof"), *(tmp_path / "store").glob("appendonly.aof")]
-    )[0]
+    folder = tmp_path / "store"
+    file = min([*folder.glob("appendonlydir/*.incr.aof"), *folder.glob("appendonly.aof")])
     with file.open("ab") as torn:
         torn.write(b"*3\r\n$3\r\nSET\r\n$4\r\nhalf")
     with open_the_store(settings) as store:
