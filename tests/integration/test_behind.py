@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,30 @@ def newly_behind(stage: HttpStore) -> int:
     return int(behind)
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+BEA = next(name for n in range(1_000) if partition_of(name := f"bea{n}", 4) == partition_of("alice", 4))
+
+
+@contextmanager
+def late(folder: Path) -> Iterator[HttpStore]:
     """Alice has two memories folded and three newer events that nobody folds; bea, of her partition, is level."""
-    bea = next(name for n in range(1_000) if partition_of(name := f"bea{n}", 4) == partition_of("alice", 4))
-    with http_store(tmp_path_factory.mktemp("behind") / "store", worker=False) as stage:
-        stage.append(created("a", "I drink tea"), created("b", "I drink milk"), created("c", owner=bea))
+    with http_store(folder / "store", worker=False) as stage:
+        stage.append(created("a", "I drink tea"), created("b", "I drink milk"), created("c", owner=BEA))
         fold(stage, stage.append(mentioned("a", key=1))[0])
         stage.append(*(mentioned("a", key=n) for n in range(2, 2 + LATE)))
-        stage.bea = bea  # type: ignore[attr-defined]
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """A store that is only read: what one test asks changes nothing for another."""
+    with late(tmp_path_factory.mktemp("behind")) as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """A store whose events are told of and folded by the tests themselves, in whichever order these run."""
+    with late(tmp_path_factory.mktemp("moving")) as stage:
         yield stage
 
 
@@ -88,8 +104,7 @@ def test_a_context_and_an_export_and_a_replay_tell_it_too(stage: HttpStore) -> N
 
 
 def test_an_owner_whose_own_events_are_all_folded_is_level_whoever_waits_beside(stage: HttpStore) -> None:
-    owner = stage.bea  # type: ignore[attr-defined]
-    assert stage.client.get(f"/v1/owners/{owner}/memories").json()["behind"] == 0
+    assert stage.client.get(f"/v1/owners/{BEA}/memories").json()["behind"] == 0
     assert stage.client.get("/v1/owners/nobody/memories").json()["behind"] == 0
 
 
@@ -98,7 +113,7 @@ def test_a_question_about_a_past_position_is_not_behind(stage: HttpStore) -> Non
     assert stage.client.get("/v1/owners/alice/memories", params={"as_of": position}).json()["behind"] == 0
 
 
-def test_tools_of_an_agent_tell_it(stage: HttpStore) -> None:
+def test_tools_of_an_agent_tell_it(tmp_path: Path) -> None:
     async def talking(agent: Agent) -> list[Any]:
         asked = [
             await agent.call("search_memories", query="tea"),
@@ -115,7 +130,8 @@ def test_tools_of_an_agent_tell_it(stage: HttpStore) -> None:
         ]
         return [one["behind"] for one in asked]
 
-    assert talk(in_process(stage.application, "alice"), talking) == [LATE] * 11
+    with late(tmp_path) as own:
+        assert talk(in_process(own.application, "alice"), talking) == [LATE] * 11
 
 
 @pytest.mark.parametrize(
@@ -133,13 +149,13 @@ def test_tools_of_an_agent_tell_it(stage: HttpStore) -> None:
     ],
 )
 def test_a_command_says_it_in_its_output_and_in_its_json(
-    stage: HttpStore, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    moving: HttpStore, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", stage.store.url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", moving.store.url)
     cli = Cli(monkeypatch, capsys)
-    behind = newly_behind(stage)
+    behind = newly_behind(moving)
     assert f"up to {behind} newer events of this owner are not in it" in " ".join(cli(*words).out.split())
-    behind = newly_behind(stage)  # a command folds, once it has answered, what it told of accesses
+    behind = newly_behind(moving)  # a command folds, once it has answered, what it told of accesses
     assert cli.json(*words)["behind"] == behind
 
 
