@@ -16,6 +16,7 @@ from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
 from tests.chaos.scenes_proof import a_tampered_number
 from tests.chaos.scenes_room import a_full_disk, full_memory_with_lag
+from tests.chaos.scenes_socket import a_socket_gone
 from tests.chaos.scenes_torn import a_torn_tail
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
@@ -165,6 +166,13 @@ SCENES = (
         "`up` ends with 1 and says that its Redis died, with Redis's own last lines",
         "nothing acknowledged is lost; with room again the next `up` folds it, and producers' next sending is accepted",
         a_full_disk,
+    ),
+    Scene(
+        "a socket gone under `up`",
+        "the file of the private Redis's socket is removed; later its second name with it",
+        "`socket_removed`; where it cannot be put back, `up` ends with 1 and says so",
+        "put back, it is reached anew and all partitions go on; the next `up` folds what was acknowledged, and `verify` ends with 0",
+        a_socket_gone,
     ),
 )
 """All of them; `make chaos` plays each after its random run, the tests each once."""
