@@ -35,8 +35,8 @@ KNOWN: Mapping[str, Known] = {
     "partition_gap": Known(
         "stopped",
         "itself",
-        "Entries of a partition's log are missing, or no append wrote them: nothing is folded over it, the other partitions go"
-        ' on. docs/operating.md, "A gap in the log", says what can be done.',
+        "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other"
+        ' partitions go on. docs/operating.md, "A gap in the log", says what can be done.',
     ),
     "connections_refused": Known(
         "warning",

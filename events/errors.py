@@ -252,7 +252,7 @@ class LostLease(FoldError):
 
 
 class LogGap(FoldError):
-    """Entries of a partition's log are missing, or there is one that no append wrote: nothing is folded over it."""
+    """Entries of a partition's log are missing, or there is one that no append wrote: it takes and folds nothing."""
 
     status = 503
 

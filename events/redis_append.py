@@ -12,6 +12,7 @@ from typing import Any
 from events.envelope import Prepared
 from events.log import Receipt
 from events.partitions import LogKeys, dedupe_bucket, position_text
+from events.redis_gap import appending_refused
 from events.redis_wire import Argument, Script, as_store_error
 
 APPEND = Script(
@@ -21,11 +22,14 @@ APPEND = Script(
 -- ARGV: events n, heads m, seq that the head must have reached, m x (owner, seq),
 -- n x (id, fingerprint, bucket, owner, moves, kind, body)
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known; the others follow the head in order.
+-- Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that Redis keeps.
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
 local first = 3 + 2 * m
 local head = tonumber(call('HGET', KEYS[1], 'seq') or '0')
 if head < tonumber(ARGV[3]) then return {'rolled', head, {}} end
+local many = call('XLEN', KEYS[2])
+if many ~= head then return {'gap', head, {}, many} end
 local seq, fresh, known, values, owners = head, {}, {}, {}, {}
 local clash = false
 for i = 1, n do
@@ -112,6 +116,10 @@ def append_receipts(
     if outcome == b"rolled":
         lost = f"the head of partition {partition} is {head}, before what was acknowledged here; see `engramlog alarms`"
         return [Receipt(event.event_id, "failed", error=lost) for event in events]
+    if outcome == b"gap":
+        return [
+            Receipt(event.event_id, "failed", error=appending_refused(partition, head, answer[3])) for event in events
+        ]
     known = dict(zip(told[::2], told[1::2], strict=True))
     wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
     if outcome != b"ok":

@@ -11,9 +11,9 @@ from typing import Any
 from events.envelope import Stored
 from events.errors import LogGap
 from events.partitions import LogKeys
-from events.redis_wire import Script, Wire
+from events.redis_wire import AGAIN, Script, Wire
 
-MENDING = 'nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
+MENDING = 'nothing is appended to it and nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
 LOOK = Script(
     "look",
     """
@@ -63,6 +63,15 @@ def gap_of(look: list[Any], folded: int = 0) -> str | None:  # noqa: PLR0911 - a
     if folded > last:
         return f"its log ends at {last}, though it was folded up to {folded}"
     return None
+
+
+def appending_refused(partition: int, head: int, many: int) -> str:
+    """Why nothing is appended to a partition whose log has not as many entries as its head says: the hole would stay for good."""
+    wrong = f"{head - many} are missing" if many < head else f"{many - head} of them no append wrote"
+    return (
+        f"partition {partition}: its log has {many} entries, though {head} events were appended: {wrong}; {MENDING}."
+        f" Once it is whole, {AGAIN}"
+    )
 
 
 def refuse_holes(stored: list[Stored], after: int, tag: str) -> None:

@@ -73,6 +73,14 @@ class Traffic:
         """Send a request until it is acknowledged."""
         wait_until(lambda: self.ledger.deliver(self.log, lines), "a request is acknowledged")
 
+    def refused(self, owner: str, why: str) -> list[Line]:
+        """Send an event of an owner who is nobody else's; it is refused in these words. Gives it, to be sent again."""
+        lines = [self.ledger.enter("scene", OwnerStory(0, owner).next())]
+        (receipt,) = self.log.append([lines[0].event])
+        assert (receipt.status, receipt.written) == ("failed", False)
+        assert why in str(receipt.error), receipt
+        return lines
+
     def checkpoint(self, partition: int) -> int:
         """How far the live build of a partition is folded; 0 while Redis is not reached."""
         return self._asked(lambda: read_checkpoint(self.wire, live_keys(self.wire, self.tags[partition])).seq, 0)

@@ -105,6 +105,32 @@ def test_a_log_that_is_not_whole_stops_its_partition_and_no_other_until_it_is_me
     assert "nothing is folded over it" in text
 
 
+@pytest.mark.parametrize("damage", [one for one in DAMAGES if one != "an entry has a sub-sequence"])
+def test_nothing_is_appended_to_a_log_that_is_not_whole_and_the_same_request_is_taken_once_it_is(
+    redis_server: RedisServer, damage: str
+) -> None:
+    """Else the hole could never be filled: behind a cut tail new events would take the seqs that follow on the lost ones."""
+    with live_store(redis_server.url, partitions=2) as store:
+        held = [store.created(BROKEN, f"m{n}") for n in range(APPENDED)]
+        store.append(*held)
+        whole, number = _entries(store), partition_of(BROKEN, 2)
+        _lay(store, DAMAGES[damage](whole))
+        events = [store.created(BROKEN, "more"), store.created(SOUND, "other")]
+        broken, sound = store.log.append(events)
+        known = store.log.append(held[:1])[0]
+        head = store.log.head(number)
+        _lay(store, whole)
+        again = [one.status for one in store.log.append([*events, held[0]])]
+        store.start_worker("w1")
+        wait_until(store.folded)
+        assert store.differences() == []
+    assert (broken.status, sound.status, head) == ("failed", "appended", APPENDED)
+    assert f"partition {number}: its log has " in (broken.error or "")
+    assert "Once it is whole, the same request can be sent again" in (broken.error or "")
+    assert known.status == "failed", "a receipt for what may be among the missing would not be true"
+    assert again == ["appended", "already_appended", "already_appended"]
+
+
 def test_entries_that_vanish_behind_a_running_worker_alarm_without_anybody_appending(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         alarms = KeptAlarms()
