@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, either, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, either, listed
 
-QUESTIONS = listed("""
+QUESTIONS = Cues(
+    listed("""
     security question, security questions, security answer, security answers, security q, security qs, sec question
     secret question, secret answer, secret q, recovery question, recovery answer, challenge question
     verification question, reset question, maiden name
 """)
-ASKED = listed("""
+)
+ASKED = Cues(
+    listed("""
     first pet, first school, first car, favorite teacher, favourite teacher, childhood friend, childhood nickname
     childhood street, street you grew up, city you were born, high school mascot
 """)
+)
 """What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
 
-QUESTIONS_ZH = listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题")
-WORDS = frozenset(
-    listed("""
-    security, secret, sec, recovery, challenge, verification, reset, maiden, pet, school, car, teacher, childhood
-    grew, born, mascot
-    """)
-)
-"""One of these stands in every English text that the rule here can match."""
+QUESTIONS_ZH = Cues(listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题"))
 _ABOUT = either("""
     pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
     grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
@@ -76,12 +74,12 @@ _OPENS = re.compile(
 )
 
 
-def says_an_answer(text: str, lower: str) -> bool:
+def says_an_answer(read: Reading) -> bool:
     """Whether the answer to a security question is told."""
     return (
-        any(map(_answer_in, pieces(text, lower, QUESTIONS, before=40, after=110)))
-        or any(map(_answer_to, pieces(text, lower, ASKED, before=64)))
-        or any(map(_answer_in_chinese, pieces(text, lower, QUESTIONS_ZH, before=24, after=72)))
+        any(map(_answer_in, read.pieces(QUESTIONS, before=40, after=110)))
+        or any(map(_answer_to, read.pieces(ASKED, before=64)))
+        or any(map(_answer_in_chinese, read.pieces(QUESTIONS_ZH, before=24, after=72)))
     )
 
 
@@ -112,4 +110,4 @@ def _told_at_once(piece: Piece) -> bool:
     return re.search(_ABOUT, piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
 
 
-RULES = (Rule("security-answer", 3, Sign.QUESTION | Sign.ZH_SECRET, says_an_answer),)
+RULES = (Rule("security-answer", 3, says_an_answer, Cues(QUESTIONS, ASKED, QUESTIONS_ZH)),)

@@ -4,58 +4,67 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Begun, Rule, found_in_lower, found_in_text, listed
 
-_PROFESSION = (
-    r"(?:accountant|actor|actress|analyst|architect|artist|attorney|baker|barber|barista|bartender|biologist|builder"
-    r"|butcher|carpenter|cashier|chef|chemist|clerk|coach|consultant|cook|counsell?or|dancer|dentist|designer"
-    r"|detective|developer|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|florist"
-    r"|freelancer|gardener|geologist|hairdresser|historian|instructor|interpreter|janitor|journalist|judge|lawyer"
-    r"|lecturer|librarian|manager|mechanic|midwife|musician|nanny|nurse|optician|painter|paralegal|paramedic"
-    r"|pharmacist|photographer|physician|physicist|pilot|plumber|policeman|police officer|producer|professor"
-    r"|programmer|psychiatrist|psychologist|realtor|receptionist|researcher|sailor|salesperson|scientist|secretary"
-    r"|singer|soldier|social worker|student|surgeon|surveyor|tailor|teacher|technician|therapist|translator|tutor"
-    r"|vet|veterinarian|waiter|waitress|welder|writer)\b"
+PROFESSIONS = Cues(
+    listed("""
+    accountant, actor, actress, analyst, architect, artist, attorney, baker, barber, barista, bartender, biologist, builder, butcher
+    carpenter, cashier, chef, chemist, clerk, coach, consultant, cook, counselor, counsellor, dancer, dentist, designer, detective
+    developer, doctor, driver, economist, editor, electrician, engineer, farmer, firefighter, florist, freelancer, gardener
+    geologist, hairdresser, historian, instructor, interpreter, janitor, journalist, judge, lawyer, lecturer, librarian, manager
+    mechanic, midwife, musician, nanny, nurse, optician, painter, paralegal, paramedic, pharmacist, photographer, physician
+    physicist, pilot, plumber, policeman, police officer, producer, professor, programmer, psychiatrist, psychologist, realtor
+    receptionist, researcher, sailor, salesperson, scientist, secretary, singer, soldier, social worker, student, surgeon, surveyor
+    tailor, teacher, technician, therapist, translator, tutor, vet, veterinarian, waiter, waitress, welder, writer
+    """)
 )
-_ARTICLE = re.compile(rf"an? (?:[\w-]{{1,20}} ){{0,2}}?{_PROFESSION}")
-_ARTICLES = ("m a ", "m an ", "s a ", "s an ")
-_HEADS = (" am", "i'm", "i’m", " is", " was", "'s", "’s", " as")
+_SAID_OF = re.compile(r"(?: am|i'm| is|'s| as) an? (?:[\w-]{1,20} ){0,2}\Z")
+_GOES_ON = re.compile(r"\w")
 
-WORK = frozenset(listed("work, works, worked, working, job, profession, occupation, title"))
-STUDY = frozenset(
+WORK = Cues(listed("work, works, worked, working, job, profession, occupation, title"))
+STUDY = Cues(
     listed("""
     graduate, graduated, graduating, degree, bachelor, bachelors, master, masters, major, majored, majoring, thesis
     dissertation, study, studies, studied, studying, student
     """)
 )
-"""One of these words stands in every text that the English rules below can match."""
 
-_OCCUPATION = re.compile(
+_OCCUPATION = Begun(
     r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
-    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]"
-    r"|job(?<=[arswy] job) (?:as an?|at|with)\s|my (?:profession|occupation|job|job title) is\b"
+    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]",
+    r"job(?<=[arswy] job) (?:as an?|at|with)\s",
+    r"my (?:profession|occupation|job|job title) is\b",
 )
-_EDUCATION = re.compile(
-    r"graduat(?:ed|ing|e) (?:from|in|with)\b|(?:bachelor|master)['’]?s? (?:degree|of|in)\b|degree in\b"
-    r"|major(?:ed|ing) in\b|my (?:[a-z]{1,16} )?(?:degree|major|thesis|dissertation)\b"
-    r"|stud(?:ied|ies|ying|y) (?:[a-z-]{1,20} ){0,4}at (?:[a-z-]{1,20} ){0,3}(?:university|college|school)"
-    r"|student(?<=(?:lege|uate|sity|hool| law| phd|ical|grad) student)\b|student at\b"
+_EDUCATION = Begun(
+    r"graduat(?:ed|ing|e) (?:from|in|with)\b",
+    r"bachelor['’]?s? (?:degree|of|in)\b",
+    r"master['’]?s? (?:degree|of|in)\b",
+    r"degree in\b",
+    r"major(?:ed|ing) in\b",
+    r"my (?:[a-z]{1,16} )?(?:degree|major|thesis|dissertation)\b",
+    r"stud(?:ied|ies|ying|y) (?:[a-z-]{1,20} ){0,4}at (?:[a-z-]{1,20} ){0,3}(?:university|college|school)",
+    r"student(?<=(?:lege|uate|sity|hool| law| phd|ical|grad) student)\b",
+    r"student at\b",
 )
 
-_PROFESSION_ZH = (
-    "老师|教师|教授|医生|护士|律师|会计|工程师|程序员|设计师|司机|厨师|记者|编辑|作家|演员|歌手|画家|警察|军人|公务员|销售|经理|店员"
-    "|服务员|秘书|翻译|导游|飞行员|科学家|研究员|咨询师|药剂师|建筑师|摄影师|理发师|农民|工人|保安|快递员|教练|主播|学生|研究生|博士生"
-    "|大学生|高中生|初中生"
+PROFESSIONS_ZH = Cues(
+    listed("""
+    老师, 教师, 教授, 医生, 护士, 律师, 会计, 工程师, 程序员, 设计师, 司机, 厨师, 记者, 编辑, 作家, 演员, 歌手, 画家, 警察, 军人
+    公务员, 销售, 经理, 店员, 服务员, 秘书, 翻译, 导游, 飞行员, 科学家, 研究员, 咨询师, 药剂师, 建筑师, 摄影师, 理发师, 农民, 工人
+    保安, 快递员, 教练, 主播, 学生, 研究生, 博士生, 大学生, 高中生, 初中生
+    """)
 )
-SIGNS_ZH = (
-    "职业|专业|学历|岗位|职位|职务|工作|上班|任职|就职|教书|实习|毕业|就读|主修|攻读|从事|担任|学位|大学|学院|中学|高中|"
-    + _PROFESSION_ZH
+BACKGROUND_ZH = Cues(
+    listed("""
+    职业, 专业, 学历, 岗位, 职位, 职务, 工作, 上班, 任职, 就职, 教书, 实习, 毕业, 就读, 主修, 攻读, 从事, 担任, 学位
+    大学, 学院, 中学, 高中
+    """)
 )
-"""A regular expression without which neither Chinese rule can match."""
 
 _IS_PROFESSION_ZH = re.compile(
     r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
-    rf"[^,，。!！?？\n]{{0,8}}?(?:{_PROFESSION_ZH})"
+    rf"[^,，。!！?？\n]{{0,8}}?(?:{'|'.join(PROFESSIONS_ZH)})"
 )
 _BACKGROUND_ZH = re.compile(
     r"(?:职业|专业|学历|岗位|职位|职务)(?:是|为|[:：])|[我他她]的?工作(?:单位)?(?:是|为|[:：])"
@@ -65,21 +74,18 @@ _BACKGROUND_ZH = re.compile(
 )
 
 
-def says_profession(_text: str, lower: str) -> bool:
+def says_profession(read: Reading) -> bool:
     """Whether the text says what someone is, as in "I'm a nurse" or "works as an actor"."""
-    for article in _ARTICLES:
-        at = lower.find(article)
-        while at >= 0:
-            if lower.endswith(_HEADS, max(0, at - 2), at + 1) and _ARTICLE.match(lower, at + 2):
-                return True
-            at = lower.find(article, at + 1)
-    return False
+    return any(
+        _SAID_OF.search(read.lower, max(0, start - 52), start) and not _GOES_ON.match(read.lower, end)
+        for start, end in read.places(PROFESSIONS)
+    )
 
 
 RULES = (
-    Rule("occupation", 1, Sign.IS_A, says_profession),
-    Rule("occupation", 1, Sign.WORK, found_in_lower(_OCCUPATION)),
-    Rule("education", 1, Sign.STUDY, found_in_lower(_EDUCATION)),
-    Rule("occupation-zh", 1, Sign.ZH_BACKGROUND, found_in_text(_IS_PROFESSION_ZH)),
-    Rule("occupation-or-education-zh", 1, Sign.ZH_BACKGROUND, found_in_text(_BACKGROUND_ZH)),
+    Rule("occupation", 1, says_profession, PROFESSIONS),
+    Rule("occupation", 1, found_in_lower(_OCCUPATION), WORK),
+    Rule("education", 1, found_in_lower(_EDUCATION), STUDY),
+    Rule("occupation-zh", 1, found_in_text(_IS_PROFESSION_ZH), PROFESSIONS_ZH),
+    Rule("occupation-or-education-zh", 1, found_in_text(_BACKGROUND_ZH), BACKGROUND_ZH),
 )

@@ -41,19 +41,20 @@ class Piece(NamedTuple):
 
 def pieces(text: str, lower: str, words: Iterable[str], before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
     """About each place of the words, in reading order. A Latin word counts only where no letter stands beside it."""
-    for start, end in _places(lower, words):
+    for start, end in places(lower, words):
         first = max(0, start - before, lower.rfind("\n", max(0, start - before), start) + 1)
         last = _line_end(lower, end, min(len(lower), end + after))
         yield Piece(text[first:last], lower[first:last], start - first, end - first)
 
 
-def _places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
+def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    """Where the words stand, in reading order: (start, end). Of words that end in one place the longest counts."""
     found: dict[int, int] = {}
     for word in words:
         at = lower.find(word)
         while at >= 0:
             end = at + len(word)
-            if not word.isascii() or not (_letter(lower, at - 1) or _letter(lower, end)):
+            if not word.isascii() or not (letter_at(lower, at - 1) or letter_at(lower, end)):
                 found[end] = min(at, found.get(end, at))
             at = lower.find(word, end)
     if len(found) > FREE + len(lower) // SPACING:
@@ -61,7 +62,8 @@ def _places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
     return [(found[end], end) for end in sorted(found)]
 
 
-def _letter(lower: str, at: int) -> bool:
+def letter_at(lower: str, at: int) -> bool:
+    """Whether a small Latin letter stands there."""
     return 0 <= at < len(lower) and "a" <= lower[at] <= "z"
 
 

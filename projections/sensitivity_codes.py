@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, either, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, either, listed
+from projections.sensitivity_sign import Sign
 from projections.sensitivity_values import SPOKEN
 
 _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host key, mtan"))
@@ -22,12 +24,13 @@ _PADS = frozenset(
 )
 _PINS = frozenset(["pin", "pins"])
 _LOCKS = frozenset(listed("safe, lock, combo, combination, padlock, locker, vault, suitcase, code, tumbler, dial"))
-CODES = (
-    *sorted(_OWN | _NOUNS | _PADS | _PINS | _LOCKS),
-    *listed("voicemail, alarm, garage, gate, intercom, buzzer, door, unlock, unlocks, lobby, entrance, elevator"),
+CODES = Cues(
+    sorted(_OWN | _NOUNS | _PADS | _PINS | _LOCKS),
+    listed("voicemail, alarm, garage, gate, intercom, buzzer, door, unlock, unlocks, lobby, entrance, elevator"),
 )
-PATTERNS = ("pattern",)
+PATTERNS = Cues(["pattern"])
 
+_DIGIT = re.compile("[0-9]")
 _ACCESS = re.compile(
     either("""
     doors?, gate, garage, alarm, safe, locks?, lockers?, lock ?box, key ?box, key ?safe, padlock, deadbolt, entry
@@ -98,21 +101,21 @@ _DRAWN_SPACED = re.compile(r"(?<![\d.])\d(?: \d){4,8}(?![\d.])")
 _DRAWN_ON = re.compile(either("android, unlock, phone, lock, swipe, dots?, tablet, screen"))
 
 
-def says_a_code(text: str, lower: str) -> bool:
+def says_a_code(read: Reading) -> bool:
     """Whether the digits of a PIN, a door, a lock, a combination or a one-time code stand beside a word for it."""
-    return any(map(_code_in, pieces(text, lower, CODES)))
+    return any(map(_code_in, read.pieces(CODES)))
 
 
-def says_a_pattern(text: str, lower: str) -> bool:
+def says_a_pattern(read: Reading) -> bool:
     """Whether the dots of a phone's unlock pattern are told."""
     return any(
         _DRAWN_ON.search(near.lower) and (_DRAWN.search(near.lower) or _DRAWN_SPACED.search(near.after))
-        for near in pieces(text, lower, PATTERNS)
+        for near in read.pieces(PATTERNS)
     )
 
 
 def _code_in(piece: Piece) -> bool:
-    if not any(map(str.isdigit, piece.lower)):
+    if not _DIGIT.search(piece.lower):
         return _spoken_in(piece)
     if _OTHER_CODES.search(piece.lower, max(0, piece.at - 16), piece.end + 8):
         return False
@@ -171,6 +174,6 @@ def _announced_pin(piece: Piece, gap: str, value: str, told: bool) -> bool:
 
 
 RULES = (
-    Rule("pin", 3, Sign.CODE, says_a_code),
-    Rule("unlock-pattern", 3, Sign.CODE, says_a_pattern),
+    Rule("pin", 3, says_a_code, CODES, needs=Sign.DIGIT | Sign.SPOKEN),
+    Rule("unlock-pattern", 3, says_a_pattern, PATTERNS, needs=Sign.DIGIT),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from projections.sensitivity_numbers import regions
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, found_in_text, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, found_in_lower, found_in_text, listed
+from projections.sensitivity_sign import Sign
 
 _EMAIL = re.compile(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
 _LOCAL_PART = re.compile(
@@ -31,25 +33,31 @@ _CALLED_PHONE = re.compile(
     r"|his number|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
     r"(?:\s{0,4}(?:\bis|\bwas|[:：=]|就?是|为))?\s{0,4}(?P<number>[0-9(][0-9 ().-]{4,20}[0-9])(?![0-9]|\s?[元块])"
 )
-CONTACTS = frozenset(listed("qq, wechat, weixin, telegram, skype"))
-PLACES = frozenset(
+CONTACTS = Cues(listed("qq, wechat, wechatid, weixin, weixinid, telegram, telegramid, skype, skypeid, 微信"))
+PLACES = Cues(
     listed("""
-    live, lives, lived, living, reside, resides, resided, residing, stay, stays, staying, move, moved, moving
-    located, delivered, shipped, ship, deliver, mail, address, box
+    live, lives, lived, living, reside, resides, resided, residing, stay, stays, staying, moved, moving
+    located, delivered, shipped, ship, deliver, mail, address
     """)
 )
-"""One of these words stands in every English text that the rules for messengers and addresses can match."""
-PLACES_ZH = "大道|胡同|住在|家在|路|街|巷|弄|址|微信"
+BOX = Cues(["box"])
+STREETS = Cues(
+    listed("""
+    street, st, avenue, ave, road, rd, lane, ln, drive, dr, boulevard, blvd, court, ct, terrace, crescent, close, square, sq
+    parkway, pkwy, highway, hwy, circle, alley, mews, way, place, pl
+    """)
+)
+ROADS_ZH = Cues(listed("路, 街, 大道, 巷, 弄, 胡同"))
+ADDRESSES_ZH = Cues(listed("地址, 住址, 住在, 家在"))
+BUILDINGS_ZH = Cues(listed("号楼, 栋, 幢, 座, 单元"))
 _MESSENGER = re.compile(
     r"(?:qq(?<![a-z]qq)号?(?:码)?\s?(?:就?是|为|is|[:：])?\s?[1-9][0-9]{4,10}(?![0-9])"
     r"|(?:微信|wechat|weixin|telegram|skype)(?:号|\s?id)?\s?(?:就?是|为|is|[:：])\s?"
     r"@?(?=[a-z_-]{0,19}[0-9_])[a-z][a-z0-9_-]{5,19}(?![a-z0-9_]))"
 )
-_LIVES = re.compile(
-    r"(?:live[sd]?|living|reside[sd]?|residing|stay(?:s|ing)?|mov(?:ed|ing)|located|delivered|shipped|ship|deliver|mail"
-    r"|address)(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
-    r"(?:[\w'’.-]{1,20} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|terrace|crescent"
-    r"|close|square|sq|parkway|pkwy|highway|hwy|circle|alley|mews|way|place|pl)\b"
+_AT_STREET = re.compile(
+    r"(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
+    rf"(?:[\w'’.-]{{1,20}} ){{1,4}}(?:{'|'.join(STREETS)})\b"
 )
 _BOX = re.compile(r"p\.?\s?o\.? box [0-9]{1,6}\b")
 # A capitalised street name says it by itself.
@@ -73,21 +81,28 @@ _CALLED_ADDRESS_ZH = re.compile(
 )
 
 
-def holds_email(text: str, _lower: str) -> bool:
+def holds_email(read: Reading) -> bool:
     """Whether the text holds an e-mail address; a login in a URL or `git@host` is none."""
-    return any(_LOCAL_PART.search(text, max(0, at.start() - 72), at.start() + 1) for at in _EMAIL.finditer(text))
+    return any(
+        _LOCAL_PART.search(read.text, max(0, at.start() - 72), at.start() + 1) for at in _EMAIL.finditer(read.text)
+    )
 
 
-def holds_phone(text: str, lower: str) -> bool:
+def holds_phone(read: Reading) -> bool:
     """Whether the text holds a telephone number by its form, or digits called one."""
-    for start, end in regions(text):
-        if any(shape.search(text, start, end) for shape in _PHONE_SHAPES):
+    for start, end in regions(read.text):
+        if any(shape.search(read.text, start, end) for shape in _PHONE_SHAPES):
             return True
-    for match in _INTERNATIONAL.finditer(text):
+    for match in _INTERNATIONAL.finditer(read.text):
         number = match["number"]
         if 8 <= _digits(number) <= 15 and number.count(".") != 1:
             return True
-    return any(7 <= _digits(match["number"]) <= 15 for match in _CALLED_PHONE.finditer(lower))
+    return any(7 <= _digits(match["number"]) <= 15 for match in _CALLED_PHONE.finditer(read.lower))
+
+
+def says_where_someone_lives(read: Reading) -> bool:
+    """Whether a number and a street follow a word such as `live at`, in small letters."""
+    return any(_AT_STREET.match(read.lower, end) for _, end in read.places(PLACES))
 
 
 def _digits(number: str) -> int:
@@ -95,11 +110,14 @@ def _digits(number: str) -> int:
 
 
 RULES = (
-    Rule("e-mail", 2, Sign.AT, holds_email),
-    Rule("telephone", 2, Sign.SEVEN_DIGITS, holds_phone),
-    Rule("messenger", 2, Sign.CONTACT | Sign.ZH_PLACE, found_in_lower(_MESSENGER)),
-    Rule("address", 2, Sign.DIGIT, found_in_text(_STREET, _STATE_AND_ZIP)),
-    Rule("address", 2, Sign.PLACE, found_in_lower(_LIVES, _BOX)),
-    Rule("address", 2, Sign.ZH_DIGIT, found_in_text(_BUILDING_ZH)),
-    Rule("address", 2, Sign.ZH_PLACE, found_in_text(_ROAD_ZH, _CALLED_ADDRESS_ZH)),
+    Rule("e-mail", 2, holds_email, signs=Sign.AT),
+    Rule("telephone", 2, holds_phone, signs=Sign.SEVEN_DIGITS),
+    Rule("messenger", 2, found_in_lower(_MESSENGER), CONTACTS),
+    Rule("address", 2, found_in_text(_STREET), STREETS, needs=Sign.DIGIT),
+    Rule("address", 2, found_in_text(_STATE_AND_ZIP), signs=Sign.FIVE_DIGITS),
+    Rule("address", 2, says_where_someone_lives, PLACES, needs=Sign.DIGIT),
+    Rule("address", 2, found_in_lower(_BOX), BOX, needs=Sign.DIGIT),
+    Rule("address", 2, found_in_text(_BUILDING_ZH), BUILDINGS_ZH, needs=Sign.WIDE_DIGIT),
+    Rule("address", 2, found_in_text(_ROAD_ZH), ROADS_ZH),
+    Rule("address", 2, found_in_text(_CALLED_ADDRESS_ZH), ADDRESSES_ZH),
 )

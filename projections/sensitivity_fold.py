@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
 from events.invisible import HIDDEN
 from projections.traditional import SIMPLIFIED
@@ -57,13 +58,26 @@ def _one_read_as(character: str) -> str:
 _FOLDS = _Folds()
 
 
+_STAYS = "".join(
+    f"{chr(first + 1)}-{chr(last - 1)}"
+    for first, last in pairwise([0x4DFF, *sorted(SIMPLIFIED), 0xA000])
+    if 0x4DFF <= first < last - 1
+)
+_CHANGED = re.compile(rf"[^ -~\t\n\r\u3001\u3002{_STAYS}]+")
+"""What may be read as something else: all but ASCII, two Chinese stops, and the characters that are simplified already."""
+_STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"))
+"""The most frequent ones, each replaced in a tenth of the time that the table takes."""
+
+
 def folded(text: str) -> str:
     """The text as the rules read it; at most 18 times as long (one Arabic ligature), mostly no longer than it was."""
     if text.isascii():
         data = text.encode()
         kept = data.translate(None, _CONTROLS)
         return text if len(kept) == len(data) else kept.decode()
-    return _COUNTED.sub(_as_digits, text.translate(_FOLDS))
+    for written, plain in _STOPS:
+        text = text.replace(written, plain)
+    return _COUNTED.sub(_as_digits, _CHANGED.sub(_plainly, text))
 
 
 def in_lower_case(text: str) -> str:
@@ -71,6 +85,10 @@ def in_lower_case(text: str) -> str:
     lower = text.lower()
     # A few capitals, such as the Turkish dotted I, have two characters in lower case.
     return lower if len(lower) == len(text) else text.translate(_ASCII_LOWER)
+
+
+def _plainly(match: re.Match[str]) -> str:
+    return match[0].translate(_FOLDS)
 
 
 def _as_digits(match: re.Match[str]) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import LONG, Rule, Sign, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, listed
+from projections.sensitivity_sign import Sign
 from projections.sensitivity_values import bare, random_key, random_letters
 
-KEYS = listed("""
+KEYS = Cues(
+    listed("""
     key, keys, tok, ak, sk, token, tokens, secret, secrets, apikey, appsecret, appkey, accesskey, secretkey, privatekey
     clientsecret, accesstoken, client_secret, secret_key, access_key, api_key, private_key, bearer, webhook
     recovery, backup, licence, license, activation, signing, wallet, filevault, bitlocker, serial, rescue, scratch
@@ -17,6 +20,7 @@ KEYS = listed("""
     恢复码, 备用码, 救援码, 备份码, 加签, 序列号, 注册码, 许可证, 凭证, 恢复密钥, 应用密码, 专用密码, 独立密码
     应用专用, 客户端密码, 签名, 钱包
 """)
+)
 """Words for a key, a token, a secret or a code of recovery."""
 _FIRM = re.compile(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
@@ -33,8 +37,8 @@ _NO_KEY = re.compile(
     r"[\"']?\s{0,2}(?:id|hash|is|:|=)?\s{0,2}[\"']?(?:sha256:|0x)?$"
 )
 _DIGIT = re.compile("[0-9]")
-_TELLING = re.compile("[0-9]|[Ww][Ii][Ff][Ii]:")
-_TOKEN = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{8,512}")
+_TOKEN = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{12,512}")
+_MAY_BE_KEY = re.compile(r"[0-9]|[A-Za-z0-9_+/=.~-]{20}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x)?[0-9a-f]{32,128}", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<![\w-])(?=[a-z-]*\d)[a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){2,9}(?![\w-])")
@@ -80,31 +84,37 @@ _ADDRESSED = re.compile(
 )
 
 
-def holds_issued_key(text: str, _lower: str) -> bool:
+def holds_issued_key(read: Reading) -> bool:
     """Whether the text holds what only an issuer makes: a bot's token, a webhook's address, a wallet's key."""
-    runs = " ".join(run for run in text.split() if len(run) >= LONG and _TELLING.search(run))
+    runs = read.long_runs
     return _ISSUED.search(runs) is not None or _ADDRESSED.search(runs.lower()) is not None
 
 
-def says_a_key(text: str, lower: str) -> bool:
+def says_a_key(read: Reading) -> bool:
     """Whether a random value stands beside a word for a key, a token, a secret or codes of recovery."""
-    return any(_key_in(piece) for piece in pieces(text, lower, KEYS, before=72, after=128))
+    return any(_key_in(piece) for piece in read.pieces(KEYS, before=72, after=128))
 
 
+RECOVERING = Cues(
+    listed(
+        "backup, back-up, recovery, rescue, scratch, emergency, one-time, one time, 2fa, mfa, 备用, 恢复, 救援, 备份, 应急"
+    )
+)
 _ROWS = re.compile(
-    r"(?:back-?up|recovery|rescue|scratch|emergency|one[- ]time|2fa|mfa|备用|恢复|救援|备份|应急)"
     r"[^\n]{0,16}?(?:codes?|码)[^\n]{0,60}\n"
     r"(?:[ \t]{0,8}(?:\d{1,2}[.):] ?|[-*] ?)?(?:(?=[a-z]{0,7}\d)[a-z0-9]{4,6}[ -][a-z0-9]{4,6}|\d{6,10}"
     r"|(?=[a-z]{0,15}\d)[a-z0-9]{8,16})\s{0,3}(?:\n|$)){2,16}"
 )
 
 
-def lists_codes(_text: str, lower: str) -> bool:
+def lists_codes(read: Reading) -> bool:
     """Whether codes of recovery stand below words for them, one a line."""
-    return "\n" in lower and _ROWS.search(lower) is not None
+    return "\n" in read.lower and any(_ROWS.match(read.lower, end) for _, end in read.places(RECOVERING))
 
 
 def _key_in(piece: Piece) -> bool:
+    if not _MAY_BE_KEY.search(piece.text) and piece.word not in _LETTERED:
+        return False
     firm = _FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
     if any(_is_key(piece, token, firm) for token in _TOKEN.finditer(piece.text)):
         return True
@@ -144,7 +154,7 @@ def _random(value: str, *, firm: bool, beside: bool) -> bool:
 
 
 RULES = (
-    Rule("api-key", 3, Sign.KEY | Sign.ZH_SECRET, says_a_key),
-    Rule("recovery-codes", 3, Sign.KEY | Sign.ZH_SECRET, lists_codes),
-    Rule("issued-key", 3, Sign.LONG, holds_issued_key),
+    Rule("api-key", 3, says_a_key, KEYS),
+    Rule("recovery-codes", 3, lists_codes, RECOVERING, needs=Sign.DIGIT),
+    Rule("issued-key", 3, holds_issued_key, signs=Sign.LONG),
 )

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, listed
 from projections.sensitivity_values import TOKEN, bare, strength
 
-PLACES = listed("""
+PLACES = Cues(
+    listed("""
     vpn, login, logins, log in, sign in, portal, account, acct, sticker, router, modem, nas, admin, root, wifi, wi-fi, hotspot
     database, server, ssh, ftp, smtp, oa, erp, crm, protected, unlock, zip, pdf, excel, bitwarden, keepass, lastpass, webmail
     登录, 登陆, 账号, 账户, 用户, 后台, 服务器, 数据库, 无线, 热点, 网银, 群晖, 路由, 解压, 系统, 邮箱, 管理员
 """)
+)
 _SIGN = re.compile(r"[!@#$%^&*+?]")
 _GAP = re.compile(
     r"[^\n]{0,40}?"
@@ -28,16 +31,16 @@ _WIRELESS = re.compile(
 _DEVICE = re.compile(r"(?:tp-?link|ax|be|ac|wr|mi|archer|asus|rt|ubnt|mesh|iphone|version)\w{0,4}\d")
 
 
-def says_a_login(text: str, lower: str) -> bool:
+def says_a_login(read: Reading) -> bool:
     """Whether what only a password looks like stands after a place where somebody logs in."""
-    return any(
-        _told(piece) or _wireless(piece) or _opened(piece) for piece in pieces(text, lower, PLACES, before=12, after=72)
-    )
+    return any(_told(piece) or _wireless(piece) or _opened(piece) for piece in read.pieces(PLACES, before=12, after=72))
 
 
 def _told(piece: Piece) -> bool:
     after = piece.text[piece.end :]
-    return any(_typed(bare(token[0])) and _GAP.match(after[: token.start()].lower()) for token in TOKEN.finditer(after))
+    return _SIGN.search(after) is not None and any(
+        _typed(bare(token[0])) and _GAP.match(after[: token.start()].lower()) for token in TOKEN.finditer(after)
+    )
 
 
 _FILE_OPENED = re.compile(
@@ -69,4 +72,4 @@ def _wireless(piece: Piece) -> bool:
     return found is not None and not _DEVICE.match(found["value"] or "")
 
 
-RULES = (Rule("login", 3, Sign.LOGGED | Sign.ZH_SECRET, says_a_login),)
+RULES = (Rule("login", 3, says_a_login, PLACES),)

@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, either, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, either, listed
+from projections.sensitivity_sign import Sign
 
-OPENING = listed("""
+OPENING = Cues(
+    listed("""
     disarm, disarms, unlock, unlocks, open, opens, get in, gets in, let yourself in, get into, gets you in, let you in
     in with, turn off the alarm, shut the alarm
 """)
-LOCKS = listed("""
+)
+LOCKS = Cues(
+    listed("""
     lock, locks, padlock, lockbox, lock box, keybox, key box, key safe, keysafe, schlage, kwikset, kryptonite, deadbolt
     suitcase, luggage, briefcase, samsonite, rimowa, safe, strongbox, locker, door, gate, alarm, panel, intercom, garage
 """)
-MACHINES = listed("atm, cash machine, cashpoint, cash point, debit card, bank card, cashcard, pin pad")
-SENT = listed("text, texted, sms, sent, messaged, message, code, authenticator, verification")
-BACKS = listed("digits, back, exp, expires, expiry, cvv, cvc")
-CONTROLS = listed("parental controls, parental control, parental lock, child lock, kid lock, screen time")
+)
+MACHINES = Cues(listed("atm, cash machine, cashpoint, cash point, debit card, bank card, cashcard, pin pad"))
+SENT = Cues(listed("text, texted, sms, sent, messaged, message, code, authenticator, verification"))
+BACKS = Cues(listed("digits, back, exp, expires, expiry, cvv, cvc"))
+CONTROLS = Cues(listed("parental controls, parental control, parental lock, child lock, kid lock, screen time"))
 
 _UNIT = r"(?![a-z0-9_%]|[.,:/-]\d|\s?[$\u20ac\u00a3]|\s?" + either("""
     am, pm, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles, feet, ft, sq, mm, cm, lbs
@@ -87,16 +93,21 @@ _BACK = re.compile(
 _SET = re.compile(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
 
 
-def says_what_opens(text: str, lower: str) -> bool:
+def says_what_opens(read: Reading) -> bool:
     """Whether digits are told as what opens, unlocks or disarms something, or what its lock stands on."""
     return (
-        any(map(_opening, pieces(text, lower, OPENING)))
-        or any(map(_locked, pieces(text, lower, LOCKS)))
-        or any(_SET.match(piece.after) for piece in pieces(text, lower, CONTROLS))
+        any(map(_opening, read.pieces(OPENING)))
+        or any(map(_locked, read.pieces(LOCKS)))
+        or any(_SET.match(piece.after) for piece in read.pieces(CONTROLS))
     )
 
 
+_DIGITS = re.compile(r"\d[ -]?\d[ -]?\d")
+
+
 def _opening(piece: Piece) -> bool:
+    if not _DIGITS.search(piece.lower):
+        return False
     told = _BEFORE.search(piece.before)
     sure = piece.word.startswith("disarm") or _LOCKED.search(piece.lower) is not None
     if told and (sure or "#" in told[0] or "*" in told[0]) and not _TIMED.search(told[0].rstrip(" ,andtowil")):
@@ -105,6 +116,8 @@ def _opening(piece: Piece) -> bool:
 
 
 def _locked(piece: Piece) -> bool:
+    if not _DIGITS.search(piece.lower, piece.end):
+        return False
     if _THREE.match(piece.after) and piece.word not in ("door", "gate", "alarm", "garage"):
         return True
     stands = _STANDS.match(piece.after)
@@ -133,28 +146,28 @@ def _year(told: str) -> bool:
     return re.search(r"(?<!\d)(?:in|of|from|since|,)?\s(?:19|20)\d\d$", told) is not None
 
 
-def says_a_pin_of_a_machine(text: str, lower: str) -> bool:
+def says_a_pin_of_a_machine(read: Reading) -> bool:
     """Whether the number that a cash machine asks for is told, in digits or word by word."""
-    return any(
-        _SPOKEN.match(piece.after) or _ASKED.match(piece.after) for piece in pieces(text, lower, MACHINES, after=64)
-    )
+    return any(_SPOKEN.match(piece.after) or _ASKED.match(piece.after) for piece in read.pieces(MACHINES, after=64))
 
 
-def says_a_number_sent(text: str, lower: str) -> bool:
+def says_a_number_sent(read: Reading) -> bool:
     """Whether six digits are told that a service has sent to let somebody in, or the digits on a card's back."""
-    for piece in pieces(text, lower, SENT, before=40, after=72):
+    for piece in read.pieces(SENT, before=40, after=72):
         if piece.word == "code" and _YOURS.search(piece.before) and _YOUR_CODE.match(piece.after):
             return True
         if piece.word != "code" and _SENT.search(piece.after[:40]) and _LOGGED.search(piece.lower):
             return True
-    return any(_BACK.search(piece.lower) for piece in pieces(text, lower, BACKS, before=40))
+    return any(_BACK.search(piece.lower) for piece in read.pieces(BACKS, before=40))
 
 
 # In Chinese.
-THINGS_ZH = listed("""
+THINGS_ZH = Cues(
+    listed("""
     锁, 箱, 柜, 门, 闸, 抽屉, 开锁, 解锁, 锁屏, 开机, 付款, 支付, 取款, 提款, 取钱, 转账, 存折, 平板, 银行卡, 工资卡, 储蓄卡, 撤防
     验证码, 校验码, 动态码, 开, 进, atm, 柜员机, 提款机, 取款机
 """)
+)
 _NO_UNIT_ZH = (
     r"(?!\d|[.:/]\d|%|\s?(?:[位个分秒次年月天日号楼元块层栋室路米点章页寸级版颗条人度万亿件斤把种折岁期名张回部场平升字集代季届克股集只台户包]"
     r"|小时|公里|公斤|千克|分钟|以内|以上|多|kg|cm|mm|ml|rmb))"
@@ -186,18 +199,18 @@ _BEFORE_ZH = re.compile(
 )
 
 
-def says_what_opens_in_chinese(text: str, lower: str) -> bool:
+def says_what_opens_in_chinese(read: Reading) -> bool:
     """Whether digits are told in Chinese as what opens a door, a lock or a phone, or what a payment asks for."""
     return any(
         shape.search(piece.lower)
-        for piece in pieces(text, lower, THINGS_ZH, before=24, after=40)
+        for piece in read.pieces(THINGS_ZH, before=24, after=40)
         for shape in (_OPENED_ZH, _STANDS_ZH, _PAYS_ZH, _BEFORE_ZH, _SAME_ZH)
     )
 
 
 RULES = (
-    Rule("pin", 3, Sign.OPENING, says_what_opens),
-    Rule("pin", 3, Sign.OPENING, says_a_pin_of_a_machine),
-    Rule("one-time-code", 3, Sign.OPENING, says_a_number_sent),
-    Rule("pin-zh", 3, Sign.ZH_DIGIT, says_what_opens_in_chinese),
+    Rule("pin", 3, says_what_opens, Cues(OPENING, LOCKS, CONTROLS), needs=Sign.DIGIT),
+    Rule("pin", 3, says_a_pin_of_a_machine, MACHINES, needs=Sign.DIGIT | Sign.SPOKEN),
+    Rule("one-time-code", 3, says_a_number_sent, Cues(SENT, BACKS), needs=Sign.DIGIT),
+    Rule("pin-zh", 3, says_what_opens_in_chinese, THINGS_ZH, needs=Sign.WIDE_DIGIT),
 )

@@ -6,12 +6,17 @@ Such numbers are long or mixed, so a number beside the word is enough where it i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 
-from projections.sensitivity_beside import pieces
-from projections.sensitivity_rule import Rule, Sign, either, listed
+from projections.sensitivity_beside import letter_at
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, either, listed
+from projections.sensitivity_sign import Sign
 from projections.sensitivity_values import SPOKEN
 
-SURE = listed("""
+SURE = Cues(
+    listed("""
     ssn, social security, my social, his social, her social, social is, social's, social #, itin, tfn, tax file
     nino, national insurance, ni number, ni no, nhs number, nhs no, passport, driving licence, driving license
     drivers license, drivers licence, driver's license, driver's licence, driver license, licence no, license no
@@ -30,12 +35,16 @@ SURE = listed("""
     dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
     policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
 """)
-WEAK = listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire")
+)
+WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"))
 """Words that say it of a long number just beside them."""
-SPELLED = listed(
-    "ssn, social security, my social, his social, her social, social is, social's, account number, routing number, sort code"
+SPELLED = Cues(
+    listed(
+        "ssn, social security, my social, his social, her social, social is, social's, account number, routing number, sort code"
+    )
 )
 """What numbers that are told word by word are said of."""
+_FOUR_DIGITS = re.compile(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
 _NUMBER = re.compile(
     r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
     r"(?![a-z0-9_%@]|[-/.:]\d|,\d{3})(?! ?"
@@ -44,7 +53,7 @@ _NUMBER = re.compile(
     )
     + ")"
 )
-_ABROAD = {
+_SHAPES = {
     "nie|nif|dni|tie": r"[xyz]?-?\d{7,8}-?[a-z]",
     "nric|fin": r"[stfgm]\d{7}[a-z]",
     "hkid|hk id": r"[a-z]{1,2}\d{6} ?\(?[\da]\)?",
@@ -60,12 +69,15 @@ _ABROAD = {
     "cpf": r"\d{3}\.?\d{3}\.?\d{3}-?\d\d",
 }
 """Names that are also words or other things, by the numbers that they have as identity numbers."""
-_OF_ABROAD = re.compile(
-    "|".join(
-        rf"(?<![a-z])(?:{names})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)"
-        for names, shape in _ABROAD.items()
-    )
-)
+_SHAPE_OF = {
+    name: re.compile(rf"{name}(?<![a-z]{name})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)")
+    for names, shape in _SHAPES.items()
+    for name in names.split("|")
+}
+ABROAD = Cues(_SHAPE_OF)
+_ID = Cues(["id"])
+PAPERS = Cues(SURE, WEAK, ABROAD, _ID)
+_LETTERED = re.compile(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
 _BY_LETTERS = re.compile(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
 _NO_NUMBER = re.compile(
     r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
@@ -79,7 +91,8 @@ _OF_ELSE = re.compile(
     + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$"
 )
 
-SURE_ZH = listed("""
+SURE_ZH = Cues(
+    listed("""
     身份证, 身分证, 身份号, 证件号, 护照, 通行证, 港澳证, 社保, 社会保障, 社会安全, 社会保险, 医保, 健保, 公积金
     驾照, 驾驶证, 驾驶执照, 行驶证, 台胞证, 回乡证, 军官证, 居留证, 居住证, 永居, 统一编号, 税号, 纳税人, 识别号
     银行卡, 卡号, 对公, 建行, 工行, 农行, 中行, 招行, 交行, 储蓄卡, 借记卡, 工资卡, 签证号, 出生证
@@ -87,7 +100,8 @@ SURE_ZH = listed("""
     结婚证号, 房产证号, 保单号, 工商注册, 信用代码
     주민등록, 등록번호, 여권번호, 면허번호, マイナンバー, 个人番号, パスポート, 运転免许, 在留カード
 """)
-WEAK_ZH = listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号")
+)
+WEAK_ZH = Cues(listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号"))
 _NUMBER_ZH = re.compile(
     r"(?<![a-z0-9_$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
     r"(?!\s?[元块万年月个天次位人分亿])"
@@ -98,25 +112,37 @@ _NO_NUMBER_ZH = re.compile(
 _OF_ELSE_ZH = re.compile("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
 
 
-_SURE_BEFORE, _WEAK_BEFORE = re.compile(either(", ".join(SURE))), re.compile(either(", ".join(WEAK)) + r"[^\n]{0,10}$")
 _SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|".join(WEAK_ZH))
 _ID_BEFORE = re.compile(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
 
 
-def says_a_paper(_text: str, lower: str) -> bool:
+def says_a_paper(read: Reading) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
-    if _OF_ABROAD.search(lower):
+    abroad, sure, weak = read.cues(ABROAD), read.cues(SURE), read.cues(WEAK)
+    named = [*sure, *weak, *read.cues(_ID)]
+    if not (abroad or named) or not _FOUR_DIGITS.search(read.lower):
+        return False
+    if any(_SHAPE_OF[name].search(read.lower) for name in abroad):
         return True
+    ends = sorted(end for name in named for end in _ends(read.lower, name))
+    shapes = ((_NUMBER, 5), (_BY_LETTERS, 4)) if _LETTERED.search(read.lower) else ((_NUMBER, 5),)
     return any(
-        least <= (digits := _digits(match["value"])) <= 20
-        and _begins(lower, match.start())
+        _near(ends, match.start())
+        and least <= (digits := _digits(match["value"])) <= 20
+        and _begins(read.lower, match.start())
         and not _NO_NUMBER.match(match["value"])
-        and _called(lower[max(0, match.start() - FAR) : match.start()], digits)
-        for shape, least in ((_NUMBER, 5), (_BY_LETTERS, 4))
-        for match in shape.finditer(lower)
+        and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
+        for shape, least in shapes
+        for match in shape.finditer(read.lower)
     )
+
+
+def _near(ends: list[int], at: int) -> bool:
+    """Whether one of the places lies at most `FAR` characters before."""
+    last = bisect_right(ends, at)
+    return last > 0 and at - ends[last - 1] < FAR
 
 
 def _begins(lower: str, at: int) -> bool:
@@ -128,33 +154,48 @@ def _begins(lower: str, at: int) -> bool:
     return not (before.isalnum() and before.isascii()) and before not in tuple("_$\u00a3\u20ac@/.-")
 
 
-def _called(before: str, digits: int) -> bool:
+def _called(before: str, digits: int, sure: list[str], weak: list[str]) -> bool:
     """Whether the words before a number say that it is a paper's or an account's, on its line or at the end of the one before."""
     line = before.rstrip().rpartition("\n")[2]
-    if _OF_ELSE.search(before):
-        return False
-    if digits >= 9 and _ID_BEFORE.search(line):
-        return True
-    return _SURE_BEFORE.search(line) is not None or (digits >= 7 and _WEAK_BEFORE.search(line) is not None)
+    called = (
+        any(_stands(line, name, 0) for name in sure)
+        or (digits >= 7 and any(_stands(line, name, len(line) - 10) for name in weak))
+        or (digits >= 9 and _ID_BEFORE.search(line))
+    )
+    return bool(called) and not _OF_ELSE.search(before)
 
 
-def says_a_paper_word_by_word(text: str, lower: str) -> bool:
+def _stands(line: str, name: str, least: int) -> bool:
+    """Whether a name ends there or later with no letter beside it."""
+    return any(
+        end >= least and not (letter_at(line, end - len(name) - 1) or letter_at(line, end)) for end in _ends(line, name)
+    )
+
+
+def _ends(text: str, name: str) -> Iterator[int]:
+    at = text.find(name)
+    while at >= 0:
+        yield at + len(name)
+        at = text.find(name, at + 1)
+
+
+def says_a_paper_word_by_word(read: Reading) -> bool:
     """Whether such a number is told in words: `my social's four oh seven, sixty-two, nine one three eight`."""
-    for piece in pieces(text, lower, SPELLED):
+    for piece in read.pieces(SPELLED):
         spoken = SPOKEN.search(piece.after[:64])
         if spoken and len(re.findall("[a-z]+", spoken[0])) >= 5:
             return True
     return False
 
 
-def says_a_paper_in_chinese(_text: str, lower: str) -> bool:
+def says_a_paper_in_chinese(read: Reading) -> bool:
     """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
     return any(
         (digits := _digits(match["value"])) >= 6
-        and not _unproved(lower, match)
+        and not _unproved(read.lower, match)
         and not _NO_NUMBER_ZH.match(match["value"])
-        and _called_in_chinese(lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
-        for match in _NUMBER_ZH.finditer(lower)
+        and _called_in_chinese(read.lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
+        for match in _NUMBER_ZH.finditer(read.lower)
     )
 
 
@@ -175,7 +216,7 @@ def _digits(value: str) -> int:
 
 
 RULES = (
-    Rule("paper", 3, Sign.NUMBER, says_a_paper),
-    Rule("paper", 3, Sign.PAPER, says_a_paper_word_by_word),
-    Rule("paper-zh", 3, Sign.ZH_DIGIT, says_a_paper_in_chinese),
+    Rule("paper", 3, says_a_paper, PAPERS, needs=Sign.DIGIT),
+    Rule("paper", 3, says_a_paper_word_by_word, SPELLED, needs=Sign.SPOKEN),
+    Rule("paper-zh", 3, says_a_paper_in_chinese, Cues(SURE_ZH, WEAK_ZH), needs=Sign.WIDE_DIGIT),
 )

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_rule import Rule, Sign, found_in_lower, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Begun, Rule, found_in_lower, listed
+from projections.sensitivity_said import PASSWORDS
 
-WORDS = listed("password, passwords, passwd, passwds, passphrase, passphrases, passcode, passcodes, pwd, pwds, phrase")
-WORDS_ZH = ("密码", "口令", "通行码", "助记词")
+WORDS = Cues(
+    listed("password, passwords, passwd, passwds, passphrase, passphrases, passcode, passcodes, pwd, pwds, phrase"),
+    PASSWORDS,
+)
+WORDS_ZH = Cues(["密码", "口令", "通行码"])
 _WORD = re.compile(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 _CHANGING = frozenset(["change", "changed", "changing", "set", "reset", "update", "updated", "switched", "made"])
@@ -41,9 +46,10 @@ _ZH_BEFORE = re.compile(
 )
 _ZH_UNIT = re.compile("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
 
-_SEED_PHRASE = re.compile(
-    r"(?:phrase|助记词)[^a-z\n]{0,6}(?:(?:is|was|are|是|为)[^a-z\n]{0,4})?"
-    r"(?:[a-z]{3,8}[ ,，、]{1,2}){11}[a-z]{3,8}\b",
+_SEED_PHRASE = Begun(
+    "phrase",
+    "助记词",
+    then=r"[^a-z\n]{0,6}(?:(?:is|was|are|是|为)[^a-z\n]{0,4})?(?:[a-z]{3,8}[ ,，、]{1,2}){11}[a-z]{3,8}\b",
 )
 
 # Names of methods and formats, counts, ordinals: they hold digits and are said of passwords.
@@ -84,19 +90,19 @@ _ADJECTIVE = re.compile(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary)", r
 _CLAUSE_END = re.compile(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
 
 
-def says_password(_text: str, lower: str) -> bool:
+def says_password(read: Reading) -> bool:
     """Whether the text holds a password itself, after or before an English word for it."""
-    for word in _WORD.finditer(lower):
-        said_before = lower[max(0, word.start() - 80) : word.start()].split()
+    for word in _WORD.finditer(read.lower):
+        said_before = read.lower[max(0, word.start() - 80) : word.start()].split()
         near = said_before[-4:]
         changing = not _CHANGING.isdisjoint(near)
         own = any(before in _OWNERS or before.endswith(("'s", "’s")) for before in near)
-        prose, assigned = _PROSE.match(lower, word.end()), _ASSIGNED.match(lower, word.end())
+        prose, assigned = _PROSE.match(read.lower, word.end()), _ASSIGNED.match(read.lower, word.end())
         if prose and _value_in_prose(prose, own, changing):
             return True
         if assigned and (_value_in_prose(assigned, own, changing) if own else _value_in_code(assigned)):
             return True
-        beside = _BESIDE.match(lower, word.end()) if _INVITING.intersection(near[-3:]) else None
+        beside = _BESIDE.match(read.lower, word.end()) if _INVITING.intersection(near[-3:]) else None
         if (beside and _mixed(_cleaned(beside))) or _told_before(said_before):
             return True
     return False
@@ -110,11 +116,11 @@ def _told_before(words: list[str]) -> bool:
     return False
 
 
-def says_password_in_chinese(text: str, _lower: str) -> bool:
+def says_password_in_chinese(read: Reading) -> bool:
     """Whether the text holds a password itself after or before a Chinese word for it."""
-    if any(_zh_value(match, letters=True) for match in _ZH_SAID.finditer(text)):
+    if any(_zh_value(match, letters=True) for match in _ZH_SAID.finditer(read.text)):
         return True
-    beside = (*_ZH_BESIDE.finditer(text), *_ZH_DATE.finditer(text), *_ZH_BEFORE.finditer(text))
+    beside = (*_ZH_BESIDE.finditer(read.text), *_ZH_DATE.finditer(read.text), *_ZH_BEFORE.finditer(read.text))
     return any(_zh_value(match, letters=False) for match in beside)
 
 
@@ -191,7 +197,7 @@ def _zh_value(match: re.Match[str], letters: bool) -> bool:
 
 
 RULES = (
-    Rule("password", 3, Sign.PASSWORD, says_password),
-    Rule("password-zh", 3, Sign.ZH_SECRET, says_password_in_chinese),
-    Rule("recovery-phrase", 3, Sign.PASSWORD | Sign.ZH_SECRET, found_in_lower(_SEED_PHRASE)),
+    Rule("password", 3, says_password, WORDS),
+    Rule("password-zh", 3, says_password_in_chinese, WORDS_ZH),
+    Rule("recovery-phrase", 3, found_in_lower(_SEED_PHRASE), Cues(WORDS, ["助记词"])),
 )

@@ -7,10 +7,11 @@ of prompts. A word such as `cancer` or `salary` never counts by itself: somebody
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
-from projections.sensitivity_beside import pieces
-from projections.sensitivity_rule import Rule, Sign, either, found_in_lower, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, either, found_in_lower, listed
+from projections.sensitivity_sign import Sign
 
 _ILLNESS = either("""
     diabetes, cancer, leuka?emia, lymphoma, melanoma, tumou?rs?, depression, anxiety disorder
@@ -35,7 +36,7 @@ _TREATED = either("""
     abortion, miscarriage, mastectomy, hysterectomy, vasectomy, ivf, chemo(?:therapy)?, dialysis, colonoscopy
     biopsy, bypass surgery
 """)
-HEALTH = frozenset(
+HEALTH = Cues(
     listed("""
     diagnosed, diabetes, diabetic, cancer, leukemia, leukaemia, lymphoma, melanoma, tumor, tumour, tumors, tumours
     depression, anxiety, panic, adhd, autism, autistic, bipolar, schizophrenia, schizophrenic, ptsd, ocd, asthma
@@ -68,7 +69,7 @@ _ILL = re.compile(
     r"|\b(?:my|see|sees|seeing|saw)\s(?:an? |my )?(?:psychiatrist|oncologist|psychotherapist)\b"
 )
 
-ORIENTATION = frozenset(
+ORIENTATION = Cues(
     listed("""
     gay, lesbian, bisexual, bi, queer, transgender, trans, asexual, pansexual, nonbinary, non-binary, homosexual
     heterosexual, sexual orientation
@@ -82,7 +83,7 @@ _ORIENTED = re.compile(
     r"|sexual orientation is\b|\b(?:trans|gay|queer|lesbian) (?:woman|man|person) (?:like )?(?:me|myself)\b"
 )
 
-PAY = frozenset(
+PAY = Cues(
     listed("""
     salary, salaries, wage, wages, paycheck, take-home, take home, base pay, gross pay, net pay, income, comp
     compensation, my pay, hourly rate, bonus, i make, he makes, she makes, we make, they make, earn, earns, earning
@@ -100,7 +101,7 @@ _PAID = re.compile(
     r"(?:k\b|grand|usd|eur|dollars|euros|pounds|bucks|a year|per year|a month|an hour|/)"
 )
 
-BIRTH = frozenset(listed("born, birthday, bday, b-day, birthdate, dob, date of birth, birth date"))
+BIRTH = Cues(listed("born, birthday, bday, b-day, birthdate, dob, date of birth, birth date"))
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _DAY = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}"
@@ -139,26 +140,30 @@ _BORN_ZH = re.compile(
     r"(?:\d{1,2}[-月./]\d{1,2}|\d{8}|[一二三四五六七八九十]{1,2}月[初十一二三四五六七八九]{1,3})"
     r"|[我他她](?:是)?\d{4}[-年./]\d{1,2}[-月./]\d{1,2}日?(?:出)?生"
 )
-WORDS_ZH = (
-    "症|病|癌|瘤|高血|hiv|HIV|肝|哮喘|癫痫|精神|痛风|甲亢|甲减|中风|脑梗|肾|狼疮|帕金森|阿尔茨海默|痴呆|不孕|不育|结核|应激|肌瘤|多囊"
-    "|结节|阳痿|早泄|痔疮|湿疣|椎间盘|抑郁|双相|躁郁|艾滋|怀孕|流产|人流|堕胎|试管|舍曲林|百忧解|胰岛素|二甲双胍|利培酮|碳酸锂|安眠药"
-    "|降压药|帕罗西汀|优甲乐|化疗|透析|戒毒|截肢|性恋|跨性别|男同|女同|拉拉|同志|出柜|性取向|同性|工资|薪|收入|税后|税前|年终奖|到手"
-    "|公积金|生日|出生|生辰|生于|日生|号生|年生"
+HEALTH_ZH = Cues(
+    listed("""
+    症, 病, 癌, 瘤, 高血, hiv, adhd, 肝, 哮喘, 癫痫, 精神, 痛风, 甲亢, 甲减, 中风, 脑梗, 肾, 狼疮, 帕金森, 阿尔茨海默, 痴呆, 不孕
+    不育, 结核, 应激, 肌瘤, 多囊, 结节, 阳痿, 早泄, 痔疮, 湿疣, 椎间盘, 抑郁, 双相, 躁郁, 艾滋, 怀孕, 流产, 人流, 堕胎, 试管
+    舍曲林, 百忧解, 胰岛素, 二甲双胍, 利培酮, 碳酸锂, 安眠药, 降压药, 帕罗西汀, 优甲乐, 化疗, 透析, 戒毒, 截肢
+    """)
 )
+ORIENTATION_ZH = Cues(listed("性恋, 跨性别, 男同, 女同, 拉拉, 同志, 出柜, 性取向, 同性"))
+PAY_ZH = Cues(listed("工资, 薪, 收入, 税后, 税前, 年终奖, 到手, 公积金"))
+BIRTH_ZH = Cues(listed("生日, 出生, 生辰, 生于, 日生"), (f"{digit}生" for digit in range(10)))
 
 
-def _near(words: Collection[str], shape: re.Pattern[str]) -> Callable[[str, str], bool]:
-    """A rule's `matches`: the pattern about one of the words."""
-    return lambda text, lower: any(shape.search(piece.lower) for piece in pieces(text, lower, words))
+def _near(cues: Cues, shape: re.Pattern[str]) -> Callable[[Reading], bool]:
+    """A rule's `matches`: the pattern about one of the cues."""
+    return lambda read: any(shape.search(piece.lower) for piece in read.pieces(cues))
 
 
 RULES = (
-    Rule("health", 2, Sign.HEALTH, _near(HEALTH, _ILL)),
-    Rule("orientation", 2, Sign.ORIENTATION, _near(ORIENTATION, _ORIENTED)),
-    Rule("pay", 2, Sign.PAY, _near(PAY, _PAID)),
-    Rule("birth-date", 2, Sign.BIRTH, _near(BIRTH, _BORN)),
-    Rule("health", 2, Sign.ZH_PRIVATE, found_in_lower(_ILL_ZH)),
-    Rule("orientation", 2, Sign.ZH_PRIVATE, found_in_lower(_ORIENTED_ZH)),
-    Rule("pay", 2, Sign.ZH_PRIVATE, found_in_lower(_PAID_ZH)),
-    Rule("birth-date", 2, Sign.ZH_PRIVATE, found_in_lower(_BORN_ZH)),
+    Rule("health", 2, _near(HEALTH, _ILL), HEALTH),
+    Rule("orientation", 2, _near(ORIENTATION, _ORIENTED), ORIENTATION),
+    Rule("pay", 2, _near(PAY, _PAID), PAY, needs=Sign.DIGIT),
+    Rule("birth-date", 2, _near(BIRTH, _BORN), BIRTH, needs=Sign.DIGIT),
+    Rule("health", 2, found_in_lower(_ILL_ZH), HEALTH_ZH),
+    Rule("orientation", 2, found_in_lower(_ORIENTED_ZH), ORIENTATION_ZH),
+    Rule("pay", 2, found_in_lower(_PAID_ZH), PAY_ZH),
+    Rule("birth-date", 2, found_in_lower(_BORN_ZH), BIRTH_ZH),
 )

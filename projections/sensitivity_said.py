@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, either, listed
-from projections.sensitivity_values import DICTATED, SPOKEN, STAND_IN, TOKEN, random_letters, strength, strength_told
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Begun, Rule, either, listed
+from projections.sensitivity_sign import Sign
+from projections.sensitivity_values import (
+    DICTATED,
+    SPOKEN,
+    STAND_IN,
+    TOKEN,
+    may_be_strong,
+    random_letters,
+    strength,
+    strength_told,
+)
 
-PASSWORDS = listed("""
+PASSWORDS = Cues(
+    listed("""
     password, password's, passwords, passwd, passwrd, pasword, passcode, pass code, passphrase, passkey, pass, psw
     pswd, pwd, pw, pword, p/w, psk, creds, credentials, mima, pgpassword, requirepass, masterauth, sshpass, dbpass
     keypass, storepass, passnumber, pass number, dbpassword, userpassword, rootpassword, mypassword, passwort
     contraseña, wpa_passphrase
 """)
-WORDS_KEPT = listed("""
+)
+WORDS_KEPT = Cues(
+    listed("""
     alarm password, alarm word, bank password, voice password
     code word, safe word, safeword, verbal password, phone password, telephone password, family password
     security phrase, pickup password, pick-up password, watchword, memorable word, memorable name
@@ -26,20 +40,26 @@ WORDS_KEPT = listed("""
     security word, codeword, pickup word, pickup code word
     passphrase, master password, master passphrase, psk, requirepass, masterauth, wpa_passphrase
 """)
+)
 """Words whose value may be any word: a bank's, a nursery's, a network's."""
-LOGINS = listed("login, logins, user, username, usr, account, acct, creds, credentials, admin, 账号, 账户, 用户名")
-USERS = listed("admin, administrator, root, sa, pi, user, guest, ubuntu, postgres, sysadmin, deploy")
-COMMANDS = listed("""
+LOGINS = Cues(
+    listed("login, logins, user, username, usr, account, acct, creds, credentials, admin, 账号, 账户, 用户名")
+)
+USERS = Cues(listed("admin, administrator, root, sa, pi, user, guest, ubuntu, postgres, sysadmin, deploy"))
+COMMANDS = Cues(
+    listed("""
     mysql, mysqldump, mongo, mongosh, psql, sshpass, mariadb, redis-cli, curl, wget, docker login, smbclient, sqlcmd
 """)
-OVERALL = listed("for everything, on everything, with everything, everywhere, for all of them, for most sites")
-SERVICES = listed("""
+)
+OVERALL = Cues(listed("for everything, on everything, with everything, everywhere, for all of them, for most sites"))
+SERVICES = Cues(
+    listed("""
     apple id, icloud, gmail, steam, netflix, spotify, hulu, paypal, facebook, instagram, outlook, 淘宝, 微博, 抖音
     支付宝, 京东, 爱奇艺, 优酷, 苹果账号
 """)
-GIVEN = (*SERVICES, *COMMANDS, *OVERALL)
+)
+GIVEN = Cues(SERVICES, COMMANDS, OVERALL)
 """Words where a password may be given without being named."""
-WIRELESS = frozenset(listed("wifi, wi, network, ssid, hotspot, router, wpa, modem"))
 _WIRELESS = re.compile(either("wi-?fi, network, ssid, hotspot, router, wpa2?, modem"))
 # Between the word and its value: "for the router is now", " ->", "'s".
 _LINK = re.compile(
@@ -81,14 +101,15 @@ _LOOSE = frozenset(["pass", "creds", "credentials"])
 """Words for a password that are said of much else."""
 
 
-def says_a_password(text: str, lower: str) -> bool:
+def says_a_password(read: Reading) -> bool:
     """Whether what looks like a password stands beside a word for one."""
-    return any(_password_in(piece) for piece in pieces(text, lower, PASSWORDS))
+    return any(_password_in(piece) for piece in read.pieces(PASSWORDS))
 
 
-NETWORKS = listed("wifi, wi-fi, ssid, hotspot, 热点, 无线")
+_KEY = Cues(["key"])
+NETWORKS = Cues(listed("wifi, wi-fi, ssid, hotspot, 热点, 无线"))
 _BESIDE_NAME = re.compile(r"\s?(?:is|:|=|叫|名)?\s?[^\n/|:]{1,24}?\s?[/|]\s?(?P<value>[!-~]{5,64})")
-NAMED = listed("password, passcode, passphrase, pw, pwd")
+NAMED = Cues(listed("password, passcode, passphrase, pw, pwd"))
 _KEPT = re.compile(
     r"(?:\s(?:for|with|at|of|on)\s[^.,:=\n]{1,28}?)?\s?(?:is|was|:|=|->|\u2192|changed to|now)\s?(?:now\s"
     r"|still\s)?[\"']?"
@@ -114,9 +135,9 @@ _PLAYED_AT = re.compile(
 )
 
 
-def says_a_kept_word(text: str, lower: str) -> bool:
+def says_a_kept_word(read: Reading) -> bool:
     """Whether a word or a phrase without digits is told as a bank's memorable word, a network's or a master password."""
-    for piece in pieces(text, lower, WORDS_KEPT):
+    for piece in read.pieces(WORDS_KEPT):
         if (
             (kept := _KEPT.match(piece.after))
             and not (piece.word in _PLAYED and _PLAYED_AT.search(piece.lower))
@@ -124,19 +145,17 @@ def says_a_kept_word(text: str, lower: str) -> bool:
             and not STAND_IN.search(kept["value"])
         ):
             return True
-    for piece in pieces(text, lower, NAMED):
-        if (named := _NAMED_FOR.match(piece.after)) and not _SAYS_NOTHING.match(named["value"]):
-            return True
-    return False
-
-
-def says_a_wireless_key(text: str, lower: str) -> bool:
-    """Whether what looks like a password is called the key of a network."""
     return any(
-        _WIRELESS.search(piece.lower) and _mixed_after(piece, plain=True) for piece in pieces(text, lower, ("key",))
-    ) or any(
+        (named := _NAMED_FOR.match(piece.after)) and not _SAYS_NOTHING.match(named["value"])
+        for piece in read.pieces(NAMED)
+    )
+
+
+def says_a_wireless_key(read: Reading) -> bool:
+    """Whether what looks like a password is called the key of a network."""
+    return any(_WIRELESS.search(piece.lower) and _mixed_after(piece, plain=True) for piece in read.pieces(_KEY)) or any(
         (beside := _BESIDE_NAME.match(piece.text, piece.end)) and _word_with_digits(beside["value"])
-        for piece in pieces(text, lower, NETWORKS)
+        for piece in read.pieces(NETWORKS)
     )
 
 
@@ -155,9 +174,11 @@ def _password_in(piece: Piece) -> bool:
 def _mixed_after(piece: Piece, *, plain: bool) -> bool:
     """Whether a token after the word is strong enough for its distance and for what links it to the word."""
     after = piece.text[piece.end :]
-    for token in TOKEN.finditer(after):
-        gap = after[: token.start()].lower()
+    for token in TOKEN.finditer(after) if may_be_strong(after) else ():
         found = strength_told(token[0])
+        if not found:
+            continue
+        gap = after[: token.start()].lower()
         if found == 3 or (found == 2 and len(gap) <= 40 and not _RULES_SAID.search(gap)):
             return True
         linked = _LINK.match(gap) if found == 1 else None
@@ -176,21 +197,23 @@ def _in_words(after: str) -> bool:
 
 def _said_before(piece: Piece) -> bool:
     """Whether a mixed token stands just before the word: `use tr0ub4dor as the password`."""
+    if not may_be_strong(piece.before):
+        return False
     tokens = TOKEN.finditer(piece.text, 0, piece.at)
     return any(strength(token[0]) >= 2 and _SAID_BEFORE.match(piece.before, token.end()) for token in tokens)
 
 
-_SIGN_WITHIN = re.compile(r"[!#$%^&*~?@+](?<=[A-Za-z0-9].)[!#$%^&*~?@+_-]{0,3}[A-Za-z0-9]")
+_SIGN_WITHIN = Begun(*map(re.escape, "!#$%^&*~?@+"), then=r"(?<=[A-Za-z0-9].)[!#$%^&*~?@+_-]{0,3}[A-Za-z0-9]")
 _BEFORE_SIGN = re.compile(r"[!-~]{0,64}$")
 
 
-def holds_a_password(text: str, _lower: str) -> bool:
+def holds_a_password(read: Reading) -> bool:
     """Whether the text holds what is typed as a password and as nothing else: letters, signs and digits mixed."""
     end = 0
-    for sign in _SIGN_WITHIN.finditer(text):
+    for sign in _SIGN_WITHIN.finditer(read.text):
         if sign.start() >= end:
-            before = _BEFORE_SIGN.search(text, max(end, sign.start() - 64), sign.start())
-            token = TOKEN.match(text, before.start() if before else sign.start())
+            before = _BEFORE_SIGN.search(read.text, max(end, sign.start() - 64), sign.start())
+            token = TOKEN.match(read.text, before.start() if before else sign.start())
             end = token.end() if token else sign.end()
             if token and strength_told(token[0]) == 3:
                 return True
@@ -210,38 +233,39 @@ _LAST = re.compile(r"(?P<value>[!-~]{5,64})\s?$")
 
 
 _OF_SERVICE = re.compile(r"[^\n]{0,16}?(?:是|\bis|:|=)\s?(?P<value>[!-~]{8,64})")
-_AFTER_ADDRESS = re.compile(
-    r"(?:@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}|(?<!\d)1[3-9]\d{9})(?P<between>\s?[/|,;:]\s?|\s{1,3})"
-    r"(?:(?:pw|pwd|pass\w{0,6}|密码)\s?[:是]?\s?)?(?P<value>[!-~]{5,64})"
+_AFTER_ADDRESS = Begun(
+    r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}",
+    r"1(?<!\d1)[3-9]\d{9}",
+    then=r"(?P<between>\s?[/|,;:]\s?|\s{1,3})(?:(?:pw|pwd|pass\w{0,6}|密码)\s?[:是]?\s?)?(?P<value>[!-~]{5,64})",
 )
 
 
-def holds_an_address_and_a_password(text: str, _lower: str) -> bool:
+def holds_an_address_and_a_password(read: Reading) -> bool:
     """Whether a password follows an e-mail address or a telephone number as one: `ada@example.org / Bridge_2`."""
     return any(
         strength(pair["value"]) >= (1 if pair["between"].strip() in ("/", "|") else 2)
         and any(map(str.isdigit, pair["value"]))
-        for pair in _AFTER_ADDRESS.finditer(text)
+        for pair in _AFTER_ADDRESS.finditer(read.text)
     )
 
 
-def says_a_login(text: str, lower: str) -> bool:
+def says_a_login(read: Reading) -> bool:
     """Whether a password follows a user's name: `login: ada / tr0ub4dor`, `admin:tr0ub4dor`."""
-    for piece in pieces(text, lower, USERS):
+    for piece in read.pieces(USERS):
         if (given := _AFTER_USER.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
             return True
-    return any(map(_credentials_in, pieces(text, lower, LOGINS)))
+    return any(map(_credentials_in, read.pieces(LOGINS)))
 
 
-def gives_a_password(text: str, lower: str) -> bool:
+def gives_a_password(read: Reading) -> bool:
     """Whether a password stands where one is given: as a command's option, for a service, as used for everything."""
-    for piece in pieces(text, lower, COMMANDS) if " -" in text else ():
+    for piece in read.pieces(COMMANDS) if " -" in read.text else ():
         if (given := _OPTION.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
             return True
-    for piece in pieces(text, lower, OVERALL):
+    for piece in read.pieces(OVERALL):
         if (given := _LAST.search(piece.text[: piece.at])) and _word_with_digits(given["value"]):
             return True
-    return any(map(_of_service, pieces(text, lower, SERVICES)))
+    return any(map(_of_service, read.pieces(SERVICES)))
 
 
 def _word_with_digits(value: str) -> bool:
@@ -270,11 +294,11 @@ def _credentials_in(piece: Piece) -> bool:
 
 
 RULES = (
-    Rule("password", 3, Sign.PASSWORD, says_a_password),
-    Rule("password", 3, Sign.DIGIT | Sign.LOGIN, holds_a_password),
-    Rule("password", 3, Sign.KEPT, says_a_kept_word),
-    Rule("password", 3, Sign.WIRELESS | Sign.ZH_SECRET, says_a_wireless_key),
-    Rule("login", 3, Sign.AT | Sign.ZH_DIGIT, holds_an_address_and_a_password),
-    Rule("login", 3, Sign.LOGIN | Sign.ZH_SECRET, says_a_login),
-    Rule("login", 3, Sign.GIVEN | Sign.ZH_SECRET, gives_a_password),
+    Rule("password", 3, says_a_password, PASSWORDS),
+    Rule("password", 3, holds_a_password, signs=Sign.DIGIT),
+    Rule("password", 3, says_a_kept_word, Cues(WORDS_KEPT, NAMED)),
+    Rule("password", 3, says_a_wireless_key, Cues(_KEY, NETWORKS), needs=Sign.DIGIT | Sign.WIDE),
+    Rule("login", 3, holds_an_address_and_a_password, signs=Sign.AT | Sign.WIDE_DIGIT),
+    Rule("login", 3, says_a_login, Cues(USERS, LOGINS), needs=Sign.DIGIT | Sign.WIDE),
+    Rule("login", 3, gives_a_password, GIVEN, needs=Sign.DIGIT),
 )

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import Piece, pieces
-from projections.sensitivity_rule import Rule, Sign, listed
+from projections.sensitivity_beside import Piece
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, listed
+from projections.sensitivity_sign import Sign
 from projections.sensitivity_values import DICTATED_ZH, TOKEN, strength_told
 
-SECRECY = listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 暗语, 密语")
-CODES = listed(
-    "码, 令牌, 口令, 暗号, 暗语, 验证器, 锁, 柜, 门, 保险, 箱, 车库, 屏, 手势, 图案, 九宫格, 后三位, 背面, 密, pin, puk, cvv, cvc"
+SECRECY = Cues(listed("密码, 密钥, 秘钥, 锁屏, 解锁, 口令, 通行码, 暗号, 暗语, 密语"))
+CODES = Cues(
+    listed("""
+    码, 令牌, 口令, 暗号, 暗语, 验证器, 锁, 柜, 门, 保险, 箱, 车库, 屏, 手势, 图案, 九宫格, 后三位, 背面, 密, pin, puk, cvv, cvc
+    """)
 )
 
 _KEYS = frozenset(["密钥", "秘钥"])
@@ -48,9 +52,9 @@ _RULES_SAID = re.compile(
 )
 
 
-def says_a_password(text: str, lower: str) -> bool:
+def says_a_password(read: Reading) -> bool:
     """Whether a password stands after a Chinese word for one: mixed, of digits, in letters, quoted or spelled out."""
-    return any(_password_in(piece) for piece in pieces(text, lower, SECRECY, before=24, after=72))
+    return any(_password_in(piece) for piece in read.pieces(SECRECY, before=24, after=72))
 
 
 def _password_in(piece: Piece) -> bool:
@@ -118,9 +122,9 @@ _TURNED = re.compile(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,
 _LOCK = re.compile("保险|安全|锁|密|柜|箱")
 
 
-def says_a_code(text: str, lower: str) -> bool:
+def says_a_code(read: Reading) -> bool:
     """Whether the digits of a phone, a door, a locker, a card or a one-time code stand beside a Chinese word for it."""
-    for piece in pieces(text, lower, CODES, before=16, after=56):
+    for piece in read.pieces(CODES, before=16, after=56):
         near = piece.lower
         if any(shape.search(near) for shape in (_CODE, _LOCKED, _LOCKED_SIGN, _CARD_BACK, _DRAWN, _SENT, _CALLED)):
             return True
@@ -130,6 +134,6 @@ def says_a_code(text: str, lower: str) -> bool:
 
 
 RULES = (
-    Rule("password-zh", 3, Sign.ZH_SECRET, says_a_password),
-    Rule("pin-zh", 3, Sign.ZH_SECRET | Sign.ZH_DIGIT, says_a_code),
+    Rule("password-zh", 3, says_a_password, SECRECY),
+    Rule("pin-zh", 3, says_a_code, CODES, needs=Sign.WIDE),
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import pieces
+from projections.sensitivity_keys import KEYS
 from projections.sensitivity_numbers import holds_card_number, holds_chinese_id, holds_iban
-from projections.sensitivity_rule import LONG, Rule, Sign, found_in_lower, found_in_text, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Begun, Rule, found_in_lower, found_in_text, listed
+from projections.sensitivity_sign import Sign
 
 _ABOUT = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
 _IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
@@ -22,18 +24,24 @@ _PRIVATE_KEY = re.compile(
     r"(?:\\n|\s){0,8}(?:[A-Za-z-]{1,20}: [^\n]{0,200}\n\s{0,8}){0,4}[A-Za-z0-9+/=]{20}"
 )
 _JWT = re.compile(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
-_TOKEN = re.compile(
-    r"(?:sk-|gh[opsru]_|github_pat_|glpat-|xox[abprs]-|[sr]k_(?:live|test)_|npm_|hf_|pypi-"
-    r"|ya29\.|SG\.|shpat_|dop_v1_|whsec_)"
-    r"(?P<value>[A-Za-z0-9_.-]{16,256})"
+_TOKEN = Begun(
+    *listed(
+        "sk-, gh[opsru]_, github_pat_, glpat-, xox[abprs]-, sk_(?:live|test)_, rk_(?:live|test)_, npm_, hf_, pypi-"
+    ),
+    *listed(r"ya29\., SG\., shpat_, dop_v1_, whsec_"),
+    then=r"(?P<value>[A-Za-z0-9_.-]{16,256})",
 )
-_DIGIT = re.compile("[0-9]")
-_CLOUD_KEY = re.compile(r"(?:A[KS]IA[A-Z0-9]{16}|AIza[\w-]{35}|LTAI[A-Za-z0-9]{16,24}|egt1_[\w-]{43})(?![A-Za-z0-9])")
+_CLOUD_KEY = Begun(
+    *("AKIA[A-Z0-9]{16}", "ASIA[A-Z0-9]{16}", r"AIza[\w-]{35}", "LTAI[A-Za-z0-9]{16,24}", r"egt1_[\w-]{43}"),
+    then="(?![A-Za-z0-9])",
+)
 # In lower case from here on.
-_ASSIGNED_KEY = re.compile(
-    r"(?:key|token|secret|bearer|backup[ _-]codes?|recovery[ _-]codes?|密钥|秘钥|私钥|令牌|授权码|激活码|恢复码)"
-    r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
-    r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})"
+_ASSIGNED_KEY = Begun(
+    *listed(
+        "key, token, secret, bearer, backup[ _-]codes?, recovery[ _-]codes?, 密钥, 秘钥, 私钥, 令牌, 授权码, 激活码, 恢复码"
+    ),
+    then=r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
+    r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})",
 )
 _CLOUD_SECRET = re.compile(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
 _KIND_OF_KEY = re.compile(
@@ -80,31 +88,36 @@ _ZH_ACCOUNT = re.compile(
     r"(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){7,22}"
     r"|[账帐][号户](?:号?码)?\s?(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){11,22})(?![0-9元块万])"
 )
-_SSN = re.compile(
-    rf"(?:ssn|social security)(?:\s(?:number|no\.?))?{_ABOUT}(?:{_IS}|\s{{1,4}})"
-    r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}(?![0-9])"
+_SSN = Begun(
+    "ssn",
+    "social security",
+    then=rf"(?:\s(?:number|no\.?))?{_ABOUT}(?:{_IS}|\s{{1,4}})"
+    r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}(?![0-9])",
 )
-_PASSPORT = re.compile(
-    rf"(?:passport\s?(?:number|no\.?|num|#){_ABOUT}(?:{_IS}|\s{{0,4}})|护照(?:号码?)?\s?(?:就?是|为|[:：])?\s?)"
-    r"[a-z]{0,2}[0-9]{6,9}(?![0-9a-z])"
+_PASSPORT = Begun(
+    rf"passport\s?(?:number|no\.?|num|#){_ABOUT}(?:{_IS}|\s{{0,4}})",
+    r"护照(?:号码?)?\s?(?:就?是|为|[:：])?\s?",
+    then=r"[a-z]{0,2}[0-9]{6,9}(?![0-9a-z])",
 )
 
 
-def holds_issued_token(text: str, _lower: str) -> bool:
+def holds_issued_token(read: Reading) -> bool:
     """Whether the text holds a key by its issuer's prefix."""
-    text = " ".join(run for run in text.split() if len(run) >= LONG and _DIGIT.search(run))
+    text = read.long_runs
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
 
 
-def holds_named_key(_text: str, lower: str) -> bool:
+def holds_named_key(read: Reading) -> bool:
     """Whether the text holds a random-looking value called a key, a token or a secret."""
-    if _CLOUD_SECRET.search(lower):
+    if _CLOUD_SECRET.search(read.lower):
         return True
-    for match in _ASSIGNED_KEY.finditer(lower):
+    for match in _ASSIGNED_KEY.finditer(read.lower):
         # "Key" alone says nothing: "the key is ..."; a token, a secret or any kind of key does.
-        named = not match[0].startswith("key") or _KIND_OF_KEY.search(lower, max(0, match.start() - 16), match.start())
+        named = not match[0].startswith("key") or _KIND_OF_KEY.search(
+            read.lower, max(0, match.start() - 16), match.start()
+        )
         if named and _looks_random(match["value"]):
             return True
     return False
@@ -115,21 +128,21 @@ def _starts_a_word(text: str, match: re.Match[str]) -> bool:
     return not (before.isascii() and (before.isalnum() or before in "_-"))
 
 
-def holds_login_in_url(text: str, _lower: str) -> bool:
+def holds_login_in_url(read: Reading) -> bool:
     """Whether an address such as `scheme://user:password@host` holds a password that is no stand-in."""
-    for match in _URL_LOGIN.finditer(text):
+    for match in _URL_LOGIN.finditer(read.text):
         value = match["value"]
         if not _URL_STAND_IN.match(value) and value.lower() != match["user"].lower():
             return True
     return False
 
 
-CODES = listed("pin, cvv, cvv2, cvc, cvc2, otp, code, passcode, combination")
+CODES = Cues(listed("pin, cvv, cvv2, cvc, cvc2, otp, code, passcode, combination"))
 
 
-def holds_pin(text: str, lower: str) -> bool:
+def holds_pin(read: Reading) -> bool:
     """Whether the text holds the digits of a PIN, a one-time code, a door code or a combination."""
-    return any(_pin_in(piece.text, piece.lower) for piece in pieces(text, lower, CODES, before=40))
+    return any(_pin_in(piece.text, piece.lower) for piece in read.pieces(CODES, before=40))
 
 
 def _pin_in(text: str, lower: str) -> bool:
@@ -159,26 +172,26 @@ def _looks_random(value: str) -> bool:
     return False
 
 
-ACCOUNTS = listed("account, acct, a/c, card")
+ACCOUNTS = Cues(listed("account, acct, a/c, card"))
 
 
-def says_an_account(text: str, lower: str) -> bool:
+def says_an_account(read: Reading) -> bool:
     """Whether the number of a bank account or a card follows the word for it."""
-    return any(_ACCOUNT.search(piece.lower) for piece in pieces(text, lower, ACCOUNTS, before=10))
+    return any(_ACCOUNT.search(piece.lower) for piece in read.pieces(ACCOUNTS, before=10))
 
 
 RULES = (
-    Rule("private-key", 3, Sign.LONG, found_in_text(_PRIVATE_KEY)),
-    Rule("api-key", 3, Sign.LONG, holds_issued_token),
-    Rule("api-key", 3, Sign.KEY | Sign.ZH_SECRET, holds_named_key),
-    Rule("json-web-token", 3, Sign.LONG, found_in_text(_JWT)),
-    Rule("login-in-url", 3, Sign.AT, holds_login_in_url),
-    Rule("pin", 3, Sign.CODE, holds_pin),
-    Rule("pin-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_CODE)),
-    Rule("card-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_card_number(text)),
-    Rule("iban", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_iban(text)),
-    Rule("account-number", 3, Sign.NUMBER, says_an_account),
-    Rule("account-number-zh", 3, Sign.ZH_DIGIT, found_in_lower(_ZH_ACCOUNT)),
-    Rule("identity-number", 3, Sign.SEVEN_DIGITS, lambda text, _lower: holds_chinese_id(text)),
-    Rule("identity-number", 3, Sign.NUMBER, found_in_lower(_SSN, _PASSPORT)),
+    Rule("private-key", 3, found_in_text(_PRIVATE_KEY), signs=Sign.LONG),
+    Rule("api-key", 3, holds_issued_token, signs=Sign.LONG),
+    Rule("api-key", 3, holds_named_key, KEYS, signs=Sign.WIDE_DIGIT),
+    Rule("json-web-token", 3, found_in_text(_JWT), signs=Sign.LONG),
+    Rule("login-in-url", 3, holds_login_in_url, signs=Sign.AT),
+    Rule("pin", 3, holds_pin, CODES, needs=Sign.DIGIT),
+    Rule("pin-zh", 3, found_in_lower(_ZH_CODE), signs=Sign.WIDE_DIGIT),
+    Rule("card-number", 3, lambda read: holds_card_number(read.text), signs=Sign.SEVEN_DIGITS),
+    Rule("iban", 3, lambda read: holds_iban(read.text), signs=Sign.SEVEN_DIGITS),
+    Rule("account-number", 3, says_an_account, ACCOUNTS, needs=Sign.FIVE_DIGITS),
+    Rule("account-number-zh", 3, found_in_lower(_ZH_ACCOUNT), signs=Sign.WIDE_DIGIT),
+    Rule("identity-number", 3, lambda read: holds_chinese_id(read.text), signs=Sign.SEVEN_DIGITS),
+    Rule("identity-number", 3, found_in_lower(_SSN, _PASSPORT), signs=Sign.FIVE_DIGITS),
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from projections.sensitivity_rule import listed
+
 TOKEN = re.compile(r"[!-~\u00a3\u20ac]{4,256}")
 """A run without white space and without Han: what a password is typed as."""
 
@@ -59,11 +61,14 @@ _INNER_SIGN = re.compile(
 _MIXED_CASE = re.compile(r"[A-Za-z]\d+[A-Za-z]|[a-z]\d*[A-Z]|[_-]\w")
 _MIXED_DIGITS = re.compile(r"[A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d")
 _RARE_PAIRS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|q[^u]|[jvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjkmpqvwxz]{3}")
-_NUMBER_WORD = (
-    "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
-    "|seventeen"
-    "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|double|triple|nought|niner)"
+NUMBER_WORDS = frozenset(
+    listed("""
+    zero, oh, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, sixteen
+    seventeen, eighteen, nineteen, twenty, thirty, forty, fifty, sixty, seventy, eighty, ninety, hundred, double, triple, nought
+    naught, niner
+    """)
 )
+_NUMBER_WORD = f"(?:{'|'.join(sorted(NUMBER_WORDS - {'naught'}))})"
 SPOKEN = re.compile(rf"\b{_NUMBER_WORD}(?:[ ,-]{{1,3}}{_NUMBER_WORD}){{2,24}}\b")
 """A number said word by word, at least three words of it: `four oh seven, sixty-two`."""
 _SIGN_WORD = (
@@ -106,8 +111,19 @@ def strength(token: str) -> int:
 _HASHED = re.compile(r"\W{0,2}(?:pbkdf2|scrypt|argon2\w{0,2}|bcrypt|sha\d{1,3})[:$]|\$2[aby]\$")
 
 
+_PLAIN = re.compile(rf"[{re.escape(_WRAPPING)}]*[A-Za-z]{{0,9}}[{re.escape(_ENDING)}]*")
+_STRONG = re.compile(r"[0-9]|[A-Za-z0-9][!#$%^&*~?@+]|[A-Za-z]{10}")
+
+
+def may_be_strong(text: str) -> bool:
+    """Whether a token of the text can have any strength: it takes a digit, a sign after a letter, or many letters."""
+    return _STRONG.search(text) is not None
+
+
 def strength_told(token: str) -> int:
     """The strength of a token, or of what it assigns, as in `pwd:tiger+88`; a hash is none."""
+    if _PLAIN.fullmatch(token):
+        return 0
     if (found := strength(token)) or _HASHED.match(token):
         return found
     return max(map(strength, re.split("[:=,\u2192]+", token)[1:]), default=0)

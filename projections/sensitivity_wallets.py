@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from projections.sensitivity_beside import pieces
-from projections.sensitivity_rule import Rule, Sign, listed
+from projections.sensitivity_reading import Cues, Reading
+from projections.sensitivity_rule import Rule, listed
 from projections.sensitivity_wallet_words import WALLET_WORDS
 
-SEEDS = listed("""
+SEEDS = Cues(
+    listed("""
     seed, mnemonic, recovery, phrase, wallet, metamask, ledger, trezor, exodus, phantom, electrum, words, backup
     助记词, 助记, 种子, 钱包, 备份
 """)
+)
 _WORD = re.compile("[a-z]+")
 _LISTED = re.compile(r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:[\s,、]{1,3}(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}")
 _LISTED_ZH = re.compile("[\u4e00-\u9fff](?:[ ,、.-][\u4e00-\u9fff]){11,23}")
@@ -19,9 +21,9 @@ ROW = 12
 """Words: the shortest recovery phrase."""
 
 
-def says_wallet_words(text: str, lower: str) -> bool:
+def says_wallet_words(read: Reading) -> bool:
     """Whether a list of words or of single characters stands beside a word for a seed; two in three are a wallet's words."""
-    for piece in pieces(text, lower, SEEDS, before=8, after=280):
+    for piece in read.pieces(SEEDS, before=8, after=280):
         if _LISTED_ZH.search(piece.lower):
             return True
         words = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
@@ -30,10 +32,10 @@ def says_wallet_words(text: str, lower: str) -> bool:
     return False
 
 
-def holds_wallet_words(_text: str, lower: str) -> bool:
+def holds_wallet_words(read: Reading) -> bool:
     """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
     row = 0
-    for word in lower.split():
+    for word in read.lower.split():
         plain = word.strip(".,;:\"'()0123456789")
         row = row + 1 if plain in WALLET_WORDS else 0 if plain else row
         if row >= ROW:
@@ -42,6 +44,6 @@ def holds_wallet_words(_text: str, lower: str) -> bool:
 
 
 RULES = (
-    Rule("recovery-phrase", 3, Sign.SEED | Sign.ZH_SECRET, says_wallet_words),
-    Rule("recovery-phrase", 3, Sign.SEED, holds_wallet_words),
+    Rule("recovery-phrase", 3, says_wallet_words, SEEDS),
+    Rule("recovery-phrase", 3, holds_wallet_words, SEEDS),
 )

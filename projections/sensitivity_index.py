@@ -1,0 +1,125 @@
+"""Which sensitivity rules can match a text: told by the cues and signs of the rules themselves, looked up for all of them at once.
+
+Byte translation and one set of words beat a search for each word. What is found are candidates: a rule that is not among them
+cannot match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from projections.sensitivity_reading import Reading, holds_a_long_run
+from projections.sensitivity_rule import Rule
+from projections.sensitivity_sign import Sign
+from projections.sensitivity_values import NUMBER_WORDS
+
+# Plain integers: arithmetic on an IntFlag costs more than all the searches below together.
+_DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
+    int(sign)
+    for sign in (
+        Sign.DIGIT,
+        Sign.FIVE_DIGITS,
+        Sign.SEVEN_DIGITS,
+        Sign.AT,
+        Sign.LONG,
+        Sign.SPOKEN,
+        Sign.WIDE,
+        Sign.WIDE_DIGIT,
+    )
+)
+_OF_DIGITS = Sign.DIGIT | Sign.FIVE_DIGITS | Sign.SEVEN_DIGITS | Sign.LONG | Sign.WIDE_DIGIT
+_SIGN_BITS = len(Sign)
+_ALL_SIGNS = (1 << _SIGN_BITS) - 1
+# A text as bytes of three kinds, so that a run of one kind is looked for at the speed of any other few bytes.
+_WORDS = bytes(byte if byte in b"abcdefghijklmnopqrstuvwxyz" else 32 for byte in range(256))
+_DIGITS = bytes(48 if byte in b"0123456789" else 120 for byte in range(256))
+_BETWEEN_DIGITS = b" ().-"
+_FIVE, _SEVEN = b"0" * 5, b"0" * 7
+
+
+class Index:
+    """Rules by what a text must hold for them to match.
+
+    Signs and rules are held as the bits of one number: the signs below, then the rules in their order.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+        bits = dict.fromkeys(NUMBER_WORDS, _SPOKEN)
+        for place, rule in enumerate(rules, _SIGN_BITS):
+            for key in rule.cues.keys:
+                bits[key] = bits.get(key, 0) | 1 << place
+        self._bits = bits
+        self._word = {key.encode(): key for key in bits if key.isascii() and key.isalpha()}
+        self._words = frozenset(self._word)
+        self._spelled = [key for key in bits if key.isascii() and not key.isalpha()]
+        wide = [key for key in bits if not key.isascii()]
+        with_digits = sum(
+            1 << place for place, rule in enumerate(rules, _SIGN_BITS) if rule.needs and not rule.needs & ~_OF_DIGITS
+        )
+        self._wide = _Parts(wide)
+        self._wide_without_digits = _Parts([key for key in wide if bits[key] & ~with_digits])
+        self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
+
+    def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
+        """A folded text with what was found in it, and the rules that can match it in their order."""
+        data = lower.encode("utf-8", "replace")
+        keys = [self._word[word] for word in self._words.intersection(data.translate(_WORDS).split())]
+        keys += [key for key in self._spelled if key in lower]
+        found = _signs(lower, data)
+        if found & _WIDE:
+            keys += (self._wide if found & _DIGIT else self._wide_without_digits).found_in(lower)
+        for key in keys:
+            found |= self._bits[key]
+        opened, allowed = self._by_signs(found & _ALL_SIGNS)
+        asked = (found >> _SIGN_BITS | opened) & allowed
+        return (Reading(text, lower, keys), self._at(asked)) if asked else _NONE
+
+    def _opened_by(self, signs: int) -> tuple[int, int]:
+        """The rules that one of the signs makes worth asking, and those that need no other."""
+        opened = sum(1 << place for place, rule in enumerate(self._rules) if rule.signs & signs)
+        return opened, sum(1 << place for place, rule in enumerate(self._rules) if not rule.needs or rule.needs & signs)
+
+    def _at(self, places: int) -> list[Rule]:
+        rules = []
+        while places:
+            lowest = places & -places
+            rules.append(self._rules[lowest.bit_length() - 1])
+            places ^= lowest
+        return rules
+
+
+_NONE: tuple[Reading, Sequence[Rule]] = Reading("", "", ()), ()
+
+
+class _Parts:
+    """Parts of texts that are no Latin words, by the characters that they begin with."""
+
+    def __init__(self, parts: Iterable[str]) -> None:
+        self._by_start: dict[str, list[str]] = {}
+        for part in parts:
+            self._by_start.setdefault(part[0], []).append(part)
+        self._starts = re.compile("[" + "".join(map(re.escape, self._by_start)) + "]")
+
+    def found_in(self, text: str) -> list[str]:
+        """Those that stand in the text."""
+        starts = set(self._starts.findall(text))
+        return [part for start in starts for part in self._by_start[start] if part in text]
+
+
+def _signs(lower: str, data: bytes) -> int:
+    signs = 0
+    digits = data.translate(_DIGITS, _BETWEEN_DIGITS)
+    if b"0" in digits:
+        signs = _DIGIT
+        if _FIVE in digits:
+            signs |= _FIVE_DIGITS | _SEVEN_DIGITS if _SEVEN in digits else _FIVE_DIGITS
+        if holds_a_long_run(data):
+            signs |= _LONG
+    if b"@" in data:
+        signs |= _AT
+    if not lower.isascii():
+        signs |= _WIDE_DIGIT | _WIDE if signs & _DIGIT else _WIDE
+    return signs
