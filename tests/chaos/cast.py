@@ -34,11 +34,12 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE) 
         time.sleep(0.01)
 
 
-def _launch(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+def _launch(command: list[str], log: Path, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
     with log.open("ab") as out:
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *command],
             cwd=ROOT,
+            env=os.environ | (environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -139,11 +140,13 @@ class Server:
 class Actor:
     """A Python process of the cast; `fate` tells what it was started to meet."""
 
-    def __init__(self, module: str, *arguments: str, log: Path, fate: str = "") -> None:
+    def __init__(
+        self, module: str, *arguments: str, log: Path, fate: str = "", environment: dict[str, str] | None = None
+    ) -> None:
         self.fate = fate
         self.log = log
         self._start = log.stat().st_size if log.exists() else 0
-        self._process = _launch([sys.executable, "-P", "-m", module, *arguments], log)
+        self._process = _launch([sys.executable, "-P", "-m", module, *arguments], log, environment)
         self.killed = False
         """Whether we killed it: else it was its fate, or its end."""
 

@@ -58,6 +58,13 @@ class Ground:
         """An `engramlog` command on this store: its exit code, and its JSON."""
         return command({"ENGRAMLOG_REDIS_URL": self.server.url, "ENGRAMLOG_DATA": str(self.folder / "data")}, arguments)
 
+    def beside(self, *words: str, url: str) -> Actor:
+        """An `engramlog` command that goes on beside the scene, by another way to the store."""
+        environment = {"ENGRAMLOG_REDIS_URL": url, "ENGRAMLOG_DATA": str(self.folder / "data")}
+        actor = Actor("ops.main", *words, log=self.folder / f"actor{len(self._cast)}.log", environment=environment)
+        self._cast.append(actor)
+        return actor
+
     def close(self) -> None:
         """End whom it started."""
         for actor in self._cast:

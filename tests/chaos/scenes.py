@@ -15,6 +15,7 @@ from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis
 from tests.chaos.scenes_proof import a_tampered_number
+from tests.chaos.scenes_rebuild import a_rebuild_killed
 from tests.chaos.scenes_room import a_full_disk, full_memory_with_lag
 from tests.chaos.scenes_socket import a_socket_gone
 from tests.chaos.scenes_torn import a_torn_tail
@@ -178,6 +179,13 @@ SCENES = (
         "`socket_removed`; where it cannot be put back, `up` ends with 1 and says so",
         "put back, it is reached anew and all goes on; the next `up` folds what was acknowledged, and `verify` ends with 0",
         a_socket_gone,
+    ),
+    Scene(
+        "a rebuild killed",
+        "`engramlog rebuild` gets SIGKILL while its second commit of the second partition is on its way",
+        "`rebuild_left`, `status`, and `verify`: a build that is neither live nor being made",
+        "traffic goes on; the next `rebuild` does that one and the rest, each once, and `verify` ends with 0",
+        a_rebuild_killed,
     ),
 )
 """All of them; `make chaos` plays each after its random run, the tests each once."""
