@@ -21,6 +21,7 @@ from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis_admission import read_room
 from events.redis_alarms import RedisAlarms
+from events.redis_receipts import RECEIPT_LOST
 from events.redis_wire import Wire
 from projections.builds import BuildKeys, is_build, next_build
 from projections.columns import Columns
@@ -51,6 +52,8 @@ class Operator:
         schedule: Schedule,
         alarms: RedisAlarms,
         meanings: Meanings | None = None,
+        *,
+        let_go: Callable[[int], None] = lambda _partition: None,
     ) -> None:
         self._client = client
         self._identity = identity
@@ -61,6 +64,7 @@ class Operator:
         self._schedule = schedule
         self._alarms = alarms
         self._meanings = meanings
+        self._let_go = let_go
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms."""
@@ -94,7 +98,11 @@ class Operator:
         """Acknowledge an alarm, or all of a name: it goes until it is raised again. Raises InputError for an unknown name."""
         if name not in KNOWN:
             raise refused("name", name, ", ".join(sorted(KNOWN)))
+        stood = {one.subject for one in self._alarms.standing() if one.name == name}
         cleared = self._alarms.drop(name, subject)
+        if name == RECEIPT_LOST:  # this process knows receipts of others, which no other may come to forget
+            for partition in stood & ({subject} if subject is not None else stood):
+                self._let_go(int(partition))
         return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
 
     def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:

@@ -102,6 +102,12 @@ KNOWN: Mapping[str, Known] = {
         " replica, a restored copy). Restore it, or clear the alarm to append to the history that is there; then send again what"
         " was sent since.",
     ),
+    "receipts_not_kept": Known(
+        "warning",
+        "itself",
+        "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is"
+        " lost with its own end would not be told. It is tried again.",
+    ),
     "socket_removed": Known(
         "warning",
         "operator",

@@ -81,6 +81,9 @@ class HeadBook:
     """What a file of kept heads says."""
 
     lines: int = 0
+    """How many were read."""
+    number: int = 0
+    """Of the line read last, since the first of all."""
     last: HeadLine | None = None
     last_hash: str = FIRST
     stores: set[str] = field(default_factory=set)
@@ -99,16 +102,18 @@ class HeadBook:
 
     def take(self, raw: bytes) -> None:
         """One whole line."""
-        number = self.lines + 1
+        self.lines, number = self.lines + 1, self.number + 1
         try:
             line = _READ.decode(raw)
         except msgspec.MsgspecError as error:
             self.problems.append(f"line {number} cannot be read: {error}")
-            self.lines, self.last_hash = number, line_hash(raw)
+            self.number, self.last_hash = number, line_hash(raw)
             return
+        if self.last is None and not self.problems:
+            number = line.n  # a file that follows on one that is not here
         if self.last is not None and (line.before != self.last_hash or line.n != self.last.n + 1):
             self.problems.append(f"line {number} does not follow on the line before")
-        self.lines, self.last, self.last_hash = number, line, line_hash(raw)
+        self.number, self.last, self.last_hash = number, line, line_hash(raw)
         self.stores.add(line.store)
         if line.kind == "accepted":
             self.accepted.append(line)

@@ -26,7 +26,7 @@ from events.redis_append import APPEND, append_arguments, append_receipts
 from events.redis_clock import StoreClock
 from events.redis_durability import read_durability
 from events.redis_gap import MENDING
-from events.redis_receipts import KeptReceipts
+from events.redis_receipts import Kept, KeptReceipts
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
 
 
@@ -140,6 +140,24 @@ class RedisEventLog:
             known = _Durability(wire.generation, monotonic() + 60.0, read_durability(wire))
             self._durability[wire] = known
         return known.fsynced
+
+    def remember(self, kept: Mapping[int, Kept]) -> None:
+        """Take over the receipts of processes before this one, as if they were its own (`events.redis_receipts`)."""
+        self._kept.remember(kept)
+
+    def kept_receipts(self) -> dict[int, Kept]:
+        """The highest event of each partition that has a receipt."""
+        return self._kept.all()
+
+    def ask_receipts(self) -> None:
+        """Look now whether each of them holds, and raise the alarm where not; else the first append does. Raises StoreError."""
+        with self._wires.wire() as wire:
+            self._kept.ask(wire)
+            self._kept.refuse_lost(wire, range(len(self._keys)))
+
+    def let_go(self, partition: int) -> None:
+        """Forget a partition's receipt, which an operator has seen lost."""
+        self._kept.let_go(partition)
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""

@@ -8,7 +8,7 @@ is gone or other is an alarm, and nothing is appended to that partition until an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -53,6 +53,24 @@ class KeptReceipts:
         """The seq that the head of a partition must have reached; 0 where no receipt was given."""
         kept = self._kept.get(partition)
         return kept.seq if kept else 0
+
+    def remember(self, kept: Mapping[int, Kept]) -> None:
+        """Take over receipts that processes before this one had; to be called before anything is appended."""
+        with self._lock:
+            for partition, one in kept.items():
+                if partition < len(self._keys) and one.seq > self.floor(partition):
+                    self._kept[partition] = one
+
+    def all(self) -> dict[int, Kept]:
+        """The highest event with a receipt, by partition."""
+        with self._lock:
+            return dict(self._kept)
+
+    def let_go(self, partition: int) -> None:
+        """An operator has seen that a partition's receipt no longer holds: append to the history that is there."""
+        with self._lock:
+            self._lost.pop(partition, None)
+            self._kept.pop(partition, None)
 
     def keep(self, partition: int, events: Sequence[Prepared], answer: Any) -> None:
         """Take in the answer of the append script about these events of a partition."""
@@ -119,9 +137,7 @@ class KeptReceipts:
             if self._alarms is not None:
                 self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
             return False
-        with self._lock:
-            self._lost.pop(partition, None)
-            self._kept.pop(partition, None)
+        self.let_go(partition)
         return True
 
 

@@ -23,7 +23,7 @@ from events.errors import InputError
 from events.heads import MOST_REASON, Head
 from ops.clock import now
 from ops.head_file import HeadFile, heads_path, read_copy
-from ops.heads import Against, accept_changed_log, keep_now, refuse_changed_log
+from ops.heads import Against, accept_changed_log, compare_receipts, keep_now, refuse_changed_log
 from ops.notices import patient
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store
@@ -183,7 +183,8 @@ def verify(
             bar.remove_task(task)
         verdicts.append(verify_identity(store))
         compared.compare_files(verdicts[-1])
-        answer = verified(verdicts) | {"heads": compared.told(), "accepted": compared.accepted()}
+        receipts = compare_receipts(store, chosen, verdicts[-1])
+        answer = verified(verdicts) | {"heads": compared.told(), "receipts": receipts, "accepted": compared.accepted()}
     show(answer, json, render_verified)
     raise typer.Exit(0 if answer["ok"] else 1)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from events.errors import InputError, StoreUnavailable
 from events.heads import Head, HeadBook, line_number, next_line, read_book, write_line
+from ops.file_lock import FileLock
 from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
-"""A file that is larger is put aside as `.1`, in the place of the one put aside before; the next begins with every head."""
+"""A file that is larger is put aside as `.1`, in the place of the one put aside before; the next begins with every kept head."""
 MOST_READ = 64 * 1024 * 1024
 """What is read of a file that somebody names."""
 
@@ -31,14 +30,13 @@ class HeadFile:
     def __init__(self, path: Path, *, most_bytes: int = MOST_BYTES) -> None:
         self.path = path
         self._most = most_bytes
-        self._known: tuple[int, int] | None = None
+        self._known: tuple[int, int, int] | None = None
         self._book = HeadBook()
 
     def read(self) -> HeadBook:
         """What is kept, with what was put aside before. Raises StoreUnavailable where it cannot be read."""
         try:
-            now = self.path.stat() if self.path.exists() else None
-            state = None if now is None else (now.st_ino, now.st_size)
+            state = _state(self.path) if self.path.exists() else None
             if state is None or state != self._known:
                 raw = b"".join(one.read_bytes() for one in (aside(self.path), self.path) if one.exists())
                 self._book, self._known = read_book(raw), state
@@ -49,12 +47,14 @@ class HeadFile:
     def lines_after(self, number: int, most: int) -> list[tuple[int, bytes]]:
         """Whole lines with a greater number, and their numbers: at most so many. Raises OSError."""
         found: list[tuple[int, bytes]] = []
-        for path in (aside(self.path), self.path):
-            raws = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-            for raw in raws:
-                if len(found) < most and (at := line_number(raw)) > number:
+        for path in (self.path, aside(self.path)):
+            for raw in reversed(path.read_bytes().split(b"\n")[:-1] if path.exists() else []):
+                at = line_number(raw)
+                if 0 < at <= number:
+                    return found[::-1][:most]
+                if at:
                     found.append((at, raw + b"\n"))
-        return found
+        return found[::-1][:most]
 
     def append(
         self,
@@ -63,66 +63,79 @@ class HeadFile:
         heads: Iterable[Head],
         kind: Literal["heads", "accepted"] = "heads",
         reason: str = "",
-        every: Callable[[], Iterable[Head]] = tuple,
     ) -> bytes:
-        """Write one line, on disk when this returns; gives it. `every`: all heads, where a new file begins.
+        """Write one line, on disk when this returns; gives it. A new file begins with every head that is kept.
 
         Raises StoreUnavailable where the disk refuses.
         """
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._locked():
-                book = self.read()
+            with FileLock(self.path):
                 if self.path.exists() and self.path.stat().st_size > self._most:
-                    self.path.replace(aside(self.path))
-                    known = {head.partition: head for head in every()}
-                    heads = (
-                        [*{**known, **{head.partition: head for head in heads}}.values()] if kind == "heads" else heads
-                    )
+                    self._turn_over(at, store)
+                book = self.read()
                 line = write_line(next_line(book, at, store, heads, kind, reason))
                 self._write(line, book.torn)
-                self._known = None
+                self._take(book, line)
         except OSError as error:
             raise StoreUnavailable(f"heads cannot be kept: {error}", file=str(self.path)) from error
         return line
 
-    def _locked(self) -> _Lock:
-        return _Lock(self.path.with_name(f".{self.path.name}.lock"))
+    def _turn_over(self, at: str, store: str) -> None:
+        """Put the file aside; the next begins with every kept head, so that none is forgotten with the file that goes then."""
+        book = self.read()
+        if book.torn:
+            os.truncate(self.path, max(self.path.stat().st_size - book.torn, 0))
+        newest = [head for partition in sorted(book.expected) if (head := book.newest(partition)) is not None]
+        self._write_anew(write_line(next_line(book, at, store, newest)))
+        self._known = None
+
+    def _write_anew(self, line: bytes) -> None:
+        """The line as a whole new file, which is there before the old one leaves its name: killed between, nothing is lost."""
+        fresh = self.path.with_name(f".{self.path.name}.new")
+        fresh.unlink(missing_ok=True)
+        self._put(fresh, line, 0)
+        self.path.replace(aside(self.path))
+        fresh.replace(self.path)
+        self._sync_folder()
+
+    def _take(self, book: HeadBook, line: bytes) -> None:
+        """What was written is known without reading it again."""
+        book.take(line.rstrip(b"\n"))
+        book.torn = 0
+        self._known = _state(self.path)
 
     def _write(self, line: bytes, torn: int) -> None:
         new = not self.path.exists()
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._put(self.path, line, 0 if new else torn)
+        if new:
+            self._sync_folder()
+
+    @staticmethod
+    def _put(path: Path, line: bytes, torn: int) -> None:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             size = os.fstat(descriptor).st_size
-            if torn and not new:  # what a dying writer left is no line, and nobody's hash runs over it
+            if torn:  # what a dying writer left is no line, and nobody's hash runs over it
                 size -= min(torn, size)
                 os.ftruncate(descriptor, size)
             os.pwrite(descriptor, line, size)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        if new:
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+
+    def _sync_folder(self) -> None:
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
-class _Lock:
-    """A lock file held for the length of a `with`."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-
-    def __enter__(self) -> None:
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            os.close(self._descriptor)
+def _state(path: Path) -> tuple[int, int, int]:
+    """What changes when somebody writes a file."""
+    now = path.stat()
+    return now.st_ino, now.st_size, now.st_mtime_ns
 
 
 def aside(path: Path) -> Path:

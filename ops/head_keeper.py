@@ -29,12 +29,12 @@ Sight = tuple[bytes | None, int, str]
 class HeadKeeper:
     """One thread that keeps the heads of a store until it is stopped."""
 
-    def __init__(self, store: OpenStore, settings: Settings) -> None:
+    def __init__(self, store: OpenStore, settings: Settings, *, sinks: bool = True) -> None:
         self._identity = store.identity
         self._wire: Wire = store.wire()
         self._alarms: Alarms = store.alarms
         self.file = HeadFile(heads_path(settings, store.identity.store_id))
-        self._sinks = HeadSinks(settings.head_sinks, self.file, store.alarms)
+        self._sinks = HeadSinks(settings.head_sinks if sinks else (), self.file, store.alarms)
         self._seconds = settings.head_seconds
         self._met: dict[int, Sight] = {}
         self._changed: list[str] = []
@@ -56,12 +56,13 @@ class HeadKeeper:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._look_quietly()
+            self.look_quietly()
             self._stop.wait(self._seconds)
-        self._look_quietly()
+        self.look_quietly()
         self._wire.close()
 
-    def _look_quietly(self) -> None:
+    def look_quietly(self) -> None:
+        """The same as `look`, with an alarm where heads cannot be kept; a store that cannot be asked is asked the next time."""
         try:
             self.look()
             self._alarms.cleared("head_sink_failed", str(self.file.path))
@@ -97,8 +98,7 @@ class HeadKeeper:
                 if now_at.seq > (newest.seq if newest else 0):
                     moved.append(Head(partition, now_at.seq, now_at.chain))
         if moved:
-            every = [Head(p, one.seq, one.chain) for p, one in enumerate(live) if p in self._met and one.seq]
-            self.file.append(utc_text(now()), self._identity.store_id, moved, every=lambda: every)
+            self.file.append(utc_text(now()), self._identity.store_id, moved)
         self._sinks.flush()
         return self._changed
 

@@ -13,13 +13,21 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from events.alarms import Alarms
-from events.heads import read_book
+from events.heads import line_number
 from ops.head_file import HeadFile
 
 POST_SECONDS = 5.0
 """How long one address may take for one line."""
 MOST_AT_ONCE = 1_000
 """Lines given to a sink in one go; what is left follows at the next."""
+BEGINS = b'{"n":'
+"""How every line begins."""
+END_BYTES = 1024 * 1024
+"""What is read of the end of a file; a line takes at most a tenth of it."""
+
+
+class NoSink(ValueError):
+    """Lines may not be written there."""
 
 
 class HeadSinks:
@@ -45,12 +53,12 @@ class HeadSinks:
         if not is_address(target):
             path = Path(target).expanduser()
             sent = _last_number(path)
-            lines = self._kept.lines_after(sent, MOST_AT_ONCE)
+            lines = self._kept.lines_after(sent, MOST_AT_ONCE) if sent < newest else []
             _append(path, b"".join(raw for _, raw in lines))
             return lines[-1][0] if lines else sent
         if sent is None:
             sent = max(newest - 1, 0)
-        for number, raw in self._kept.lines_after(sent, MOST_AT_ONCE):
+        for number, raw in self._kept.lines_after(sent, MOST_AT_ONCE) if sent < newest else ():
             _post(target, raw)
             self._sent[target] = sent = number
         return sent
@@ -70,23 +78,34 @@ def shown(target: str) -> str:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, NoSink):
+        return str(error)
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
 
 
 def _last_number(path: Path) -> int:
-    """The number of the last line that a file holds; 0 where there is none."""
+    """The number of the last whole line that a file holds; 0 where there is none. Reads its end alone: a sink only grows."""
     if not path.exists():
         return 0
-    book = read_book(path.read_bytes())
-    return 0 if book.last is None else book.last.n
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - END_BYTES, 0))
+        ends = file.read().split(b"\n")[:-1]
+    return next((number for raw in reversed(ends) if (number := line_number(raw))), 0)
 
 
 def _append(path: Path, lines: bytes) -> None:
     if not lines:
         return
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        os.write(descriptor, lines)
+        size = os.fstat(descriptor).st_size
+        end = os.pread(descriptor, END_BYTES, max(size - END_BYTES, 0))
+        torn = end[end.rfind(b"\n") + 1 :]
+        if torn[: len(BEGINS)] != BEGINS[: len(torn)]:
+            raise NoSink("the file holds something else than kept heads; nothing was written to it")
+        size -= len(torn)  # what a dying writer left is no line
+        os.ftruncate(descriptor, size)
+        os.pwrite(descriptor, lines, size)
         os.fsync(descriptor)
     finally:
         with suppress(OSError):

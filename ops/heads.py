@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
 from consumers.redis_heads import Unmet, check_log, unmet_heads
 from consumers.verdict import Verdict
 from events.envelope import utc_text
-from events.errors import StoreMismatch
+from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
 from events.partitions import ACCEPTED_KEY, position_text
 from ops.head_file import HeadFile
@@ -88,6 +89,21 @@ class Against:
         return [found[key] for key in sorted(found)]
 
 
+def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: Verdict) -> int:
+    """Tell which events the log no longer holds for which processes of this data folder had receipts; how many were asked."""
+    file = store.receipts.file
+    try:
+        kept = [(partition, one) for partition, one in sorted(file.read().items()) if partition in partitions]
+    except StoreUnavailable as error:
+        verdict.differs("a file of kept receipts that cannot be read", file=str(file.path), problem=error.message)
+        return 0
+    for partition, one in kept:
+        if not any(there.raw_id == one.raw_id for there in store.log.read_at(partition, [one.seq])):
+            told = {"position": position_text(partition, one.seq), "event_id": str(UUID(bytes=one.raw_id))}
+            verdict.differs("an event that was acknowledged is not in the log", **told, file=str(file.path))
+    return len(kept)
+
+
 def _accepted(head: Head, at: str, reason: str) -> dict[str, Any]:
     return {"partition": head.partition, "seq": head.seq, "at": at, "reason": reason, "found": head.chain or None}
 
@@ -147,6 +163,18 @@ def accept_changed_log(
     for number in unmet:
         store.alarms.cleared("log_changed", f"partition {number}")
     return told
+
+
+def keep_quietly(store: OpenStore, settings: Settings) -> None:
+    """Write down the heads that moved, at the end of a command that appended; what is wrong is an alarm, and fails no command.
+
+    Sinks are left to `up` and `keep_now`: a command should not wait for an address.
+    """
+    keeper = HeadKeeper(store, settings, sinks=False)
+    try:
+        keeper.look_quietly()
+    finally:
+        keeper.close()
 
 
 def keep_now(store: OpenStore, settings: Settings) -> None:

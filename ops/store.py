@@ -22,6 +22,7 @@ from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded_disk import DiskGuard, look
 from ops.embedded_folder import Role
 from ops.private_folder import private_folder
+from ops.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.settings import Settings
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_debt import FoldDebt
@@ -45,6 +46,7 @@ class OpenStore:
     vectors: RedisVectors
     embedded: EmbeddedRedis | None
     alarms: RedisAlarms
+    receipts: ReceiptKeeper
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
 
@@ -54,6 +56,7 @@ class OpenStore:
 
     def close(self) -> None:
         """Close every idle connection."""
+        self.receipts.stop()
         self.log.close()
         self.views.close()
         self.vectors.close()
@@ -132,7 +135,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         read_debt=FoldDebt(identity.tags),
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
-    store = OpenStore(url, client, identity, log, RedisViews(client, identity.tags), vectors, embedded, alarms)
+    receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)
+    views = RedisViews(client, identity.tags)
+    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts)
+    receipts.start()
     try:
         yield store
     finally:

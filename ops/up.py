@@ -19,7 +19,7 @@ from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import Admits
 from api.http.serve import claim, serve
-from events.errors import EmbeddedRedisError, EngramlogError
+from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
 from ops.embedded_disk import DiskGuard, look
 from ops.embedders import meanings_of
@@ -158,6 +158,7 @@ def _serve(
     tell: Tell,
 ) -> None:
     catch_up = CatchUp(store, tell)
+    _ask_receipts(store, tell)
     meanings = meanings_of(settings, store)
     if meanings is not None:
         tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
@@ -199,6 +200,14 @@ def _serve(
         keeper.stop()
         model.close()
         catch_up.end()
+
+
+def _ask_receipts(store: OpenStore, tell: Tell) -> None:
+    """Look now whether what processes before this one acknowledged is in the log, and not only when somebody appends."""
+    try:
+        store.log.ask_receipts()
+    except StoreError as error:
+        tell("receipts not asked for", reason=error.message, alarm=True)
 
 
 def _guard(store: OpenStore) -> DiskGuard | None:

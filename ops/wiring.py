@@ -44,6 +44,7 @@ from events.redis_gap import refuse_gap
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedded_folder import Role
 from ops.embedders import meanings_of
+from ops.heads import keep_quietly
 from ops.models import NO_MODEL, Model, model_of
 from ops.reviewers import lifecycle_of
 from ops.settings import Settings
@@ -216,7 +217,16 @@ def assemble(
     queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
     schedule = partial(lifecycle_status, queue, store.identity.store_id)
     operator = Operator(
-        store.client, store.identity, store.log, reader, writer, workers_of, schedule, store.alarms, meanings
+        store.client,
+        store.identity,
+        store.log,
+        reader,
+        writer,
+        workers_of,
+        schedule,
+        store.alarms,
+        meanings,
+        let_go=store.log.let_go,
     )
     lifecycle = Lifecycle(store.log, store.views, catch_up)
     keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)
@@ -292,6 +302,9 @@ def application_on(
     try:
         yield application
         application.writer.settle(application.accesses.flush())
+        store.receipts.save()
+        if store.receipts.moved:
+            keep_quietly(store, settings)
     finally:
         model.close()
         catch_up.end()

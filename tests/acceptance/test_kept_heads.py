@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import redis
 
+from events.heads import Head
+from ops.head_file import HeadFile, aside
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import RedisServer
 
@@ -155,6 +157,31 @@ def test_a_torn_last_line_is_no_line_and_the_next_one_takes_its_place(stored: St
     cli("heads", "--keep")
     assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == [1, 2, 3]
     assert cli.json("verify")["heads"]["compared"] == 3
+
+
+def test_verify_reads_across_files_that_turned_over_and_each_of_them_alone_proves_too(stored: Stored) -> None:
+    cli, client, folder = stored
+    file = next((folder / "data").glob("heads-*.jsonl"))
+    for number in range(3, 12):
+        _add(cli, number, f"note {number}")
+        heads = [Head(**one) for one in cli.json("heads")["heads"]]
+        HeadFile(file, most_bytes=600).append("2026-11-22T09:00:00Z", cli.json("status")["store_id"], heads)
+    copies = [folder / "old.jsonl", folder / "new.jsonl"]
+    for there, copy in zip((aside(file), file), copies, strict=True):
+        copy.write_bytes(there.read_bytes())
+    sound = cli.json("verify", "--against", str(copies[0]), "--against", str(copies[1]))
+    shown = cli.json("heads")
+    _change_body(client)
+    changed = cli.json("verify", "--against", str(copies[0]), "--against", str(copies[1]), code=1)
+    assert "the log was changed since" in cli("rebuild", code=1).err
+    assert file.stat().st_size + aside(file).stat().st_size < 2_000, (
+        "what was before is gone, and is proven all the same"
+    )
+    assert sound["heads"]["files"][str(file)] == shown["lines"] > 3
+    assert {one["file"] for one in changed["differences"] if "kept head" in one["what"]} == {
+        str(file),
+        *map(str, copies),
+    }
 
 
 def test_a_change_that_a_keeper_meets_raises_an_alarm_and_is_not_written_over(stored: Stored) -> None:
