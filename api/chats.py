@@ -13,11 +13,13 @@ from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
 from api.long_texts import LEAVE, check_way
 from api.pacing import PacedLog
+from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
 from events.errors import InputError, RequestTooLarge
 from events.log import Appendable, EventLog, Receipt, positions_by_partition
 from events.memory_log import InMemoryEventLog
+from projections.checks import Check
 
 MOST_BYTES = 16 * 1024 * 1024
 """Largest piece of chats: reading one takes several times its size of memory."""
@@ -98,8 +100,9 @@ class Chats:
         began = None if since is None else parse_instant(since, "from")
         options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
         self._rehearse(chats, shape, options, began)
-        log = PacedLog(self._log, self._writer.settle_positions)
-        answer = ChatsTaken(owner, _imported(log, chats, shape, options, began))
+        check = current_check()
+        log = PacedLog(self._log, self._writer.settle_positions, check=check)
+        answer = ChatsTaken(owner, _imported(log, chats, shape, options, began, check))
         done = answer.imported.imported.done
         if done.error is not None:
             raise done.error
@@ -112,7 +115,8 @@ class Chats:
 
     def _rehearse(self, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> None:
         most = MOST_TURNS * (2 if options.memories else 1)
-        done = _imported(_Rehearsal(self._log.now(), most), chats, shape, options, began).imported.done
+        log = _Rehearsal(self._log.now(), most)
+        done = _imported(log, chats, shape, options, began, current_check()).imported.done
         if done.error is not None:
             raise done.error
         if done.conflicts:
@@ -121,10 +125,12 @@ class Chats:
             raise refused("turn_id", f"one at {where} that stands for another text before it", "an id for each turn")
 
 
-def _imported(log: EventLog, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> ImportedChats:
+def _imported(
+    log: EventLog, chats: bytes, shape: str, options: ImportOptions, began: int | None, check: Check
+) -> ImportedChats:
     """The import of one piece, whose errors speak of the request's body instead of a file."""
     try:
-        answer = import_chats(log, open_chats(BytesIO(chats), shape), options, began)
+        answer = import_chats(log, open_chats(BytesIO(chats), shape), options, began, check=check)
     except InputError as problem:
         raise _of_a_body(problem) from None
     done = answer.imported.done

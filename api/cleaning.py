@@ -11,10 +11,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from api.asked import check_owner, refused
+from api.patience import current_check
 from api.reading import Reader
 from events.errors import EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
+from projections.checks import Check
 from projections.lifecycle import JOBS
 
 BY_HAND = ("sweep", "review")
@@ -48,11 +50,11 @@ class Lifecycle(Protocol):
     def reviewer(self) -> str:
         """Who answers in a review: rule, or model and which."""
 
-    def plan(self, owner: str, jobs: Sequence[str]) -> Ran:
-        """What the jobs would do, and nothing else."""
+    def plan(self, owner: str, jobs: Sequence[str], *, check: Check) -> Ran:
+        """What the jobs would do, and nothing else. `check` is asked between the steps, and may end it."""
 
-    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Progress) -> Ran:
-        """Plan and append. Raises ConcurrencyError, OwnerQuarantined or StoreError."""
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Progress, check: Check) -> Ran:
+        """Plan and append; what is appended when `check` ends it stays. Raises ConcurrencyError, OwnerQuarantined or StoreError."""
 
 
 class Cleaner:
@@ -144,10 +146,11 @@ class Cleaner:
         }
 
     def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> dict[str, Any]:
+        check = current_check()
         unasked = {**UNASKED, "asked": [], "reviewer": self._lifecycle.reviewer}
         if dry_run:
-            return unasked | self._lifecycle.plan(owner, jobs).as_dict()
-        answer = unasked | self._lifecycle.carry_out(owner, jobs, on_progress=on_progress).as_dict()
+            return unasked | self._lifecycle.plan(owner, jobs, check=check).as_dict()
+        answer = unasked | self._lifecycle.carry_out(owner, jobs, on_progress=on_progress, check=check).as_dict()
         if answer["appended"]:
             partition = partition_of(owner, self._log.partitions)
             self._settle({partition: self._log.head(partition)})

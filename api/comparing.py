@@ -41,7 +41,7 @@ class Comparer:
         """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
         wanted = check_limit(limit, MOST_MEMORIES)
         with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
-            answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0))
+            answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0), current_check())
             told = {"owner": owner, "instant": moment(scene.now), "as_of": as_of, "at": at}
             return answer | told | {"position": scene.position} | scene.told
 

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 
 from api.asked import check_owner
 from api.cleaning import Progress, Ran
+from api.patience import current_check
 from events.catalogue import MemoryCreated
 from events.log import EventLog
 from events.partitions import partition_of
+from projections.checks import Check
 from projections.lifecycle import Decision
 from projections.memory import SECRET
 from projections.query import moment
@@ -32,11 +34,14 @@ class Left(Ran, Protocol):
 class Sessions(Protocol):
     """Plans what an owner's sessions leave behind and carries it out."""
 
-    def plan(self, owner: str) -> Left:
-        """What a run would do, without asking a model."""
+    def plan(self, owner: str, *, check: Check) -> Left:
+        """What a run would do, without asking a model. `check` is asked between the steps, and may end it."""
 
-    def carry_out(self, owner: str, *, on_progress: Progress) -> Left:
-        """Plan and append. Raises ConcurrencyError, OwnerQuarantined, BadSetting or StoreError."""
+    def carry_out(self, owner: str, *, on_progress: Progress, check: Check) -> Left:
+        """Plan and append; what is appended when `check` ends it stays.
+
+        Raises ConcurrencyError, OwnerQuarantined, BadSetting or StoreError.
+        """
 
 
 class Episodes:
@@ -56,7 +61,11 @@ class Episodes:
         still, ConcurrencyError where it never does.
         """
         check_owner(owner)
-        left = self._sessions.plan(owner) if dry_run else self._sessions.carry_out(owner, on_progress=on_progress)
+        check = current_check()
+        if dry_run:
+            left = self._sessions.plan(owner, check=check)
+        else:
+            left = self._sessions.carry_out(owner, on_progress=on_progress, check=check)
         answer = left.as_dict()
         if answer["appended"]:
             partition = partition_of(owner, self._log.partitions)

@@ -10,16 +10,22 @@ words of a keyword are held within what the door lets in (8,760 h, 10, 100 chara
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from api.asked import refused
 from api.record_shapes import FORMAT
 from events.invisible import with_hidden_as
+from events.parameters import Parameters
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
-from projections.memory import SECRET, Memory
-from projections.query import Asked, listing, moment, status
+from projections.laws.law import Law
+from projections.memory import LEVELS, SECRET, Memory
+from projections.modes import visibility
+from projections.query import moment, status
 from projections.view import OwnerView
 
 ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
@@ -48,7 +54,7 @@ class Selection(NamedTuple):
     """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each."""
 
 
-def selection(view: OwnerView, options: ExportOptions = ExportOptions()) -> Selection:
+def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
     """The memories to export. Raises InputError where `include` names no reason."""
     for name in options.include:
         if name not in ASKED_FOR:
@@ -56,7 +62,8 @@ def selection(view: OwnerView, options: ExportOptions = ExportOptions()) -> Sele
     allowed = {*options.include, *(("sensitive",) if options.reveal else ())}
     kept: list[Memory] = []
     left_out: dict[str, int] = {}
-    for memory, state in zip(view.columns, view.columns.standing().tolist(), strict=True):
+    rows = zip(view.columns, view.columns.standing().tolist(), strict=True)
+    for memory, state in counted(rows, check, len(view)):
         reason = next((one for one in _reasons(memory, state) if one not in allowed), None)
         if reason is None:
             kept.append(memory)
@@ -157,23 +164,35 @@ def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOption
     Weights and levels are those of the owner's profile at `now`, microseconds since 1970. Control characters are shown as
     signs, so that a memory's text cannot steer a terminal. Raises InputError as `selection` does.
     """
-    memories, left_out = selection(view, options)
+    return text_of(view, now, selection(view, options))
+
+
+def text_of(view: OwnerView, now: int, chosen: Selection) -> Iterator[str]:
+    """The text of a selection, whose pieces are made as they are taken: the view is read at once, and not held for them."""
+    seen = visibility(view.columns, view.law, now, view.parameters, "debug")
+    rows = np.array([view.columns.row(memory.id) for memory in chosen.memories], dtype=np.intp)
+    return _text(view.owner, view.law, view.parameters, now, chosen, seen.levels[rows].tolist())
+
+
+def _text(
+    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, levels: Sequence[int]
+) -> Iterator[str]:
+    memories, left_out = chosen
     count = f"{len(memories):,} memor{'y' if len(memories) == 1 else 'ies'}"
     without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(left_out.items()))
-    yield f"# Memories of {view.owner}\n\n"
-    yield f"{count} at {moment(now)}, weights by the {view.law.name} law{f'; left out: {without}' if without else ''}\n"
-    cards = {one["id"]: one for one in listing(Asked(view, now, "debug"), len(view), 0)["memories"]}
-    for memory in memories:
-        yield f"\n{_block(memory, cards[memory.id])}"
+    yield f"# Memories of {owner}\n\n"
+    yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
+    for memory, level in zip(memories, levels, strict=True):
+        yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level])}"
 
 
-def _block(memory: Memory, card: Mapping[str, Any]) -> str:
+def _block(memory: Memory, weight: float, level: str) -> str:
     """One memory: its id, what it says as a quotation, and what is known of it."""
     last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
     facts = {
         "summary": memory.summary,
-        "weight": f"{card['weight']:.4f}, level {card['level']}",
-        "status": None if card["status"] == "live" else f"{card['status']}{_until(memory)}",
+        "weight": f"{round(weight, 6):.4f}, level {level}",
+        "status": None if status(memory) == "live" else f"{status(memory)}{_until(memory)}",
         "created": moment(memory.created_at),
         "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
         "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",

@@ -11,10 +11,12 @@ from zlib import crc32
 
 from api.asked import check_owner, refused
 from api.cleaning import Progress
+from api.patience import current_check
 from api.reading import Reader
 from events.errors import BadSetting, ConcurrencyError
 from events.log import EventLog
 from events.partitions import partition_of
+from projections.checks import Check
 from projections.lifecycle.extracting import verdicts
 from projections.lifecycle.judging import Verdict
 from projections.memory import SECRET
@@ -39,10 +41,11 @@ class Ran(Protocol):
 class Extraction(Protocol):
     """Reads the turns of an owner, by rules or by a model."""
 
-    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Progress) -> Ran:
-        """Append what follows from the unread turns. A model is asked no more once `stop` says so."""
+    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Progress, check: Check) -> Ran:
+        """Append what follows from the unread turns. A model is asked no more once `stop` says so; `check` may end it anywhere,
+        and what was appended until then stays."""
 
-    def rehearse(self, owner: str) -> tuple[list[Verdict], Ran]:
+    def rehearse(self, owner: str, *, check: Check) -> tuple[list[Verdict], Ran]:
         """By a model: what the next turns would become."""
 
 
@@ -81,12 +84,12 @@ class Extractor:
         self._level(check_owner(owner))
         told: dict[str, Any] = {"by": RULES}
         if by == MODEL:
-            found, ran = way.rehearse(owner)
+            found, ran = way.rehearse(owner, check=current_check())
             answer = ran.as_dict()
             told = {name: answer[name] for name in ("by", "read", "left", "usage")} | self._cost(answer["usage"])
         with self._reader.scene(owner) as scene:
             if by == RULES:
-                found = verdicts(scene.view, self._log.now())
+                found = verdicts(scene.view, self._log.now(), check=current_check())
             answer = {
                 "owner": owner,
                 "dry_run": True,
@@ -113,7 +116,7 @@ class Extractor:
         way = self._way(by)
         self._level(check_owner(owner))
         with self._alone(owner):
-            answer = way.extract(owner, stop=stop, on_progress=on_progress).as_dict()
+            answer = way.extract(owner, stop=stop, on_progress=on_progress, check=current_check()).as_dict()
         if answer["appended"]:
             self._level(owner)
         return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])

@@ -22,6 +22,7 @@ from events.envelope import Prepared, derived_id, from_micros, utc_text
 from events.errors import InputError
 from events.log import EventLog
 from events.vocabulary import check_id
+from projections.checks import Check, counted, unchecked
 
 MINUTE = 60_000_000
 """Between two messages of which the second has no time, in microseconds."""
@@ -53,18 +54,19 @@ def import_chats(
     options: ImportOptions,
     since: int | None = None,
     on_progress: Callable[[int], None] = lambda _done: None,
+    check: Check = unchecked,
 ) -> ImportedChats:
     """Append the turns of a file of chats; a bad conversation or message stops there, and is told with its place.
 
     `since` (microseconds since 1970) is when a conversation without times began. `on_progress` gets the conversations done
-    (lines, of the shape `lines`).
+    (lines, of the shape `lines`); `check` is asked between messages whether to go on, and what it raises is the import's error.
     """
     answer = ImportedChats(chats.shape)
     if chats.shape == LINES:
-        answer.imported = import_turns(log, chats.lines, options, on_progress)
+        answer.imported = import_turns(log, counted(chats.lines, check, 0), options, on_progress)
         answer.left_out["too_long"] = answer.imported.too_long
         return answer
-    reading = _Reading(log, chats, options, since, answer)
+    reading = _Reading(log, chats, options, since, answer, check)
     append_numbered(log, reading.events(), answer.imported, lambda done: on_progress(reading.conversation_of(done)))
     for told in (*answer.imported.done.conflicts, *answer.imported.done.failed):
         number = told.pop("line")
@@ -77,8 +79,15 @@ class _Reading:
     """Reads the conversations of one file into events, each numbered by its message in the file."""
 
     def __init__(
-        self, log: EventLog, chats: ChatFile, options: ImportOptions, since: int | None, answer: ImportedChats
+        self,
+        log: EventLog,
+        chats: ChatFile,
+        options: ImportOptions,
+        since: int | None,
+        answer: ImportedChats,
+        check: Check,
     ) -> None:
+        self._check = check
         self._log, self._chats, self._options, self._since, self._answer = log, chats, options, since, answer
         self._openings: Counter[str] = Counter()
         self.starts: list[int] = []
@@ -94,6 +103,7 @@ class _Reading:
         for where, conversation in self._chats.conversations:
             self.starts.append(self._seen)
             self._answer.conversations += 1
+            self._check(self._seen, 0)
             name = text_id(conversation, *CONVERSATION_IDS)
             yield from self._conversation(f"{where} ({name[:60]})" if name else where, name, conversation)
 
@@ -109,7 +119,7 @@ class _Reading:
         except InputError as problem:
             raise placed(problem, where) from None
         owner = {self._options.owner_from: conversation.get(self._options.owner_from)}
-        for place, record in enumerate(messages, 1):
+        for place, record in enumerate(counted(messages, self._check, len(messages)), 1):
             self._seen += 1
             try:
                 if not isinstance(record, dict):

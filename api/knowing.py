@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.asked import check_mode, check_query, refused
+from api.patience import current_check
 from api.reading import Reader
 from api.scenes import Scene
 from events.errors import InputError
@@ -55,7 +56,7 @@ class Knower:
             raise refused("limit", limit, "a whole number from 1 to 1000")
         with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             asked = Asked(scene.view, scene.now, checked)
-            answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit)
+            answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
         told = {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
         return {"owner": owner, **answer, **told} | scene.told
 

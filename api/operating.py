@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any
 
@@ -10,6 +11,7 @@ import redis
 
 from api.asked import check_owner, position_of, refused
 from api.outlook import outlook
+from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
 from events.alarms import KNOWN, as_dict
@@ -24,6 +26,7 @@ from events.redis_alarms import RedisAlarms
 from events.redis_receipts import RECEIPT_LOST
 from events.redis_wire import Wire
 from projections.builds import BuildKeys, is_build, next_build
+from projections.checks import Check
 from projections.columns import Columns
 from projections.memory import CATEGORIES, SECRET
 from projections.modes import visibility
@@ -33,6 +36,9 @@ from projections.redis_meanings import Meanings
 from projections.redis_store import decode_quarantine, read_entries, read_parked
 
 RETRY_SECONDS = 15.0
+LARGEST = 50
+"""Owners that the statistics of a store name."""
+OWNERS_AT_ONCE = 500
 LiveWorkers = Callable[[Wire], dict[str, dict[str, Any]]]
 Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
@@ -158,25 +164,21 @@ class Operator:
     def _store_stats(self) -> dict[str, Any]:
         wire = Wire(self._client)
         try:
-            owners: list[dict[str, Any]] = []
-            for number, tag in enumerate(self._identity.tags):
-                live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
-                keys = BuildKeys(tag, live)
-                names = _hash_fields(wire, keys.owners)
-                for name in names:
-                    memories = int(wire.call("HLEN", keys.records(name)))
-                    owners.append({"owner": name, "partition": number, "memories": memories})
+            count, largest = 0, list[dict[str, Any]]()
+            for number, keys in self._live_builds(wire):
+                for page in _owner_pages(wire, keys, number, count, current_check()):
+                    count += len(page)
+                    largest = nsmallest(LARGEST, largest + page, key=lambda one: (-one["memories"], one["owner"]))
         finally:
             wire.close()
         status = self.status()
-        owners.sort(key=lambda o: (-o["memories"], o["owner"]))
         return {
-            "owners": len(owners),
+            "owners": count,
             "events": status["events"],
             "memories": status["memories"],
             "lag": status["lag"],
             "memory": status["memory"],
-            "largest_owners": owners[:50],
+            "largest_owners": largest,
         }
 
     def dead(self) -> dict[str, Any]:
@@ -307,11 +309,27 @@ def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:
     return {name: int((values == number).sum()) for number, name in enumerate(names)}
 
 
-def _hash_fields(wire: Wire, key: str) -> list[str]:
-    found: set[str] = set()
+def _owner_pages(
+    wire: Wire, keys: BuildKeys, partition: int, before: int, check: Check
+) -> Iterator[list[dict[str, Any]]]:
+    """A partition's owners with how many memories each has, in pages; each owner once. `before`: how many were told before."""
+    seen: set[bytes] = set()
     cursor = b"0"
     while True:
-        cursor, page = wire.call("HSCAN", key, cursor, "COUNT", 500)
-        found.update(name.decode() for name in page[::2])
+        check(before + len(seen), 0)
+        cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", OWNERS_AT_ONCE)
+        names = [name for name in page[::2] if name not in seen]
+        seen.update(names)
+        told = []
+        for start in range(0, len(names), OWNERS_AT_ONCE):
+            some = [name.decode() for name in names[start : start + OWNERS_AT_ONCE]]
+            for name in some:
+                wire.send("HLEN", keys.records(name))
+            counts = [int(wire.receive()) for _ in some]
+            told += [
+                {"owner": name, "partition": partition, "memories": memories}
+                for name, memories in zip(some, counts, strict=True)
+            ]
+        yield told
         if cursor == b"0":
-            return sorted(found)
+            return

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
 from events.log import Appendable, EventLog, Receipt, positions_by_partition
+from projections.checks import Check, unchecked
 
 HALF = 5_000
 """Events after which those before them must be folded: no more than twice as many of one import wait at any time."""
@@ -24,13 +25,21 @@ class PacedLog:
     """An `EventLog` whose `append` keeps its own lag below 10,000 events and lets a full store fold before it gives up.
 
     `settle` waits until positions (partition -> seq) are folded, or folds where no worker does; `on_fold` is told when such a
-    wait begins and when it ends. Not for two threads at once.
+    wait begins and when it ends, `check` is asked before each request whether to go on. Not for two threads at once.
     """
 
-    def __init__(self, log: EventLog, settle: Callable[[Mapping[int, int]], None], on_fold: OnFold = _untold) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        settle: Callable[[Mapping[int, int]], None],
+        on_fold: OnFold = _untold,
+        check: Check = unchecked,
+    ) -> None:
         self._log = log
         self._settle = settle
         self._on_fold = on_fold
+        self._check = check
+        self._done = 0
         self._since = 0
         self._newest: dict[int, int] = {}
         self._marked: dict[int, int] = {}
@@ -45,11 +54,13 @@ class PacedLog:
 
         Raises NotYetFolded, before anything of the request is appended, where what was appended before is not folded.
         """
+        self._check(self._done, 0)
         if self._since >= HALF:
             self._fold(self._marked)
             self._since, self._marked = 0, dict(self._newest)
         receipts = self._append(events, expected_heads)
         self._since += len(receipts)
+        self._done += len(receipts)
         self._newest |= positions_by_partition(one.position for one in receipts if one.position and one.written)
         return receipts
 

@@ -52,7 +52,7 @@ class Patience:
             raise self._over
         if self._end is not None and monotonic() > self._end:
             raise DeadlineExceeded(
-                f"the question was stopped after {self._seconds:g} s: {done:,} of {total:,} steps were done; ask about less,"
+                f"the question was stopped after {self._seconds:g} s: {_told(done, total)} steps were done; ask about less,"
                 " or let questions take longer (ENGRAMLOG_HEAVY_SECONDS)",
                 done=done,
                 total=total,
@@ -63,6 +63,10 @@ class Patience:
         """Say how long the question will be, once that is known. Raises NeedsHeavyLane where it is too long for its lane."""
         if self._light and steps > LIGHT_STEPS:
             raise NeedsHeavyLane
+
+
+def _told(done: int, total: int) -> str:
+    return f"{done:,} of {total:,}" if total else f"{done:,}"
 
 
 _CURRENT: ContextVar[Patience | None] = ContextVar("patience", default=None)

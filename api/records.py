@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 
 from api.asked import refused
-from api.exporting import ExportOptions, export_text, line_of, selection
+from api.exporting import ExportOptions, line_of, selection, text_of
 from api.importing_records import ImportedRecords, RecordOptions, import_records
 from api.pacing import PacedLog
+from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
 from events.errors import EngramlogError
@@ -19,6 +20,7 @@ from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
 from projections.changelog import DECISIONS, Entry
+from projections.checks import counted
 from projections.memory import Memory
 from projections.redis_view import RedisViews
 
@@ -57,8 +59,8 @@ class Export:
     memories: tuple[Memory, ...]
     left_out: dict[str, int]
     warning: dict[str, Any]
-    text: tuple[str, ...] = ()
-    """The pieces of the text, where that was asked for."""
+    text: Iterator[str] | None = None
+    """The pieces of the text, where that was asked for: made as they are taken, once."""
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A JSON-ready line a memory, oldest first."""
@@ -67,7 +69,7 @@ class Export:
 
     def pieces(self) -> Iterator[bytes]:
         """The export in UTF-8, in pieces of about one memory each."""
-        if self.format == "text":
+        if self.text is not None:
             return (piece.encode() for piece in self.text)
         return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.records())
 
@@ -96,7 +98,7 @@ class Records:
 
         Raises InputError for an owner or a shape that cannot be.
         """
-        log = PacedLog(self._log, self._writer.settle_positions)
+        log = PacedLog(self._log, self._writer.settle_positions, check=current_check())
         answer = TakenIn(options.owner, import_records(log, lines, options, on_progress))
         done = answer.imported.done
         positions = [position for position in done.positions if position]
@@ -123,7 +125,7 @@ class Records:
     def take_in_whole(self, lines: Sequence[bytes], options: RecordOptions) -> TakenIn:
         """The same, but of a bad line nothing at all is written: it is raised as the InputError that names it."""
         now = self._log.now()
-        tried = import_records(InMemoryEventLog(lambda: now), lines, options)
+        tried = import_records(InMemoryEventLog(lambda: now), counted(lines, current_check(), len(lines)), options)
         if tried.done.error is not None:
             raise tried.done.error
         return self.take_in(lines, options)
@@ -136,6 +138,6 @@ class Records:
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
         with self._reader.scene(owner, after=after) as scene:
-            found = selection(scene.view, options)
-            text = tuple(export_text(scene.view, scene.now, options)) if form == "text" else ()
+            found = selection(scene.view, options, current_check())
+            text = text_of(scene.view, scene.now, found) if form == "text" else None
             return Export(owner, form, scene.position, found.memories, found.left_out, scene.told, text)

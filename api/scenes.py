@@ -15,6 +15,7 @@ from events.errors import NotFound
 from events.log import EventLog
 from events.partitions import position_text
 from projections.changelog import Entry
+from projections.checks import Bounds
 from projections.fold import AnyEvent, fold_owner
 from projections.memory import SECRET, Memory
 from projections.partition import Quarantine
@@ -119,7 +120,8 @@ class Scenes:
         place = parse_as_of(as_of, owner, self._log.partitions)
         instant = None if at is None else parse_instant(at)
         waits = position_of(after, owner, self._log.partitions) if after is not None else 0
-        with self._views.view(owner, after=max(waits, place.seq or 0)) as (view, standing):
+        bounds = Bounds(current_check(), _weigh_load)
+        with self._views.view(owner, after=max(waits, place.seq or 0), bounds=bounds) as (view, standing):
             partition, stuck, known = standing.partition, standing.quarantine, standing.known
             behind = 0 if place.seq is not None else max(standing.owner_head - known, 0)
             position = position_text(partition, known if place.seq is None else place.seq)
@@ -156,7 +158,7 @@ class Scenes:
             total=len(wanted),
         )
         now = place.instant if place.instant is not None else history.newest
-        past = Past(OwnerView.of_history(owner, history, view.columns), now, history.entries)
+        past = Past(OwnerView.of_history(owner, history, view.columns, check=current_check()), now, history.entries)
         with self._lock:
             self._pasts[key] = past
             sizes = [one.view.bytes_used() for one in self._pasts.values()]
@@ -171,6 +173,11 @@ class Scenes:
             yield from self._views.stored(owner, seqs[start : start + PIECE])
             if on_progress is not None:
                 on_progress(min(start + PIECE, len(seqs)), len(seqs))
+
+
+def _weigh_load(memories: int) -> None:
+    """A memory is loaded in about the time in which two events are folded."""
+    weigh(2 * memories)
 
 
 def _happened_by(instant: int | None) -> Callable[[AnyEvent], bool]:

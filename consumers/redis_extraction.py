@@ -16,6 +16,7 @@ from consumers.redis_lifecycle import Done, Lifecycle
 from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
 from projections.chat import Chat, Usage
+from projections.checks import Check, unchecked
 from projections.fold import ReadTurns
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
@@ -96,24 +97,29 @@ class Extraction:
         now: int | None = None,
         stop: Callable[[], bool] = lambda: False,
         on_progress: OnProgress = lambda _done, _total: None,
+        check: Check = unchecked,
     ) -> Extracted:
         """Read what is unread; `on_progress` gets turns read, and of how many. `stop` is asked before every piece.
+
+        `check` is asked everywhere between steps; where it raises, what was read stays read.
 
         A model that fails ends the run in a state that is told (`trouble`, `left`): what was read stays read, and the next run goes
         on. Raises BadSetting where the model cannot be asked at all, OwnerQuarantined, ConcurrencyError, StoreError.
         """
         chat = None if self._chat is None else self._chat()
-        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress, self._seen)
+        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress, self._seen, check)
         if chat is None:
             run.by_rules()
         else:
             run.by_model(chat, stop)
         return run.found
 
-    def rehearse(self, owner: str, *, now: int | None = None) -> tuple[list[Verdict], Extracted]:
+    def rehearse(
+        self, owner: str, *, now: int | None = None, check: Check = unchecked
+    ) -> tuple[list[Verdict], Extracted]:
         """What the next piece would become by the model, and what asking took. Appends nothing; raises ModelFailed too."""
         assert self._chat is not None, "rules are rehearsed from a view alone"
-        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None, {})
+        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None, {}, check)
         return run.rehearsed(), run.found
 
 
@@ -129,7 +135,9 @@ class _Run:
         now: int | None,
         on_progress: OnProgress,
         seen: MutableMapping[str, int],
+        check: Check,
     ) -> None:
+        self._check = check
         self._views, self._lifecycle, self._chat, self._seen = views, lifecycle, chat, seen
         self._owner, self._now, self._on_progress = owner, now, on_progress
         self.found = Extracted(owner, RULES if chat is None else chat.model, Done(owner))
@@ -143,8 +151,10 @@ class _Run:
     def by_rules(self) -> None:
         """All at once."""
         read = self._keep_turns()
-        planner = partial(_by_rules, read=read)
-        part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now, on_progress=self._on_progress)
+        planner = partial(_by_rules, read=read, check=self._check)
+        part = self._lifecycle.carry_out_plan(
+            self._owner, planner, now=self._now, on_progress=self._on_progress, check=self._check
+        )
         self._append(part)
         made = _mark(part)
         self.found.read = 0 if made is None else made.turns
@@ -152,12 +162,13 @@ class _Run:
     def by_model(self, chat: Chat, stop: Callable[[], bool]) -> None:
         """A piece after the other, until nothing is unread, `stop` says so, or the model fails."""
         self._keep_turns()
-        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now)
+        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now, check=self._check)
         while True:
             read = self._keep_turns()
-            talk = self._lifecycle.look(self._owner, self._next, now=self._now)
+            talk = self._lifecycle.look(self._owner, self._next, now=self._now, check=self._check)
             if talk is None or stop():
                 break
+            self._check(self.found.read, self.found.read + self.found.left)
             answer, trouble = self._ask(chat, talk)
             if trouble is not None and (trouble.down or self._helpless >= GIVEN_UP):
                 self.found.trouble = trouble
@@ -166,7 +177,7 @@ class _Run:
                 self._most = max(1, len(talk.unread) // 2)  # one text may be what it cannot answer about
                 continue
             self._decide(chat, talk, answer, read)
-        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now)
+        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now, check=self._check)
 
     def rehearsed(self) -> list[Verdict]:
         """What the next piece would become. Raises ModelFailed."""
@@ -193,15 +204,18 @@ class _Run:
         only what this process has not looked at.
         """
         read, applied = self._lifecycle.look(
-            self._owner, lambda view, _: (view.state.read, view.state.applied), now=self._now
+            self._owner, lambda view, _: (view.state.read, view.state.applied), now=self._now, check=self._check
         )
         seen = self._seen.get(self._owner, 0)
         since = max(read.before, seen) if seen <= applied else read.before
         if applied > since:
-            tail = self._views.tail(self._owner, since)
+            tail = self._views.tail(self._owner, since, self._check)
             at = since - tail.start
-            said = said_from(self._views, self._owner, tail.seqs[at]) if at < len(tail.seqs) else []
-            self._append(self._lifecycle.carry_out_plan(self._owner, lambda view, _: unkept(view, said), now=self._now))
+            said = said_from(self._views, self._owner, tail.seqs[at], check=self._check) if at < len(tail.seqs) else []
+            kept = self._lifecycle.carry_out_plan(
+                self._owner, lambda view, _: unkept(view, said), now=self._now, check=self._check
+            )
+            self._append(kept)
             self._seen[self._owner] = applied
         return read
 
@@ -211,7 +225,7 @@ class _Run:
         if not unread:
             return None
         if self._said is None:
-            self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE)
+            self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE, self._check)
             self._places = {one.turn_id: at for at, one in enumerate(self._said) if isinstance(one, Turn)}
         around = said_around(self._said, self._places, unread)
         return talk_about(unread, around, Shelf(view), deleted_turns(view.columns), view.parameters.time_zone)
@@ -269,9 +283,9 @@ def _heard(view: OwnerView, talk: Talk) -> list[Heard]:
     return [*turns_before(view, talk.unread[0].seq, LOOKED_BACK), *talk.unread]
 
 
-def _by_rules(view: OwnerView, now: int, *, read: ReadTurns) -> list[Decision]:
+def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check) -> list[Decision]:
     """What rules make of all that is unread; nothing where another run made a mark meanwhile."""
-    return extractions(view, now) if view.state.read == read else []
+    return extractions(view, now, check) if view.state.read == read else []
 
 
 def _by_model(

@@ -22,6 +22,7 @@ from events.partitions import LogKeys, parse_position, partition_of, position_te
 from events.redis_wire import Wire
 from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.changelog import id_text
+from projections.checks import Bounds, Check, unchecked
 from projections.columns import Columns
 from projections.fold import PROJECTION_VERSION
 from projections.lifecycle import JOBS, Decision, Plan, plan
@@ -87,27 +88,41 @@ class Lifecycle:
         self._views = views
         self._settle = settle
 
-    def look(self, owner: str, see: Callable[[OwnerView, int], Seen], *, now: int | None = None) -> Seen:
+    def look(
+        self,
+        owner: str,
+        see: Callable[[OwnerView, int], Seen],
+        *,
+        now: int | None = None,
+        check: Check = unchecked,
+    ) -> Seen:
         """What `see` makes of the owner's newest state, all that is in the log folded; nothing is appended.
 
         Raises OwnerQuarantined where the owner's state stands still, NotYetFolded where nobody folds.
         """
         _, newest = self._level(owner)
-        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
             _refuse_quarantined(owner, standing)
             _refuse_another_version(owner, standing)
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
             return see(view, moment)
 
-    def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Done:
+    def plan(
+        self,
+        owner: str,
+        jobs: Sequence[str] = tuple(JOBS),
+        *,
+        now: int | None = None,
+        check: Check = unchecked,
+    ) -> Done:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         _, newest = self._level(owner)
-        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
             _refuse_another_version(owner, standing)
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
-            decisions = plan(view, moment, jobs)
+            decisions = plan(view, moment, jobs, check)
         return Done(owner, decisions, 0, standing.position)
 
     def carry_out(
@@ -117,9 +132,11 @@ class Lifecycle:
         *,
         now: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+        check: Check = unchecked,
     ) -> Done:
         """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
-        return self.carry_out_plan(owner, partial(plan, jobs=jobs), now=now, on_progress=on_progress)
+        planner = partial(plan, jobs=jobs, check=check)
+        return self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
 
     def carry_out_plan(
         self,
@@ -128,16 +145,21 @@ class Lifecycle:
         *,
         now: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+        check: Check = unchecked,
     ) -> Done:
         """What `planner` makes of the owner's newest state, appended; it is asked anew where the owner goes on meanwhile.
 
         The planner is called while the view is held, so it waits for nothing: what it needs of others is fetched before.
-        `on_progress` gets how many decisions are appended, and of how many. Raises as `carry_out`, and what the planner raises.
+        `on_progress` gets how many decisions are appended, and of how many; `check` is asked before each request, and where it
+        raises, what was appended stays and the next run goes on. Raises as `carry_out`, and what the planner raises.
         """
         done = Done(owner)
         for _ in range(TRIES):
             head, newest = self._level(owner)
-            with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
+            with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (
+                view,
+                standing,
+            ):
                 _refuse_quarantined(owner, standing)
                 _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
@@ -146,7 +168,7 @@ class Lifecycle:
             if not decisions:
                 done.position = done.position or standing.position
                 return done
-            if self._append(owner, decisions, moment, head, done, on_progress):
+            if self._append(owner, decisions, moment, head, done, on_progress, check):
                 gone = {memory_id: moment for one in decisions if one.action == "delete" for memory_id in one.ids}
                 self._views.deletions.add(owner, gone, moment)
                 return done
@@ -173,10 +195,12 @@ class Lifecycle:
         head: int,
         done: Done,
         on_progress: Callable[[int, int], None],
+        check: Check,
     ) -> bool:
         """Append in requests; False where the owner went on, and what is left must be planned anew."""
         total, causes = len(decisions), self._causes(owner, decisions)
         for request in _requests(decisions):
+            check(len(done.decisions), total)
             while request:
                 events = [self._event(owner, one, now, causes) for one in request]
                 receipts = self._log.append(events, expected_heads={owner: head})

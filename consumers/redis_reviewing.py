@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from consumers.redis_folder import Tell, silent
 from consumers.redis_lifecycle import Done, Lifecycle
 from events.errors import ModelFailed
+from projections.checks import Check, unchecked
 from projections.lifecycle import FINAL, JOBS, Decision, plan
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, Reviewer, answered, questions
 from projections.lifecycle.reviewing_by_model import briefing, found, without_model
@@ -99,10 +100,18 @@ class Reviewing:
         self._tell = tell
         self._enough = enough
 
-    def plan(self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None) -> Reviewed:
+    def plan(
+        self,
+        owner: str,
+        jobs: Sequence[str] = tuple(JOBS),
+        *,
+        now: int | None = None,
+        check: Check = unchecked,
+    ) -> Reviewed:
         """What the jobs would do, and what the reviewer would be asked; it is not."""
-        decisions, asked = self._lifecycle.look(owner, partial(_foreseen, jobs=jobs), now=now)
-        position = self._lifecycle.plan(owner, (), now=now).position
+        foreseen = partial(_foreseen, jobs=jobs, check=check)
+        decisions, asked = self._lifecycle.look(owner, foreseen, now=now, check=check)
+        position = self._lifecycle.plan(owner, (), now=now, check=check).position
         return Reviewed(owner, decisions, 0, position, asked)
 
     def carry_out(
@@ -112,18 +121,19 @@ class Reviewing:
         *,
         now: int | None = None,
         on_progress: Progress = lambda _done, _total: None,
+        check: Check = unchecked,
     ) -> Reviewed:
         """The jobs in their order. Raises as `Lifecycle.carry_out`, and what making the reviewer raises."""
         done = Reviewed(owner)
         for part in _parts(jobs):
             if part == [REVIEW]:
-                self._review(done, now, on_progress)
+                self._review(done, now, on_progress, check)
             else:
-                done.add(self._lifecycle.carry_out(owner, part, now=now, on_progress=on_progress))
+                done.add(self._lifecycle.carry_out(owner, part, now=now, on_progress=on_progress, check=check))
         return done
 
-    def _review(self, done: Reviewed, now: int | None, on_progress: Progress) -> None:
-        due = self._lifecycle.look(done.owner, _due, now=now)
+    def _review(self, done: Reviewed, now: int | None, on_progress: Progress, check: Check) -> None:
+        due = self._lifecycle.look(done.owner, _due, now=now, check=check)
         self._append(done, due.fixed, now)
         asked = due.open[:MOST_ASKED]
         done.left_open = len(due.open)
@@ -134,6 +144,7 @@ class Reviewing:
             answers: dict[Key, Answer] = {}
             try:
                 for number, question in enumerate(asked[start : start + PORTION], start):
+                    check(number, len(asked))
                     on_progress(number, len(asked))
                     if run.is_over or self._enough():
                         break
@@ -228,7 +239,9 @@ def _briefed(view: OwnerView, now: int, key: Key) -> Briefing | None:
     return None if question is None else briefing(view, now, question)
 
 
-def _foreseen(view: OwnerView, now: int, jobs: Sequence[str]) -> tuple[list[Decision], list[Question]]:
+def _foreseen(
+    view: OwnerView, now: int, jobs: Sequence[str], check: Check = unchecked
+) -> tuple[list[Decision], list[Question]]:
     """What the jobs decide without a model, and what one would be asked."""
     decisions: list[Decision] = []
     asked: list[Question] = []
@@ -239,7 +252,7 @@ def _foreseen(view: OwnerView, now: int, jobs: Sequence[str]) -> tuple[list[Deci
             asked = [one for one in due.open if one.memory.id not in gone]
             found_here = answered(view, now, due.fixed)
         else:
-            found_here = plan(view, now, part)
+            found_here = plan(view, now, part, check)
         decisions += [one for one in found_here if gone.isdisjoint(one.ids)]
     return decisions, asked
 

@@ -19,6 +19,7 @@ from events.errors import ModelFailed
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.chat import Chat, Usage
+from projections.checks import Bounds, Check, unchecked
 from projections.episode import Planned
 from projections.lifecycle import Decision
 from projections.lifecycle.summarising import decision, due
@@ -104,16 +105,21 @@ class Sessions:
                 found.append(owner)
         return found
 
-    def plan(self, owner: str, *, now: int | None = None) -> Left:
+    def plan(self, owner: str, *, now: int | None = None, check: Check = unchecked) -> Left:
         """What a run would do, without asking a model: nothing is appended. `now` in microseconds, else the store's clock."""
         newest = self._level(owner)
-        read = self._read(owner, None)
-        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, standing):
-            run = _Run(read, None, None)
+        read = self._read(owner, None, check)
+        with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
+            run = _Run(read, None, None, check)
             return Left(owner, run.decide(view, self._log.now() if now is None else now), 0, standing.position)
 
     def carry_out(
-        self, owner: str, *, now: int | None = None, on_progress: Progress = lambda _done, _total: None
+        self,
+        owner: str,
+        *,
+        now: int | None = None,
+        on_progress: Progress = lambda _done, _total: None,
+        check: Check = unchecked,
     ) -> Left:
         """Plan and append. Raises as `Lifecycle.carry_out`, and what making the model raises.
 
@@ -126,10 +132,10 @@ class Sessions:
         if seen is not None and seen.applied > applied:
             seen = None  # the log came back shorter
         left, texts = Left(owner), dict[str, str | None]()
-        run = _Run(self._read(owner, seen), seen, None if self._chat is None else texts)
+        run = _Run(self._read(owner, seen, check), seen, None if self._chat is None else texts, check)
         while True:
-            waiting = self._write(left, run, texts, newest, now, on_progress)
-            done = self._lifecycle.carry_out_plan(owner, run.decide, now=now, on_progress=on_progress)
+            waiting = self._write(left, run, texts, newest, now, on_progress, check)
+            done = self._lifecycle.carry_out_plan(owner, run.decide, now=now, on_progress=on_progress, check=check)
             run.uses_told = True
             left.decisions += done.decisions
             left.appended += done.appended
@@ -151,11 +157,11 @@ class Sessions:
             self._settle({partition: newest})
         return newest
 
-    def _read(self, owner: str, seen: Seen | None) -> Since:
+    def _read(self, owner: str, seen: Seen | None, check: Check) -> Since:
         if seen is None:
-            return said_since(self._views, owner, self._log.partitions, 0, 0)
+            return said_since(self._views, owner, self._log.partitions, 0, 0, check)
         oldest = seen.read_to + 1 if seen.waiting_from is None else seen.waiting_from
-        return said_since(self._views, owner, self._log.partitions, oldest, seen.read_to)
+        return said_since(self._views, owner, self._log.partitions, oldest, seen.read_to, check)
 
     def _write(
         self,
@@ -165,15 +171,17 @@ class Sessions:
         newest: int,
         now: int | None,
         on_progress: Progress,
+        check: Check,
     ) -> bool:
         """Have the model write the next episodes that fall due, while no view is held; whether there are more after them."""
         if self._chat is None:
             return False
-        with self._views.view(left.owner, after=newest, wait_seconds=WAIT_SECONDS) as (view, _):
-            planned = due(view, run.read.said, self._log.now() if now is None else now).planned
+        with self._views.view(left.owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, _):
+            planned = due(view, run.read.said, self._log.now() if now is None else now, check).planned
             zone = view.parameters.time_zone
         fresh = [one for one in planned if _key(one) not in texts]
         for number, one in enumerate(fresh[:ASKED_AT_ONCE]):
+            check(number, len(fresh))
             on_progress(number, len(fresh))
             try:
                 chat = self._chat()
@@ -196,11 +204,12 @@ class Sessions:
 class _Run:
     """What was read, and what is decided on it; how far that reaches is told after each decision."""
 
-    def __init__(self, read: Since, seen: Seen | None, texts: Mapping[str, str | None] | None) -> None:
+    def __init__(self, read: Since, seen: Seen | None, texts: Mapping[str, str | None] | None, check: Check) -> None:
         """`texts`: what a model wrote, None where it could not; episodes without are left for later. None: no model writes."""
         self.read = read
         self._after = 0 if seen is None else seen.read_to
         self._texts = texts
+        self._check = check
         self.model: str | None = None
         """Whose words they are."""
         self.waiting_from: int | None = None
@@ -210,12 +219,12 @@ class _Run:
 
     def decide(self, view: OwnerView, now: int) -> list[Decision]:
         """The episodes that fall due and the uses that are not in the log yet, as their last words were said."""
-        found = due(view, self.read.said, now)
+        found = due(view, self.read.said, now, self._check)
         self.waiting_from, self.next_at = found.waiting_from, found.next_at
         decided = [one for each in found.planned if (one := self._worded(each)) is not None]
         if not self.uses_told:
             known = self.read.appended
-            found_used = uses(view, self.read.said, self._after)
+            found_used = uses(view, self.read.said, self._after, self._check)
             decided += [one for one in found_used if UUID(one.event_id(view.owner)).bytes not in known]
         return sorted(decided, key=lambda one: one.seq)
 

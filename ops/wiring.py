@@ -23,6 +23,7 @@ from api.facts import Facts
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
+from api.patience import current_check
 from api.reading import Reader
 from api.records import Records
 from api.replaying import Replayer
@@ -81,8 +82,9 @@ class CatchUp:
     def __call__(self, until: Mapping[int, int]) -> None:
         """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more.
 
-        LogGap where that is because a log is not whole.
+        LogGap where that is because a log is not whole, and what the question in hand ends for.
         """
+        check, goal = current_check(), sum(until.values())
         last, stalled_at, looked_at, pause = dict[int, int](), 0.0, 0.0, 0.001
         while True:
             with self._wires.wire() as wire:
@@ -93,6 +95,7 @@ class CatchUp:
                 self.close()  # nobody else should wait for leases that this process needs no more
             if not missing:
                 return
+            check(goal - sum(seq - reached[partition] for partition, seq in missing.items()), goal)
             if reached != last:
                 last, stalled_at = reached, monotonic() + STALLED_SECONDS
                 looked_at = monotonic() + GAP_SECONDS

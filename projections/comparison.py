@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from events.parameters import DEFAULTS
 from events.partitions import position_text
-from projections.checks import Check, unchecked
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.laws import LAWS
 from projections.laws.law import Floats
@@ -28,13 +29,16 @@ from projections.view import OwnerView
 # --- all memories at an instant
 
 
-def compare_laws(view: OwnerView, now: int, limit: int, offset: int = 0) -> dict[str, Any]:
+def compare_laws(view: OwnerView, now: int, limit: int, offset: int = 0, check: Check = unchecked) -> dict[str, Any]:
     """An owner's memories under every law at `now` (microseconds since 1970), those first on which the laws disagree most.
 
     Ranked are the memories that are neither deleted, merged away nor retired: about the others no law has a say.
     """
     columns = view.columns
-    seen = {name: visibility(columns, law, now, view.parameters, "normal") for name, law in LAWS.items()}
+    seen = {
+        name: visibility(columns, law, now, view.parameters, "normal")
+        for name, law in counted(LAWS.items(), check, len(LAWS), every=1)
+    }
     rows = np.flatnonzero(columns.standing() == Columns.LIVE)
     ranks = {name: mean_ranks(one.weights[rows]) for name, one in seen.items()}
     spread = np.ptp(np.array(list(ranks.values())), axis=0)
@@ -55,7 +59,7 @@ def compare_laws(view: OwnerView, now: int, limit: int, offset: int = 0) -> dict
                 "shown_by_one": int((seen[one].shown[rows] != seen[other].shown[rows]).sum()),
                 "rank_correlation": _correlation(ranks[one], ranks[other]),
             }
-            for one, other in combinations(LAWS, 2)
+            for one, other in counted(combinations(LAWS, 2), check, comb(len(LAWS), 2), every=1)
         ],
         "memories": [
             {
@@ -63,7 +67,7 @@ def compare_laws(view: OwnerView, now: int, limit: int, offset: int = 0) -> dict
                 "laws": {name: _standing(seen[name], rows[at]) | {"rank": float(ranks[name][at])} for name in LAWS},
                 "spread": float(spread[at]),
             }
-            for at in order
+            for at in counted(order, check, len(order))
         ],
         "total": len(rows),
         "offset": offset,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from threading import Lock
 
 from projections.builds import FIRST_BUILD
+from projections.checks import Check
 from projections.view import OwnerView
 
+_WAIT_SECONDS = 0.1
+"""How often whoever waits for a view asks whether to go on waiting."""
 _LOOKED_AT = 1_000
 """Views that are looked at after one question: more than one is dropped only where a large one came."""
 
@@ -24,6 +29,16 @@ class Held:
         self.bytes = 0
         """As last counted."""
         self.epoch = 0
+
+    @contextmanager
+    def alone(self, check: Check) -> Iterator[None]:
+        """With the view to oneself. `check` is asked while somebody else has it."""
+        while not self.lock.acquire(timeout=_WAIT_SECONDS):
+            check(0, 0)
+        try:
+            yield
+        finally:
+            self.lock.release()
 
 
 class KeptViews:

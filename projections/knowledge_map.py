@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from projections.checks import Check, counted, unchecked
 from projections.laws.consolidating import consolidations
 from projections.modes import reasons_told, visibility
 from projections.query import Asked
@@ -19,13 +20,21 @@ LEAST_WEIGHT = 0.3
 MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
+_ROWS = 8
+"""Rows of which the neighbours are found between two checks."""
 _WORD = re.compile(r"(?<!\w)[a-z0-9]+(?!\w)")
 _HAN = re.compile("[\u3400-\u9fff]")
 """Words that search reads by their stems."""
 
 
 def knowledge_map(
-    asked: Asked, topic: str, *, depth: int = 2, least: float = LEAST_WEIGHT, most: int = MOST_NODES
+    asked: Asked,
+    topic: str,
+    *,
+    depth: int = 2,
+    least: float = LEAST_WEIGHT,
+    most: int = MOST_NODES,
+    check: Check = unchecked,
 ) -> dict[str, Any]:
     """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
 
@@ -40,10 +49,11 @@ def knowledge_map(
     best = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
     frontier, truncated = best[:most], len(best) > most
     depths, weaker = dict.fromkeys(frontier, 0), 0
+    associations = view.associated(check)
     for step in range(1, depth + 1):
         following: list[int] = []
-        for row in frontier:
-            for link in view.associations.neighbours(row, view.parameters):
+        for row in counted(frontier, check, most, every=_ROWS):
+            for link in associations.neighbours(row, view.parameters):
                 if link.to_row in depths or not seen.shown[link.to_row]:
                     continue
                 if link.weight < least:
@@ -57,8 +67,8 @@ def knowledge_map(
         frontier = following
     withheld = np.full(len(view.columns), -1, dtype=np.int8)
     withheld[found.rows] = seen.reasons[found.rows]
-    edges = _edges(asked, depths, least)
-    clusters = _clusters(list(depths), edges)
+    edges = _edges(asked, depths, least, check)
+    clusters = _clusters(list(depths), edges, check)
     return {
         "topic": topic,
         "nodes": _nodes(asked, depths, clusters),
@@ -79,18 +89,18 @@ def knowledge_map(
     }
 
 
-def _edges(asked: Asked, depths: dict[int, int], least: float) -> list[tuple[int, int, float, str]]:
+def _edges(asked: Asked, depths: dict[int, int], least: float, check: Check) -> list[tuple[int, int, float, str]]:
     """Each association between two nodes once."""
     view = asked.view
     return [
         (row, link.to_row, link.weight, link.link)
-        for row in depths
+        for row in counted(depths, check, len(depths), every=_ROWS)
         for link in view.associations.neighbours(row, view.parameters)
         if row < link.to_row and link.to_row in depths and link.weight >= least
     ]
 
 
-def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]]) -> list[list[int]]:
+def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]], check: Check) -> list[list[int]]:
     """Louvain communities, the largest first; the same for the same map."""
     import networkx as nx  # noqa: PLC0415 - a tenth of a second that no other question needs
 
@@ -99,7 +109,11 @@ def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]]) -> list
     graph.add_weighted_edges_from(sorted((a, b, weight) for a, b, weight, _ in edges))
     if not rows:
         return []
-    found = [sorted(community) for community in nx.community.louvain_communities(graph, seed=0)]
+    communities: list[set[int]] = []
+    for number, partition in enumerate(nx.community.louvain_partitions(graph, seed=0), 1):
+        check(number, len(rows))
+        communities = partition
+    found = [sorted(community) for community in communities]
     return sorted(found, key=lambda community: (-len(community), community))
 
 

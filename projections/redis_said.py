@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from events.partitions import partition_of
 from projections.changelog import Entry
+from projections.checks import Check, unchecked
 from projections.redis_view import RedisViews
 from projections.sessions import Said, read_said
 
@@ -61,7 +62,7 @@ def all_said(views: RedisViews, owner: str, on_progress: Progress | None = None)
             on_progress(len(silent) - max(end - PIECE, 0), len(silent))
 
 
-def said_from(views: RedisViews, owner: str, seq: int, before: int = 0) -> list[Said]:
+def said_from(views: RedisViews, owner: str, seq: int, before: int = 0, check: Check = unchecked) -> list[Said]:
     """What was said from a position on, in log order, with about `before` of the owner's events before it.
 
     Reads no more of the owner's events than it must: twice as far back each time, until the position is reached.
@@ -69,7 +70,7 @@ def said_from(views: RedisViews, owner: str, seq: int, before: int = 0) -> list[
     reach = REACHES[0]
     applied = views.applied(partition_of(owner, views.partitions), [owner])[0]
     while True:
-        tail = views.tail(owner, max(applied - reach, 0))
+        tail = views.tail(owner, max(applied - reach, 0), check)
         first = bisect_left(tail.seqs, seq)
         if tail.start == 0 or first >= before:
             break
@@ -78,6 +79,7 @@ def said_from(views: RedisViews, owner: str, seq: int, before: int = 0) -> list[
     silent = [one for one in tail.seqs[max(first - before, 0) :] if one not in told]
     found: list[Said] = []
     for start in range(0, len(silent), PIECE):
+        check(start, len(silent))
         found += filter(None, map(read_said, views.stored(owner, silent[start : start + PIECE])))
     return found
 
@@ -96,28 +98,33 @@ class Since(NamedTuple):
     """Seq of the owner's newest applied event, 0 for none."""
 
 
-def said_since(views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int) -> Since:
+def said_since(
+    views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int, check: Check = unchecked
+) -> Since:
     """What was said from the seq `oldest` on, and at least over the 1,024 events before the first beyond the seq `read_to`.
 
     With `read_to` 0 everything: linear in the owner's events, some 12 µs each.
     """
-    seqs, entries = _since(views, owner, partitions, oldest, read_to)
+    seqs, entries = _since(views, owner, partitions, oldest, read_to, check)
     start = min(oldest, seqs[max(bisect_right(seqs, read_to) - BACK, 0)]) if seqs else 0
     told = {entry.seq for entry in entries}
     silent = [seq for seq in seqs[bisect_left(seqs, start) :] if seq not in told]
     said: list[Said] = []
     for first in range(0, len(silent), PIECE):
+        check(first, len(silent))
         said += filter(None, map(read_said, views.stored(owner, silent[first : first + PIECE])))
     return Since(said, frozenset(entry.raw_id for entry in entries), seqs[-1] if seqs else 0)
 
 
-def _since(views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int) -> tuple[list[int], list[Entry]]:
+def _since(
+    views: RedisViews, owner: str, partitions: int, oldest: int, read_to: int, check: Check
+) -> tuple[list[int], list[Entry]]:
     """Seqs and entries that reach back far enough: the owner's newest packs, or all."""
     applied = views.applied(partition_of(owner, partitions), [owner])[0]
     reach = 2 * BACK
     while read_to and reach < applied:
-        tail = views.tail(owner, applied - reach)
+        tail = views.tail(owner, applied - reach, check)
         if tail.start == 0 or (bisect_right(tail.seqs, read_to) >= BACK and tail.seqs[0] <= oldest):
             return tail.seqs, tail.entries
         reach *= 4
-    return views.history(owner)
+    return views.history(owner, check)

@@ -23,6 +23,7 @@ from events.partitions import LogKeys, partition_of, position_text
 from events.redis_wire import Wire, WirePool, as_store_error, server_run
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import Entry, unpack
+from projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from projections.fold import OwnerState, decode_owner
 from projections.kept_views import Held, KeptViews
 from projections.memory import Memory
@@ -119,17 +120,25 @@ class RedisViews:
                 self._kept.let_go(owner)
 
     @contextmanager
-    def view(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> Iterator[tuple[OwnerView, Standing]]:
+    def view(
+        self,
+        owner: str,
+        *,
+        after: int = 0,
+        wait_seconds: float = 2.0,
+        bounds: Bounds = UNBOUNDED,
+    ) -> Iterator[tuple[OwnerView, Standing]]:
         """The owner's view, level with Redis, for the length of a question.
 
         `after`: a seq of the owner's partition that must have been folded. Raises NotYetFolded after `wait_seconds`,
-        BeyondHead where no such seq exists yet, OwnerQuarantined where it is parked.
+        BeyondHead where no such seq exists yet, OwnerQuarantined where it is parked. `bounds` are asked while
+        somebody else has the view and while it is loaded, and told how many memories are to be loaded before any is.
         """
         held = self._kept.hold(owner)
-        with held.lock, self._wires.wire() as wire:
-            standing = self._level(wire, owner, held)
+        with held.alone(bounds.check), self._wires.wire() as wire:
+            standing = self._level(wire, owner, held, bounds)
             if after:
-                standing = self._wait(wire, owner, held, standing, after, wait_seconds)
+                standing = self._wait(wire, owner, held, standing, after, wait_seconds, bounds)
             assert held.view is not None
             try:
                 yield held.view, standing
@@ -137,7 +146,14 @@ class RedisViews:
                 self._kept.make_room(owner, held)
 
     def _wait(
-        self, wire: Wire, owner: str, held: Held, standing: Standing, after: int, wait_seconds: float
+        self,
+        wire: Wire,
+        owner: str,
+        held: Held,
+        standing: Standing,
+        after: int,
+        wait_seconds: float,
+        bounds: Bounds,
     ) -> Standing:
         end, pause = monotonic() + wait_seconds, 0.001
         while True:
@@ -166,9 +182,9 @@ class RedisViews:
                 )
             sleep(pause)
             pause = min(pause * 2, 0.02)
-            standing = self._level(wire, owner, held)
+            standing = self._level(wire, owner, held, bounds)
 
-    def _level(self, wire: Wire, owner: str, held: Held) -> Standing:
+    def _level(self, wire: Wire, owner: str, held: Held, bounds: Bounds) -> Standing:
         """Bring a held view level with Redis: one round trip where nothing changed."""
         self._watch_server(wire)
         if held.epoch != self._epoch:
@@ -198,7 +214,7 @@ class RedisViews:
             if not token:
                 held.view = OwnerView(owner, OwnerState(), (), self._base)
                 return standing
-            self._load(wire, partition, owner, held, token)
+            self._load(wire, partition, owner, held, token, bounds)
 
     def _watch_server(self, wire: Wire) -> None:
         """After a new connection: is it the same server process? If not, its history may be another."""
@@ -221,10 +237,12 @@ class RedisViews:
         )
         return answer
 
-    def _load(self, wire: Wire, partition: int, owner: str, held: Held, token: bytes) -> None:
+    def _load(self, wire: Wire, partition: int, owner: str, held: Held, token: bytes, bounds: Bounds) -> None:
         """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
         keys = BuildKeys(self._tags[partition], held.build)
         memories: dict[str, Memory] = {}
+        count = int(wire.call("HLEN", keys.records(owner)))
+        bounds.weigh(count)
         wire.send("HSCAN", keys.records(owner), 0, "COUNT", LOAD_PAGE)
         while True:
             cursor, page = _received(wire)
@@ -235,11 +253,12 @@ class RedisViews:
                 memories[memory.id] = memory
             if cursor == b"0":
                 break
+            bounds.check(len(memories), count)
         ordered = sorted(memories.values(), key=in_order)
-        held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base)
+        held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base, bounds.check)
         held.token = token
 
-    def history(self, owner: str) -> tuple[list[int], list[Entry]]:
+    def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
         """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""
         partition = partition_of(owner, len(self._tags))
         with self._wires.wire() as wire:
@@ -249,6 +268,7 @@ class RedisViews:
                 packs: dict[int, bytes] = {}
                 cursor = b"0"
                 while True:
+                    check(len(packs), 0)
                     cursor, page = wire.call("HSCAN", keys.changelog(owner), cursor, "COUNT", PAGE)
                     packs.update((int(name), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
                     if cursor == b"0":
@@ -267,7 +287,7 @@ class RedisViews:
                 counts += [decode_owner(raw).applied if raw else 0 for raw in states]
         return counts
 
-    def tail(self, owner: str, since: int) -> Tail:
+    def tail(self, owner: str, since: int, check: Check = unchecked) -> Tail:
         """What was folded of an owner after its first `since` events: the newest packs, and no more of them than it takes."""
         partition = partition_of(owner, len(self._tags))
         with self._wires.wire() as wire:
@@ -275,13 +295,13 @@ class RedisViews:
                 keys = BuildKeys(self._tags[partition], self._live(wire, partition))
                 token = wire.call("HGET", keys.owners, owner)
                 state = decode_owner(token) if token else OwnerState()
-                seqs, entries = self._newest(wire, keys, owner, state, since)
+                seqs, entries = self._newest(wire, keys, owner, state, since, check)
                 if wire.call("HGET", keys.owners, owner) == token and len(seqs) >= state.applied - since:
                     break
         return Tail(state.applied - len(seqs), seqs, entries)
 
     def _newest(
-        self, wire: Wire, keys: BuildKeys, owner: str, state: OwnerState, since: int
+        self, wire: Wire, keys: BuildKeys, owner: str, state: OwnerState, since: int, check: Check
     ) -> tuple[list[int], list[Entry]]:
         if state.applied <= since:
             return [], []
@@ -290,6 +310,7 @@ class RedisViews:
             return seqs, entries
         names = sorted(map(int, wire.call("HKEYS", keys.changelog(owner))))[:-1]
         while names and len(seqs) < state.applied - since:
+            check(len(seqs), state.applied - since)
             names, wanted = names[:-PACKS], names[-PACKS:]
             packs = wire.call("HMGET", keys.changelog(owner), *wanted)
             older = _unpacked(owner, b"".join(raw or b"" for raw in packs))

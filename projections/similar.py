@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from events.parameters import Parameters
 from events.vocabulary import MAX_SOURCES
+from projections.checks import Check, counted, unchecked
 from projections.memory import UNCOMPRESSED, Memory
 from projections.polarity import difference, opposite, plain, speaks_from_its_day, wording
 from projections.text import FUNCTION_CHARACTERS, tokens
@@ -37,6 +38,8 @@ _LIGHT_TEXT = "i my we our you your me us user like love want prefer enjoy"
 _LIGHT_WORDS = frozenset(_LIGHT_TEXT.split())
 _LIGHT_CHARACTERS = frozenset("我你您喜欢爱想用户") | FUNCTION_CHARACTERS
 _ROUNDING = 1e-9
+_WORDINGS = 16
+"""Texts of which the wording is read between two checks: some milliseconds."""
 _CHUNK = 1 << 20
 """Candidate pairs looked at in one go: bounds the memory used, to less than 100 MB."""
 _BITS = 128
@@ -91,7 +94,12 @@ def similarity(a: str, b: str) -> float:
 
 
 def similar_pairs(
-    memories: Sequence[Memory], least: float, most: float = 1.0, *, enough: int | None = None
+    memories: Sequence[Memory],
+    least: float,
+    most: float = 1.0,
+    *,
+    enough: int | None = None,
+    check: Check = unchecked,
 ) -> list[Pair]:
     """All pairs whose contents share a token and are alike by `least` to `most`, ascending by place.
 
@@ -100,11 +108,11 @@ def similar_pairs(
     tokens first) are not looked at, and the last of equal contents stands for all of them.
     """
     places: dict[_Bag, list[int]] = defaultdict(list)
-    for place, memory in enumerate(memories):
+    for place, memory in enumerate(counted(memories, check, len(memories))):
         places[_bag(memory.content)].append(place)
     held = list(places.values())
     found = [Pair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
-    for one, other, alike in _joined(list(places), least, enough):
+    for one, other, alike in _joined(list(places), least, enough, check):
         if alike <= most and enough is not None:
             found.append(Pair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), alike))
         elif alike <= most:
@@ -112,24 +120,27 @@ def similar_pairs(
     return sorted(found)
 
 
-def _joined(bags: Sequence[_Bag], least: float, enough: int | None) -> Iterator[tuple[int, int, float]]:
+def _joined(bags: Sequence[_Bag], least: float, enough: int | None, check: Check) -> Iterator[tuple[int, int, float]]:
     """All pairs of different bags that are alike by at least `least`, each once."""
     ranked = sorted(range(len(bags)), key=lambda place: bags[place].weight)
     bags = [bags[place] for place in ranked]
-    for one, other in _candidates(bags, least, enough):
+    count, candidates = _candidates(bags, least, enough, check)
+    for one, other in counted(candidates, check, count):
         alike = _alike(bags[one], bags[other])
         if alike >= least and alike > 0:
             yield ranked[one], ranked[other], alike
 
 
-def _candidates(bags: Sequence[_Bag], least: float, enough: int | None) -> Iterable[tuple[int, int]]:
-    """Pairs (each once) that may be alike by `least`, and all that are. The bags ascend by weight.
+def _candidates(
+    bags: Sequence[_Bag], least: float, enough: int | None, check: Check
+) -> tuple[int, Iterable[tuple[int, int]]]:
+    """How many, and pairs (each once) that may be alike by `least`, and all that are. The bags ascend by weight.
 
     Of two sets alike by `least`, each shares at least `_need(least)` of its own weight. So the rarest token they share
     stands in either's prefix: the tokens, rarest first, from which on that much weight is left.
     """
     if len(bags) < 2 or least > 1:
-        return []
+        return 0, []
     weights = np.array([bag.weight for bag in bags], dtype=np.int32)
     signatures, token, bag, rest = _prefixes(bags, weights, least)
     # Partners of an entry: the following ones of its token whose bag is not too heavy to be alike.
@@ -140,6 +151,7 @@ def _candidates(bags: Sequence[_Bag], least: float, enough: int | None) -> Itera
     found: list[Integers] = []
     start, done, chunk = 0, 0, _CHUNK if enough is None else min(_CHUNK, enough)
     while start < len(bag) and (enough is None or sum(part.size for part in found) < enough):
+        check(start, len(bag))
         stop = max(start + 1, int(np.searchsorted(ends, done + chunk, side="right")))
         entries = np.arange(start, stop, dtype=np.int32)
         counts = np.diff(ends[start:stop], prepend=done)
@@ -153,7 +165,7 @@ def _candidates(bags: Sequence[_Bag], least: float, enough: int | None) -> Itera
         found.append(one[kept].astype(np.int64) * len(bags) + other[kept])
         start, done = stop, int(ends[stop - 1])
     pairs = np.unique(np.concatenate(found))
-    return zip((pairs // len(bags)).tolist(), (pairs % len(bags)).tolist(), strict=True)
+    return pairs.size, zip((pairs // len(bags)).tolist(), (pairs % len(bags)).tolist(), strict=True)
 
 
 def _need(least: float) -> float:
@@ -265,17 +277,19 @@ def _unlike(a: str, b: str, least: float) -> str | None:
     return f"similarity {alike:.2f} is under {least:g}" if alike < least else None
 
 
-def merge_groups(memories: Sequence[Memory], parameters: Parameters) -> list[Group]:
+def merge_groups(memories: Sequence[Memory], parameters: Parameters, check: Check = unchecked) -> list[Group]:
     """Groups in which any two may be merged, no memory in two; newest base first, whatever the order of the memories.
 
     From the newest memory (`last_activated_at`, then `created_seq`) down, each that is free takes what is most like it.
     """
     same: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for place in sorted(range(len(memories)), key=lambda place: _newest_first(memories[place])):
-        memory = memories[place]
-        if _unfit(memory) is None:
-            same[_frame(memory, parameters), *sorted(wording(memory.content))].append(place)
-    groups = [group for places in same.values() if len(places) > 1 for group in _grouped(memories, places, parameters)]
+    newest = sorted(range(len(memories)), key=lambda place: _newest_first(memories[place]))
+    for place in counted(newest, check, len(newest), every=_WORDINGS):
+        if _unfit(memories[place]) is None:
+            same[frame_of(memories[place], parameters)].append(place)
+    groups = [
+        group for places in same.values() if len(places) > 1 for group in _grouped(memories, places, parameters, check)
+    ]
     return sorted(groups, key=lambda group: _newest_first(memories[group.base_index]))
 
 
@@ -283,7 +297,12 @@ def _newest_first(memory: Memory) -> tuple[int, int, str]:
     return -memory.last_activated_at, -memory.created_seq, memory.id
 
 
-def _grouped(memories: Sequence[Memory], places: list[int], parameters: Parameters) -> Iterator[Group]:
+def frame_of(memory: Memory, parameters: Parameters) -> tuple[object, ...]:
+    """What two memories that may be merged have in common: their frame, and the same words in any order."""
+    return _frame(memory, parameters), *sorted(wording(memory.content))
+
+
+def _grouped(memories: Sequence[Memory], places: list[int], parameters: Parameters, check: Check) -> Iterator[Group]:
     """The groups among memories of one frame and the same words in any order; places newest first."""
     bags = {place: _bag(memories[place].content) for place in places}
     free = places
@@ -291,7 +310,8 @@ def _grouped(memories: Sequence[Memory], places: list[int], parameters: Paramete
         base, *offered = free
         alike = {place: _alike(bags[base], bags[place]) for place in offered}
         members = [base]
-        for place in sorted(offered, key=lambda place: -alike[place]):
+        nearest = sorted(offered, key=lambda place: -alike[place])
+        for place in counted(nearest, check, len(nearest), every=_WORDINGS):
             if len(members) == MAX_SOURCES:
                 break
             if all(_fits(memories, bags, place, member, parameters.merge_similarity) for member in members):

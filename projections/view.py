@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 
 from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns, conflict_of, state_of
 from projections.context import Context, context_of
 from projections.conversation_index import ConversationIndex
@@ -57,7 +58,12 @@ class OwnerView:
     """One owner, ready to be asked. Columns and text index share their rows. Guard it with a lock between threads."""
 
     def __init__(
-        self, owner: str, state: OwnerState, memories: Iterable[Memory] = (), base: Parameters = DEFAULTS
+        self,
+        owner: str,
+        state: OwnerState,
+        memories: Iterable[Memory] = (),
+        base: Parameters = DEFAULTS,
+        check: Check = unchecked,
     ) -> None:
         self.owner = owner
         self.deletions_seen: Mapping[str, int] | None = None
@@ -74,11 +80,16 @@ class OwnerView:
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
-        self.follow(state, memories)
+        self._take(state, list(memories), check)
 
     @classmethod
     def of_history(
-        cls, owner: str, history: History, today: Iterable[Memory] = (), base: Parameters = DEFAULTS
+        cls,
+        owner: str,
+        history: History,
+        today: Iterable[Memory] = (),
+        base: Parameters = DEFAULTS,
+        check: Check = unchecked,
     ) -> OwnerView:
         """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
         hidden = hidden_in(today)
@@ -86,14 +97,16 @@ class OwnerView:
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
         )
-        return cls(owner, history.owner, memories, base)
+        return cls(owner, history.owner, memories, base, check)
 
     def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
-        """Take in changed memories; the text index is touched only where a text changed."""
+        """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
+        self._take(state, list(memories), unchecked)
+
+    def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
-        changed = list(memories)
-        self._index.put_said(self._newly_said(changed))
+        self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
         self.columns.put_all(changed)
         for memory in changed:
             row = self.columns.row(memory.id)
@@ -129,10 +142,15 @@ class OwnerView:
     @property
     def associations(self) -> AssociationIndex:
         """The owner's associations; made at first use, then kept level."""
+        return self.associated(unchecked)
+
+    def associated(self, check: Check) -> AssociationIndex:
+        """The same, for whoever may be stopped while they are made: then there are none yet."""
         if self._associations is None:
-            self._associations = AssociationIndex()
-            for row, memory in enumerate(self.columns):
-                self._associations.put(row, memory)
+            made = AssociationIndex()
+            for row, memory in enumerate(counted(self.columns, check, len(self.columns))):
+                made.put(row, memory)
+            self._associations = made
         return self._associations
 
     @property
@@ -157,13 +175,14 @@ class OwnerView:
                 found.put(row, memory)
         return found
 
-    def index(self, kind: Callable[[], Index]) -> Index:
-        """The owner's index of a kind; made at first use, then kept level with the rows."""
+    def index(self, kind: Callable[[], Index], check: Check = unchecked) -> Index:
+        """The owner's index of a kind; made at first use, unless `check` stops that, then kept level with the rows."""
         found = self._indexes.get(kind)
         if found is None:
-            found = self._indexes[kind] = kind()
-            for row, memory in enumerate(self.columns.memories):
+            found = kind()
+            for row, memory in enumerate(counted(self.columns.memories, check, len(self.columns))):
                 found.put(row, memory)
+            self._indexes[kind] = found
         return cast("Index", found)
 
     @property

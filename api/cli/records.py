@@ -111,7 +111,7 @@ def export(
         with progress("exporting", json) as advance, _whole_file(target) as stream:
             _write(found, stream, advance)
     elif json:
-        answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text)}
+        answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text or ())}
     else:
         with progress("exporting", sys.stdout.isatty()) as advance:
             sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from projections.checks import Check, counted, unchecked
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import extractions
 from projections.lifecycle.joining import links, merges
@@ -14,7 +15,9 @@ from projections.view import OwnerView
 
 Plan = Callable[[OwnerView, int], list[Decision]]
 """What is decided on an owner's state at a moment, microseconds."""
-JOBS: Mapping[str, Plan] = {
+Job = Callable[[OwnerView, int, Check], list[Decision]]
+"""The same by one job, which asks between its steps whether to go on."""
+JOBS: Mapping[str, Job] = {
     "sweep": sweep,
     "review": reviews,
     "merge": merges,
@@ -22,23 +25,22 @@ JOBS: Mapping[str, Plan] = {
     "replay": rehearsals,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
-EXTRACTION: Mapping[str, Plan] = {"extract": extractions}
+EXTRACTION: Mapping[str, Job] = {"extract": extractions}
 """What is planned and carried out in the same way, but only where it is named."""
 FINAL = frozenset({"delete", "purge", "merge"})
 """Actions after which nothing else is to be decided about a memory."""
 
 
-def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS)) -> list[Decision]:
+def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Check = unchecked) -> list[Decision]:
     """What the jobs would do at `now`, microseconds. What one job deletes, purges or merges no other decides about."""
     decisions: list[Decision] = []
     decided: set[str] = set()
-    for name, job in {**JOBS, **EXTRACTION}.items():
-        if name not in jobs:
-            continue
-        found = [one for one in job(view, now) if decided.isdisjoint(one.ids)]
+    named = [(name, job) for name, job in {**JOBS, **EXTRACTION}.items() if name in jobs]
+    for _, job in counted(named, check, len(named), every=1):
+        found = [one for one in job(view, now, check) if decided.isdisjoint(one.ids)]
         decisions += found
         decided.update(memory_id for one in found if one.action in FINAL for memory_id in one.ids)
     return decisions
 
 
-__all__ = ["EXTRACTION", "JOBS", "Decision", "Plan", "plan"]
+__all__ = ["EXTRACTION", "JOBS", "Decision", "Job", "Plan", "plan"]

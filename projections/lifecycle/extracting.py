@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from events.catalogue import MemoryCreated, TurnsExtracted
 from projections import sessions
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.extraction import Turn, extract, questions
 from projections.lifecycle.decision import Decision
@@ -24,22 +25,22 @@ from projections.view import OwnerView
 RULES = "rules"
 
 
-def extractions(view: OwnerView, now: int) -> list[Decision]:
+def extractions(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """The events that the unread turns lead to, in the order in which they were said, and the mark that they are read."""
-    heard = turns_heard(view)
+    heard = turns_heard(view, check=check)
     unread = [one for one in heard if one.unread]
     if not unread:
         return []
-    decided = [decision for verdict in judge(heard, view, now) for decision in verdict.decisions]
+    decided = [decision for verdict in judge(heard, view, now, check) for decision in verdict.decisions]
     return [*decided, mark(unread, RULES, now, after=view.state.read.applied)]
 
 
-def verdicts(view: OwnerView, now: int, *, again: bool = False) -> list[Verdict]:
+def verdicts(view: OwnerView, now: int, *, again: bool = False, check: Check = unchecked) -> list[Verdict]:
     """What is made of every statement of the unread turns, with why; with `again` of all turns."""
-    return judge(turns_heard(view, again=again), view, now)
+    return judge(turns_heard(view, again=again, check=check), view, now, check)
 
 
-def turns_heard(view: OwnerView, *, again: bool = False) -> list[Heard]:
+def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecked) -> list[Heard]:
     """All turns of users and other people in the order of the log, with what they ask; those to be read are `unread`, and say
     what they state too.
     """
@@ -52,7 +53,8 @@ def turns_heard(view: OwnerView, *, again: bool = False) -> list[Heard]:
         return told._replace(statements=statements, questions=tuple(questions(told.turn)))
 
     zone = ZoneInfo(view.parameters.time_zone)
-    return [heard(memory, zone) for memory in _turns(view, view.index(TurnIndex).rows())]
+    turns = list(_turns(view, view.index(TurnIndex, check).rows()))
+    return [heard(memory, zone) for memory in counted(turns, check, len(turns), every=1)]
 
 
 def unread_turns(view: OwnerView) -> Iterator[Heard]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 
 from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.lifecycle.decision import Decision
 from projections.memory import MAX_EDGES, SECRET, Memory
 from projections.merging import merged_text
-from projections.similar import Pair, may_merge, merge_groups, similar_pairs
+from projections.similar import Pair, frame_of, may_merge, merge_groups, similar_pairs
 from projections.view import OwnerView
 
 RELATED = "related"
@@ -18,11 +20,11 @@ ENOUGH = 500_000
 """Candidate pairs that one run looks at; only texts made from one template have more."""
 
 
-def merges(view: OwnerView, now: int) -> list[Decision]:
+def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """Groups of near-duplicates, each into one new memory that says what they say together."""
     decisions = []
     memories = _comparable(view)
-    for group in merge_groups(memories, view.parameters):
+    for group in merge_groups(memories, view.parameters, check):
         sources = [memories[index] for index in group.source_indexes]
         ids = tuple(sorted(source.id for source in sources))
         seq = max(source.changed_seq for source in sources)
@@ -34,27 +36,35 @@ def merges(view: OwnerView, now: int) -> list[Decision]:
     return decisions
 
 
-def links(view: OwnerView, now: int) -> list[Decision]:
+def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
     found: dict[int, list[Pair]] = defaultdict(list)
     most = parameters.related_similarity_most
-    for pair in similar_pairs(memories, parameters.related_similarity, most, enough=ENOUGH):
-        a, b = memories[pair.a], memories[pair.b]
-        if pair.similarity < parameters.merge_similarity or may_merge(a, b, parameters) is not None:
+    pairs = similar_pairs(memories, parameters.related_similarity, most, enough=ENOUGH, check=check)
+    framed = cache(lambda place: frame_of(memories[place], parameters))
+
+    def may_become_one(pair: Pair) -> bool:
+        """Left to merging. What is framed apart is told by a look at each of the two, not at each pair."""
+        if pair.similarity < parameters.merge_similarity or framed(pair.a) != framed(pair.b):
+            return False
+        return may_merge(memories[pair.a], memories[pair.b], parameters) is None
+
+    for pair in counted(pairs, check, len(pairs), every=16):
+        if not may_become_one(pair):
             found[pair.a].append(pair)
             found[pair.b].append(pair)
     best = {
         index: set(
-            sorted(pairs, key=lambda p: (-p.similarity, memories[p.a].id, memories[p.b].id))[
+            sorted(beside, key=lambda p: (-p.similarity, memories[p.a].id, memories[p.b].id))[
                 : parameters.edges_of_a_kind
             ]
         )
-        for index, pairs in found.items()
+        for index, beside in counted(found.items(), check, len(found))
     }
     decisions = []
-    for index, pairs in best.items():
-        for pair in sorted(pairs):
+    for index, chosen in counted(best.items(), check, len(best)):
+        for pair in sorted(chosen):
             a, b = memories[pair.a], memories[pair.b]
             if index != pair.a or pair not in best[pair.b] or _linked(a, b, pair.similarity):
                 continue

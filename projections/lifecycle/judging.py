@@ -21,6 +21,7 @@ from events.catalogue import (
 )
 from events.envelope import derived_id
 from events.vocabulary import Actor
+from projections.checks import Check, counted, unchecked
 from projections.contradiction import compare
 from projections.extraction import Fact, Statement, Turn
 from projections.extraction_times import of_another_time
@@ -73,13 +74,19 @@ class Verdict(NamedTuple):
     """The memory that is negated, or may be contradicted."""
 
 
-def judge(heard: Sequence[Heard], view: OwnerView, now: int) -> list[Verdict]:  # noqa: ARG001 - plans have one shape
+def judge(
+    heard: Sequence[Heard],
+    view: OwnerView,
+    now: int,  # noqa: ARG001 - plans have one shape
+    check: Check = unchecked,
+) -> list[Verdict]:
     """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
-    judging = Judging(view)
-    for one in sorted(heard, key=lambda one: (one.said_at, one.seq)):
+    judging = Judging(view, check)
+    in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
+    for one in counted(in_order, check, len(in_order), every=1):
         for question in one.questions:
             judging.ask(one, question)
-        for statement in one.statements:
+        for statement in counted(one.statements, check, len(one.statements), every=1):
             judging.judge(one, statement)
     return judging.verdicts
 
@@ -87,11 +94,11 @@ def judge(heard: Sequence[Heard], view: OwnerView, now: int) -> list[Verdict]:  
 class Judging:
     """One run over an owner's turns; `projections.lifecycle.proposing` has it carry out what a model proposes."""
 
-    def __init__(self, view: OwnerView) -> None:
+    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
         self._owner = view.owner
         self._view = view
         self._least = view.parameters.merge_similarity
-        self._shelf = Shelf(view)
+        self._shelf = Shelf(view, check)
         self._asked = Shelf()
         self.verdicts: list[Verdict] = []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from events.catalogue import Hit, MemoriesAccessed
 from events.envelope import from_micros
+from projections.checks import Check, unchecked
 from projections.lifecycle.decision import Decision
 from projections.review_due import reviews_due
 from projections.view import OwnerView
@@ -16,10 +17,11 @@ MOST = 100
 """Memories replayed in one run."""
 
 
-def rehearsals(view: OwnerView, now: int) -> list[Decision]:
+def rehearsals(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """One access of all that is important and due by `now`, microseconds; none where the owner did not ask for replays."""
     if not view.parameters.replay_important:
         return []
+    check(0, 1)
     due = reviews_due(view, now, limit=MOST)
     memories = [view.columns.memories[int(row)] for row in due.rows]
     if not memories:

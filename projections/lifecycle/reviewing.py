@@ -17,6 +17,7 @@ from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
 from events.envelope import from_micros
 from events.vocabulary import Actor
 from projections.chat import Usage
+from projections.checks import Check, counted, unchecked
 from projections.columns import NEVER, Columns
 from projections.ground import borne_out
 from projections.laws.tiered import fallen_at, lower_threshold
@@ -100,9 +101,10 @@ class Rule:
         return by_rule(briefing.question)
 
 
-def reviews(view: OwnerView, now: int) -> list[Decision]:
+def reviews(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """The rule's answers to what is asked by `now`, microseconds."""
-    return [decided(question, by_rule(question)) for question in questions(view, now)]
+    asked = questions(view, now)
+    return [decided(question, by_rule(question)) for question in counted(asked, check, len(asked))]
 
 
 def questions(view: OwnerView, now: int) -> list[Question]:

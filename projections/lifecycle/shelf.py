@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
+from projections.checks import Check, unchecked
 from projections.columns import Columns, state_of
 from projections.extraction import Fact, Statement, Turn
 from projections.lifecycle.known import LEAST_WORDS, Known, core, who
@@ -163,8 +164,8 @@ def _words_of(content: str) -> dict[str, None]:
 class Shelf:
     """Known memories by speaker, found by shared words. Dropped ones are found no more. For one look at a view."""
 
-    def __init__(self, view: OwnerView | None = None) -> None:
-        self._index = KnownIndex() if view is None else view.index(KnownIndex)
+    def __init__(self, view: OwnerView | None = None, check: Check = unchecked) -> None:
+        self._index = KnownIndex() if view is None else view.index(KnownIndex, check)
         self._held: dict[str, Known] = {}
         """What was made here, and what was looked at."""
         self._gone: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.episode import Planned, groups, is_episode, plan
 from projections.lifecycle.decision import Decision
@@ -27,7 +28,7 @@ class Due(NamedTuple):
     """When the next sitting ends if nothing more is said, microseconds since 1970; None where none is open."""
 
 
-def due(view: OwnerView, told: Sequence[Said], now: int) -> Due:
+def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecked) -> Due:
     """The episodes that fall due at `now`, oldest sitting first, and what is left for later.
 
     `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
@@ -37,7 +38,8 @@ def due(view: OwnerView, told: Sequence[Said], now: int) -> Due:
     idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
     planned: list[Planned] = []
     waiting, ends = [], []
-    for sitting in sittings(told, idle, now):
+    found_sittings = sittings(told, idle, now)
+    for sitting in counted(found_sittings, check, len(found_sittings), every=1):
         found = plan(
             view.owner,
             sitting.turns,

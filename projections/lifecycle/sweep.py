@@ -15,6 +15,7 @@ import numpy.typing as npt
 from events.catalogue import EventData, MemoryCompressed, MemoryDeleted, MemoryPurged
 from events.envelope import from_micros
 from events.parameters import Parameters
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.laws import Law
 from projections.laws.law import FOREVER, Instants
@@ -29,7 +30,7 @@ Rows = npt.NDArray[np.intp]
 CompressedLevel = Literal["summary", "tag", "trace", "archive"]
 
 
-def sweep(view: OwnerView, now: int) -> list[Decision]:
+def sweep(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """What has fallen due by `now`, microseconds: purges, deletions, levels."""
     now = now // SECOND * SECOND
     columns, law, parameters = view.columns, view.law, view.parameters
@@ -37,19 +38,20 @@ def sweep(view: OwnerView, now: int) -> list[Decision]:
         return []
     live = (columns.state == Columns.LIVE) & ~lasting(columns)
     levels = _levels(columns, law, now, parameters)
-    archived = _archived_at(columns, law, np.flatnonzero(live & (levels == ARCHIVE)), now, parameters)
+    archived = _archived_at(columns, law, np.flatnonzero(live & (levels == ARCHIVE)), now, parameters, check)
     ends = law.ends(columns, parameters).deleted
     kept = parameters.delete_archived_after_days
     if kept > 0:
         ends = np.minimum(ends, np.where(archived < FOREVER, archived + int(kept * DAY), FOREVER))
     gone = live & (ends <= now) & (ends > columns.restored_at)
-    decisions = _purges(columns, now, parameters, view.deletions_seen)
-    for row in np.flatnonzero(gone):
+    decisions = _purges(columns, now, parameters, view.deletions_seen, check)
+    going = np.flatnonzero(gone)
+    for row in counted(going, check, going.size):
         data = MemoryDeleted(
             memory_id=columns.memories[row].id, policy="auto_cleanup", due_at=from_micros(int(ends[row]))
         )
         decisions.append(_decision(columns, int(row), "delete", int(ends[row]), f"the {law.name} law lets it go", data))
-    return decisions + _compressions(columns, law, live & ~gone, levels, archived, now, parameters)
+    return decisions + _compressions(columns, law, live & ~gone, levels, archived, now, parameters, check)
 
 
 def _levels(columns: Columns, law: Law, now: int, parameters: Parameters) -> npt.NDArray[np.int8]:
@@ -59,12 +61,15 @@ def _levels(columns: Columns, law: Law, now: int, parameters: Parameters) -> npt
     return np.where(rising, np.minimum(due, SUMMARY), due).astype(np.int8)
 
 
-def _purges(columns: Columns, now: int, parameters: Parameters, seen: Mapping[str, int] | None) -> list[Decision]:
+def _purges(
+    columns: Columns, now: int, parameters: Parameters, seen: Mapping[str, int] | None, check: Check
+) -> list[Decision]:
     """What was deleted long enough ago, by its own date and by the day on which the sweep `seen` it first."""
     kept = int(parameters.deleted_kept_days * DAY)
     due = columns.deleted_at + kept
     decisions = []
-    for row in np.flatnonzero((columns.state == Columns.DELETED) & (due <= now)):
+    rows = np.flatnonzero((columns.state == Columns.DELETED) & (due <= now))
+    for row in counted(rows, check, rows.size):
         if seen is not None and seen.get(columns.memories[row].id, now) + kept > now:
             continue
         data = MemoryPurged(memory_id=columns.memories[row].id, due_at=from_micros(int(due[row])))
@@ -81,6 +86,7 @@ def _compressions(
     archived: Instants,
     now: int,
     parameters: Parameters,
+    check: Check,
 ) -> list[Decision]:
     """One decision for each memory whose level due is deeper than the one recorded."""
     decisions = []
@@ -88,24 +94,26 @@ def _compressions(
         rows = np.flatnonzero(live & (levels == level) & (columns.level < level))
         if not rows.size:
             continue
-        due = archived[rows] if level == ARCHIVE else _level_at(columns, law, rows, level, now, parameters)
+        due = archived[rows] if level == ARCHIVE else _level_at(columns, law, rows, level, now, parameters, check)
         name = cast("CompressedLevel", LEVELS[level])
-        for row, at in zip(rows.tolist(), due.tolist(), strict=True):
+        for row, at in counted(zip(rows.tolist(), due.tolist(), strict=True), check, rows.size):
             if at <= now:
                 data = MemoryCompressed(memory_id=columns.memories[row].id, level=name, due_at=from_micros(at))
                 decisions.append(_decision(columns, row, "compress", at, f"level {name} by time", data))
     return decisions
 
 
-def _level_at(columns: Columns, law: Law, rows: Rows, level: int, now: int, parameters: Parameters) -> Instants:
+def _level_at(
+    columns: Columns, law: Law, rows: Rows, level: int, now: int, parameters: Parameters, check: Check
+) -> Instants:
     """When each row fell to a level between summary and trace."""
     start = _idle_for(columns, rows, level_steps(parameters)[level - 1])
     if level == SUMMARY:
         return start
-    return _first_under(columns, law, rows, start, law.normal_threshold(parameters), now, parameters)
+    return _first_under(columns, law, rows, start, law.normal_threshold(parameters), now, parameters, check)
 
 
-def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: Parameters) -> Instants:
+def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: Parameters, check: Check) -> Instants:
     """When each of `rows` fell due for the archive, FOREVER elsewhere; shape (all rows,): the first of its three ways."""
     found = np.full(len(columns), FOREVER)
     if not rows.size:
@@ -113,8 +121,8 @@ def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: P
     idle = _idle_for(columns, rows, parameters.archive_after_days)
     low = _idle_for(columns, rows, parameters.archive_idle_days)
     threshold = law.normal_threshold(parameters)
-    by_idle = _first_under(columns, law, rows, idle, threshold, now, parameters)
-    by_weight = _first_under(columns, law, rows, low, parameters.archive_weight, now, parameters)
+    by_idle = _first_under(columns, law, rows, idle, threshold, now, parameters, check)
+    by_weight = _first_under(columns, law, rows, low, parameters.archive_weight, now, parameters, check)
     by_law = law.ends(columns, parameters).archived[rows]
     by_law = np.where(by_law > columns.restored_at[rows], by_law, FOREVER)
     found[rows] = np.minimum(np.minimum(by_idle, by_weight), by_law)
@@ -130,7 +138,14 @@ def _idle_for(columns: Columns, rows: Rows, days: float) -> Instants:
 
 
 def _first_under(
-    columns: Columns, law: Law, rows: Rows, start: Instants, threshold: float, now: int, parameters: Parameters
+    columns: Columns,
+    law: Law,
+    rows: Rows,
+    start: Instants,
+    threshold: float,
+    now: int,
+    parameters: Parameters,
+    check: Check,
 ) -> Instants:
     """The first whole second from `start` on at which the weight is under the threshold; FOREVER if not by `now`.
 
@@ -141,6 +156,7 @@ def _first_under(
     low, high = start // SECOND, np.full(rows.size, now // SECOND)
     low = np.minimum(low, high)
     while (wide := low < high).any():
+        check(int(rows.size - wide.sum()), rows.size)
         middle = np.where(wide, (low + high) // 2, low)
         under = law.weights(part, middle * SECOND, parameters) < threshold
         high = np.where(under & wide, middle, high)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from events.catalogue import MemoryReinforced
+from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.extractive import sentences, words
 from projections.keywords_chinese import HAN as HAN_RUN
@@ -102,12 +103,13 @@ def exchanges(told: Sequence[Said], after: int = 0) -> list[Exchange]:
     return found
 
 
-def uses(view: OwnerView, told: Sequence[Said], after: int = 0) -> list[Decision]:
+def uses(view: OwnerView, told: Sequence[Said], after: int = 0, check: Check = unchecked) -> list[Decision]:
     """That memories were used, each once for a reply, in log order. Not those that are gone by now, nor what was forgotten."""
     columns = view.columns
     forgotten = forgotten_turns(columns)
     decisions = []
-    for exchange in exchanges(told, after):
+    found = exchanges(told, after)
+    for exchange in counted(found, check, len(found), every=1):
         if exchange.reply.turn_id in forgotten or exchange.turn_id in forgotten:
             continue
         rows = {one: columns.row(one) for one in exchange.injected}
