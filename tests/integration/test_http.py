@@ -118,8 +118,9 @@ def test_memories_are_merged_and_come_back(http: HttpStore) -> None:
 
 
 def test_a_replay_tells_what_other_parameters_would_change(http: HttpStore) -> None:
+    http.told("replayer", *(created(name, f"I drink {name}", owner="replayer") for name in ("coffee", "tea")))
     told = {"set": {"user_factor": 1.3}, "query": "coffee", "at": "2026-06-01T00:00:00Z"}
-    answer = http.client.post("/v1/owners/alice/replay", json=told)
+    answer = http.client.post("/v1/owners/replayer/replay", json=told)
     without_extras(Replayed.model_validate(answer.json()))
     assert {one["id"] for one in answer.json()["differences"]} == {"coffee", "tea"}
     assert answer.json()["query"]["today"] == ["coffee"]
