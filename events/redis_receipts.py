@@ -118,15 +118,20 @@ class KeptReceipts:
             self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
 
     def refuse_lost(self, wire: Wire, partitions: Collection[int]) -> dict[int, ReceiptLost]:
-        """Why nothing may be appended to some of these partitions; what an operator acknowledged meanwhile is let go."""
+        """Why nothing may be appended to some of these partitions; what an operator acknowledged meanwhile is let go.
+
+        All that is lost is looked after, not only what is asked for: an operator may acknowledge before the next append there.
+        """
         if not self._lost:
             return {}
-        found = {}
-        for partition in partitions:
-            lost = self._lost.get(partition)
-            if lost is not None and not self._is_acknowledged(wire, partition, lost):
-                found[partition] = ReceiptLost(lost.text, partition=partition)
-        return found
+        with self._lock:
+            lost = sorted(self._lost.items())
+        standing = {
+            partition: ReceiptLost(one.text, partition=partition)
+            for partition, one in lost
+            if not self._is_acknowledged(wire, partition, one)
+        }
+        return {partition: standing[partition] for partition in partitions if partition in standing}
 
     def _is_acknowledged(self, wire: Wire, partition: int, lost: _Lost) -> bool:
         """Whether the alarm was seen in the store and is gone now; raised again where it never got there."""

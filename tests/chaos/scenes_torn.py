@@ -33,16 +33,25 @@ def a_torn_tail(folder: Path, seed: int) -> Verdict:
             lost = _lost(traffic)
             struck = sorted({line.position[0] for line in lost if line.position})
             assert struck == list(traffic.partitions)
+            assert not traffic.ledger.deliver(traffic.log, lost[:1]), "whose receipts are lost appends nothing"
+            _another_history(traffic, newest)
             for partition in struck:
                 assert traffic.alarmed("log_changed", f"partition {partition}").severity == "stopped"
-                _another_history(traffic, partition, newest[partition])
+                assert traffic.alarmed("receipt_lost", str(partition)).severity == "stopped"
             code, told = ground.command("rebuild")
             assert (code, told["error"]) == (1, "LogChanged")
-            assert {one.subject for one in traffic.alarms()} == {f"partition {partition}" for partition in struck}
+            assert {(one.name, one.subject) for one in traffic.alarms()} == {
+                stands
+                for partition in struck
+                for stands in (("log_changed", f"partition {partition}"), ("receipt_lost", str(partition)))
+            }
             code, told = ground.command(
                 "rebuild", "--accept-changed-log", "the disk lost its end; producers send again"
             )
             assert (code, sorted(one["partition"] for one in told["accepted"])) == (0, struck)
+            for partition in struck:
+                code, told = ground.command("alarms", "--clear", "receipt_lost", str(partition))
+                assert (code, told["cleared"]) == (0, True), told
             for line in lost:
                 line.position = None
                 traffic.delivered([line])
@@ -71,7 +80,9 @@ def _lost(traffic: Traffic) -> list[Line]:
     return [one for one in traffic.ledger.lines if one.position and (*one.position, one.event.raw_id) not in there]
 
 
-def _another_history(traffic: Traffic, partition: int, beyond: int) -> None:
-    """Somebody else appends until the log is longer than it was: its length no longer tells, and the alarm must stand."""
-    owner = traffic.owner_of(partition, 2)
-    traffic.tells(owner, max(beyond - traffic.head(partition), 0) + 1)
+def _another_history(traffic: Traffic, newest: dict[int, int]) -> None:
+    """A process without receipts appends until the log is longer than it was: its length no longer tells, and the alarms must stand."""
+    log = RedisEventLog(traffic.client, traffic.tags)
+    for partition, beyond in newest.items():
+        traffic.tells(traffic.owner_of(partition, 2), max(beyond - traffic.head(partition), 0) + 1, log)
+    log.close()

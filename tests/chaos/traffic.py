@@ -39,10 +39,10 @@ class Traffic:
         identity = read_identity(self.wire)
         assert identity is not None, "the store is made before its traffic"
         self.tags = identity.tags
-        self.log = RedisEventLog(client, self.tags, read_debt=FoldDebt(self.tags))
+        self._alarms = RedisAlarms(WirePool(client), "scene", lambda _fact, **_context: None)
+        self.log = RedisEventLog(client, self.tags, alarms=self._alarms, read_debt=FoldDebt(self.tags))
         self.ledger = Ledger()
         self.partitions = range(min(busy, len(self.tags)))
-        self._alarms = RedisAlarms(WirePool(client), "scene", lambda _fact, **_context: None)
         owners = [self.owner_of(partition, number) for number in range(rounds) for partition in self.partitions]
         stories = [OwnerStory(seed, owner) for owner in owners]
         self._producers = [
@@ -60,18 +60,18 @@ class Traffic:
             producer.start()
         wait_until(lambda: all(self.checkpoint(p) >= ENOUGH for p in self.partitions), "traffic is folded")
 
-    def tells(self, owner: str, events: int) -> None:
-        """Some events of an owner who is nobody else's, each acknowledged and folded."""
+    def tells(self, owner: str, events: int, log: RedisEventLog | None = None) -> None:
+        """Some events of an owner who is nobody else's, each acknowledged and folded; by another process's log where one is given."""
         story = OwnerStory(0, owner)
         for _ in range(events):
-            self.delivered([self.ledger.enter("scene", story.next())])
+            self.delivered([self.ledger.enter("scene", story.next())], log)
         partition = partition_of(owner, len(self.tags))
         reached = self.ledger.highest()[partition]
         wait_until(lambda: self.checkpoint(partition) >= reached, f"{owner}'s events are folded")
 
-    def delivered(self, lines: list[Line]) -> None:
+    def delivered(self, lines: list[Line], log: RedisEventLog | None = None) -> None:
         """Send a request until it is acknowledged."""
-        wait_until(lambda: self.ledger.deliver(self.log, lines), "a request is acknowledged")
+        wait_until(lambda: self.ledger.deliver(log or self.log, lines), "a request is acknowledged")
 
     def refused(self, owner: str, why: str) -> list[Line]:
         """Send an event of an owner who is nobody else's; it is refused in these words. Gives it, to be sent again."""

@@ -155,6 +155,23 @@ def test_partitions_that_kept_what_they_acknowledged_go_on(redis_server: RedisSe
         assert "an operator has looked" in (receipts[0].error or "")
 
 
+def test_an_operator_s_word_counts_for_a_partition_that_was_not_appended_to_meanwhile(stage: Stage) -> None:
+    here, there = owner_in(0, 2), owner_in(1, 2)
+    tags = [*stage.tags, "another"]
+    with closing(RedisAlarms(WirePool(stage.client), "a-producer", lambda _fact, **_facts: None)) as alarms:
+        log = RedisEventLog(stage.client, tags, alarms=alarms)
+        log.append([mention(1, here), mention(2, there)])
+        for tag in tags:
+            stage.client.delete(f"{{{tag}}}:ev", f"{{{tag}}}:meta")
+        log.close()
+        with pytest.raises(ReceiptLost):
+            log.append([mention(3, here)])
+        assert all(alarms.drop(RECEIPT_LOST, subject) for subject in "01")
+        assert [one.status for one in log.append([mention(4, there), mention(3, here)])] == ["appended"] * 2
+        assert alarms.standing() == []
+        log.close()
+
+
 def test_what_was_only_sent_again_is_a_receipt_too(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         store.log.append([mention(1), mention(2)])
