@@ -9,6 +9,8 @@ from events.catalogue import MemoryCreated
 from events.door import make_event
 from events.envelope import Prepared, derived_id, prepare
 from events.errors import StoreFull
+from events.redis_log import RedisEventLog
+from projections.redis_debt import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import grown_file, no_room_beyond, on_a_redis, on_up
@@ -47,12 +49,23 @@ def full_memory_with_lag(folder: Path, seed: int) -> Verdict:
 
 
 def _filled(traffic: Traffic, seed: int) -> list[Line]:
-    """Append large memories until it is refused; gives the request that was."""
+    """Append large memories until it is refused; gives the request that was.
+
+    By another process: one that is there looks at the limit once a second, and may have looked before it was set.
+    """
+    log = RedisEventLog(traffic.client, traffic.tags, read_debt=FoldDebt(traffic.tags))
+    try:
+        return _refused(traffic, log, seed)
+    finally:
+        log.close()
+
+
+def _refused(traffic: Traffic, log: RedisEventLog, seed: int) -> list[Line]:
     owners = [traffic.owner_of(p, 2) for p in traffic.partitions]
     for request in count():
         lines = [traffic.ledger.enter("filler", _large(seed, owner, request, n)) for owner in owners for n in range(25)]
         try:
-            receipts = traffic.log.append([line.event for line in lines])
+            receipts = log.append([line.event for line in lines])
         except StoreFull as error:
             assert error.context["retry_after"] > 0
             return lines
