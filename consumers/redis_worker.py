@@ -87,6 +87,8 @@ class FoldWorker:
         self._next_retirement = monotonic() + RETIRE_SECONDS
         self._not_before: dict[int, float] = {}
         self._refused, self._tell_again = "", 0.0
+        self._taken_at: dict[int, int] = {}
+        """Checkpoint at which each partition was last taken: what is taken anew after each refusal is not told each time."""
         self._unsure: set[int] = set()
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
 
@@ -303,12 +305,10 @@ class FoldWorker:
         )
         self._stop_reading()
         self._unsure.add(partition)
-        self._tell(
-            "partition taken",
-            partition=partition,
-            epoch=lease.epoch,
-            checkpoint=self._folders[partition].checkpoint.seq,
-        )
+        checkpoint = self._folders[partition].checkpoint.seq
+        if monotonic() >= self._tell_again or self._taken_at.get(partition) != checkpoint:
+            self._tell("partition taken", partition=partition, epoch=lease.epoch, checkpoint=checkpoint)
+        self._taken_at[partition] = checkpoint
 
     def _stop_reading(self) -> None:
         """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""

@@ -81,7 +81,7 @@ def _lost(traffic: Traffic) -> list[Line]:
 
 
 def _another_history(traffic: Traffic, newest: dict[int, int]) -> None:
-    """A process without receipts appends until the log is longer than it was: its length no longer tells, and the alarms must stand."""
+    """A process without receipts appends until the log is longer than it was: its length no longer tells, the alarms stand."""
     log = RedisEventLog(traffic.client, traffic.tags)
     for partition, beyond in newest.items():
         traffic.tells(traffic.owner_of(partition, 2), max(beyond - traffic.head(partition), 0) + 1, log)

@@ -61,7 +61,7 @@ class Traffic:
         wait_until(lambda: all(self.checkpoint(p) >= ENOUGH for p in self.partitions), "traffic is folded")
 
     def tells(self, owner: str, events: int, log: RedisEventLog | None = None) -> None:
-        """Some events of an owner who is nobody else's, each acknowledged and folded; by another process's log where one is given."""
+        """Some events of an owner who is nobody else's, each acknowledged and folded; `log`: by another process."""
         story = OwnerStory(0, owner)
         for _ in range(events):
             self.delivered([self.ledger.enter("scene", story.next())], log)

@@ -16,6 +16,7 @@ from ops.embedded_disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
 from ops.embedded_folder import unusable
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
+from projections.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
 from tests.integration.test_up import EVENT, get, post, running
 from tests.samples import mention
@@ -131,6 +132,27 @@ def test_a_worker_tells_the_same_refusal_once_however_often_it_meets_it(redis_se
         wait_until(lambda: attempts() > before + 5)
         assert len({fact["reason"] for fact in store.told("store refused")}) == len(store.told("store refused"))
         store.client.config_set("min-replicas-to-write", "0")
+        wait_until(store.folded)
+
+
+ROOM_FOR_A_LEASE = 300_000
+"""Bytes of memory in which a worker can take a partition, and not commit 800 kB to it."""
+
+
+def test_a_worker_without_memory_to_commit_in_does_not_tell_each_time_that_it_takes_its_partition_again(
+    redis_server: RedisServer,
+) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        for number in range(20):
+            store.append(store.created("ada", f"m{number}", content="tea " * 10_000))
+        used = int(store.client.info("memory")["used_memory"])
+        store.client.config_set("maxmemory", used + ROOM_FOR_A_LEASE)
+        store.start_worker("w1")
+        checkpoint = BuildKeys(store.identity.tags[0], FIRST_BUILD).checkpoint
+        wait_until(lambda: int(store.client.hget(checkpoint, "epoch") or 0) >= 3)
+        assert len(store.told("partition taken")) == 1
+        assert "maxmemory" in store.told("store refused")[0]["reason"]
+        store.client.config_set("maxmemory", "0")
         wait_until(store.folded)
 
 
