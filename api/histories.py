@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -24,6 +24,16 @@ ORDERS = ("oldest", "newest")
 SCANNED = 20
 """Entries that are passed over in about the time in which one event is folded."""
 _RULE = "what `next` said on the page before, with nothing else changed in the question"
+
+
+class PageAsked(NamedTuple):
+    """Which changes are to be told."""
+
+    limit: int | None
+    start: Place | None
+    newest: bool
+    question: str
+    """What a cursor must have been made for."""
 
 
 class Histories(Scenes):
@@ -47,34 +57,38 @@ class Histories(Scenes):
         `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before.
         Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
         """
-        wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
-        if order not in ORDERS:
-            raise refused("order", order, " or ".join(ORDERS))
-        question = _digest(owner, memory_id, order, as_of)
-        start = None if cursor is None else _read(cursor, question)
+        asked = page_asked(owner, memory_id, limit, cursor, order, as_of)
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             if memory_id is not None:
                 self.memory(scene, owner, memory_id)
                 if scene.past is None:
                     weigh(scene.view.state.entries // SCANNED)
             chain = scene.view.state.chain.hex()
-        if wanted is None:
-            weigh(scene.view.state.entries)
-        found = self._entries(owner, scene, memory_id, start, newest=order == ORDERS[1])
-        page = list(islice(found, wanted))
-        following = next(found, None) if wanted is not None else None
-        changes = [describe(entry, scene.partition) for _, entry in page]
-        self._name_actors(owner, changes, both(current_check(), on_progress))
+        changes, following = self._page(owner, scene, memory_id, asked, on_progress)
         return {
             "owner": owner,
             "id": memory_id,
             "changes": changes,
-            "next": None if following is None else _text(following[0], question),
+            "next": following,
             "order": order,
             "chain": chain,
             "as_of": as_of,
             "position": scene.position,
         } | scene.told
+
+    def _page(
+        self, owner: str, scene: Scene, memory_id: str | None, asked: PageAsked, on_progress: Progress | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """A page of changes as they are told, and the cursor of the next."""
+        if asked.limit is None:
+            weigh(scene.view.state.entries)
+        of = None if memory_id is None else [memory_id]
+        found = self._entries(owner, scene, of, asked.start, newest=asked.newest)
+        page = list(islice(found, asked.limit))
+        following = next(found, None) if asked.limit is not None else None
+        changes = [describe(entry, scene.partition) for _, entry in page]
+        self._name_actors(owner, changes, both(current_check(), on_progress))
+        return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
         self,
@@ -110,18 +124,24 @@ class Histories(Scenes):
             if memory_id is None:
                 return scene.view.state.entries
             weigh(scene.view.state.entries // SCANNED)
-        return sum(1 for _ in self._views.changelogs.entries(owner, memory_id))
+        return sum(1 for _ in self._views.changelogs.entries(owner, [memory_id], check=current_check()))
 
     def _entries(
-        self, owner: str, scene: Scene, memory_id: str | None, start: Place | None, *, newest: bool
+        self,
+        owner: str,
+        scene: Scene,
+        of: Collection[str] | None,
+        start: Place | None = None,
+        *,
+        newest: bool = False,
     ) -> Iterator[tuple[Place, Entry]]:
         """Entries from a place on: of a past from what was folded, else as they lie in the store."""
         if scene.past is not None:
-            return _of_past(scene.past.entries, memory_id, start, newest=newest)
+            return _of_past(scene.past.entries, of, start, newest=newest)
         logs = self._views.changelogs
         if start is not None and start.build != logs.live(owner):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
-        return logs.entries(owner, memory_id, start=start, newest=newest)
+        return logs.entries(owner, of, start=start, newest=newest, check=current_check())
 
     def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
         """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
@@ -137,15 +157,26 @@ _PAST = "past"
 
 
 def _of_past(
-    entries: Sequence[Entry], memory_id: str | None, start: Place | None, *, newest: bool
+    entries: Sequence[Entry], of: Collection[str] | None, start: Place | None, *, newest: bool
 ) -> Iterator[tuple[Place, Entry]]:
     if start is not None and start.build != _PAST:
         raise refused("cursor", "one of the present", _RULE)
     last = len(entries) - 1
     first = (last if newest else 0) if start is None else min(start.number, last)
     for number in range(first, -1, -1) if newest else range(first, len(entries)):
-        if memory_id is None or entries[number].memory_id == memory_id:
+        if of is None or entries[number].memory_id in of:
             yield Place(_PAST, 0, number), entries[number]
+
+
+def page_asked(
+    owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, as_of: str | None
+) -> PageAsked:
+    """What was asked for, checked. A cursor of `history` does for `why` too, and the other way round."""
+    wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
+    if order not in ORDERS:
+        raise refused("order", order, " or ".join(ORDERS))
+    question = _digest(owner, memory_id, order, as_of)
+    return PageAsked(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
 
 
 def _digest(*asked: str | None) -> str:

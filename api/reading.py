@@ -11,9 +11,9 @@ from api.asked import (
     check_query,
     refused,
 )
-from api.histories import SCANNED, Histories
+from api.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
 from api.patience import weigh
-from api.scenes import Progress
+from api.scenes import Progress, Scene
 from api.searching import (
     FIRST_PAGE,
     Cursor,
@@ -31,11 +31,15 @@ from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
 from projections.meaning import EmbeddedQuestion
+from projections.provenance import with_events
 from projections.query import Asked, detail, listing, why
 from projections.recall import search
 from projections.redis_view import RedisViews
 from projections.senses import Senses
 from projections.wish import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
+
+MOST_NODES = 1_000
+"""Memories among the origins of one, where they are bounded."""
 
 
 class Reader(Histories):
@@ -176,17 +180,31 @@ class Reader(Histories):
         as_of: str | None = None,
         at: str | None = None,
         after: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: str = ORDERS[0],
         on_progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Why a memory weighs what it weighs: factors, every change, provenance. Leaves no trace."""
+        """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
+
+        Of changes a page, as `history` tells them and with its cursors; all of them without a limit. With one the origins are
+        bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
+        """
+        asked = page_asked(owner, memory_id, limit, cursor, order, as_of)
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             if scene.past is None:
                 weigh(scene.view.state.entries // SCANNED)
-            entries = self.entries(owner, scene)
-            answer = why(scene.view, memory, scene.now, entries, scene.partition)
-        self._name_actors(owner, answer["changes"], on_progress)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
+            answer = why(scene.view, memory, scene.now, None if limit is None else MOST_NODES)
+        answer["changes"], answer["next"] = self._page(owner, scene, memory_id, asked, on_progress)
+        self._tell_events(owner, scene, answer["provenance"], None if limit is None else MOST_CHANGES)
+        place = {"order": order, "as_of": as_of, "at": at, "position": scene.position}
+        return answer | place | scene.told
+
+    def _tell_events(self, owner: str, scene: Scene, told: dict[str, Any], most: int | None) -> None:
+        names = {node["id"] for node in told["nodes"]}
+        entries = (entry for _, entry in self._entries(owner, scene, names))
+        with_events(told, entries, scene.partition, most)
 
     def provenance(
         self,
@@ -195,9 +213,11 @@ class Reader(Histories):
         *,
         as_of: str | None = None,
         after: str | None = None,
+        bounded: bool = False,
         on_progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Where a memory comes from, to any depth."""
-        answer = self.why(owner, memory_id, as_of=as_of, after=after, on_progress=on_progress)
+        """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
+        limit = 1 if bounded else None
+        answer = self.why(owner, memory_id, as_of=as_of, after=after, limit=limit, on_progress=on_progress)
         names = ("id", "provenance", "as_of", "position", "behind", "quarantined")
         return {name: answer[name] for name in names if name in answer}

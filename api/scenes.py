@@ -96,10 +96,6 @@ class Scenes:
             )
         return found
 
-    def entries(self, owner: str, scene: Scene) -> Sequence[Entry]:
-        """The owner's change log, as far as the scene knows it."""
-        return scene.past.entries if scene.past is not None else self._views.history(owner)[1]
-
     @contextmanager
     def scene(
         self,

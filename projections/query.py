@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from events.envelope import from_micros, utc_text
-from projections.changelog import Entry, describe
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
 from projections.memory import LEVELS, SECRET, Memory, Negation
 from projections.modes import Mode, effective_levels, reasons_told, visibility
-from projections.provenance import provenance
+from projections.provenance import tree
 from projections.retraction import forgotten_turns
 from projections.sensitivity import detect_sensitivity
 from projections.view import WITHHELD, OwnerView
@@ -197,8 +196,10 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)
 
 
-def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], partition: int) -> dict[str, Any]:
-    """The weight at an instant, its factors, every change that led there, and where the memory comes from."""
+def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> dict[str, Any]:
+    """The weight at an instant, its factors, and where the memory comes from; `changes` and the events of the origins are empty,
+    for whoever reads the change log to fill in. `most`: of origins.
+    """
     reading = view.law.read(memory, now, view.parameters)
     return {
         "id": memory.id,
@@ -208,8 +209,8 @@ def why(view: OwnerView, memory: Memory, now: int, entries: Sequence[Entry], par
         "unclipped_weight": round(reading.unclipped, 6),
         "factors": {name: round(value, 6) for name, value in reading.factors.items()},
         "laws": {name: round(law.read(memory, now, view.parameters).weight, 6) for name, law in LAWS.items()},
-        "changes": [describe(entry, partition) for entry in entries if entry.memory_id == memory.id],
-        "provenance": provenance(memory.id, view.get, entries, partition),
+        "changes": [],
+        "provenance": tree(memory.id, view.get, most),
         "mention_count": memory.mention_count,
         "is_negated": memory.is_negated,
         "level": level_at(view, memory, now),

@@ -7,7 +7,7 @@ name is at least that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -17,10 +17,13 @@ from events.partitions import LogKeys, partition_of
 from events.redis_wire import WirePool
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import Entry, unpack, unpack_seqs
+from projections.checks import Check, unchecked
 
 PACKS = 64
 """Packs that are read at once: about 256 KiB."""
 TRIES = 100
+LOOKED_FOR = 64
+"""Memories whose names are looked for in a pack before it is read; of more, all packs are."""
 _T = TypeVar("_T")
 
 
@@ -39,29 +42,37 @@ class ChangeLogs:
         self._wires = wires
         self._tags = list(tags)
 
-    def seqs(self, owner: str) -> list[int]:
+    def seqs(self, owner: str, check: Check = unchecked) -> list[int]:
         """Seqs of all of the owner's applied events, in the order of folding; no entry is read."""
-        return [seq for _, raw in self._packs(owner, self.live(owner)) for seq in _readable(owner, raw, unpack_seqs)]
+        packs = self._packs(owner, self.live(owner), check=check)
+        return [seq for _, raw in packs for seq in _readable(owner, raw, unpack_seqs)]
 
     def entries(
-        self, owner: str, of: str | None = None, *, start: Place | None = None, newest: bool = False
+        self,
+        owner: str,
+        of: Collection[str] | None = None,
+        *,
+        start: Place | None = None,
+        newest: bool = False,
+        check: Check = unchecked,
     ) -> Iterator[tuple[Place, Entry]]:
-        """Entries with their places, the oldest or the newest first, from a place on; `of`: those about one memory.
+        """Entries with their places, the oldest or the newest first, from a place on; `of`: those about these memories.
 
-        Packs without the memory are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
+        Packs without any of them are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
         """
         place = start or Place(self.live(owner))
-        name = None if of is None else of.encode()
+        wanted = None if of is None else frozenset(of)
+        names = [one.encode() for one in wanted or () if len(wanted or ()) <= LOOKED_FOR]
         first = True
-        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest):
+        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest, check=check):
             begins, first = (place.number if start and first else None), False
-            if name is not None and name not in raw:
+            if names and not any(name in raw for name in names):
                 continue
             found = list(enumerate(_readable(owner, raw, _entries)))
             if begins is not None:
                 found = found[: begins + 1] if newest else found[begins:]
             for index, entry in reversed(found) if newest else found:
-                if of is None or entry.memory_id == of:
+                if wanted is None or entry.memory_id in wanted:
                     yield Place(place.build, pack, index), entry
 
     def live(self, owner: str) -> str:
@@ -70,7 +81,9 @@ class ChangeLogs:
             tag = self._tags[partition_of(owner, len(self._tags))]
             return (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
 
-    def _packs(self, owner: str, build: str, start: int = 0, *, newest: bool = False) -> Iterator[tuple[int, bytes]]:
+    def _packs(
+        self, owner: str, build: str, start: int = 0, *, newest: bool = False, check: Check = unchecked
+    ) -> Iterator[tuple[int, bytes]]:
         """Packs by name, from the one that holds a place of this name on."""
         keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
         log, last = keys.changelog(owner), 0
@@ -88,6 +101,7 @@ class ChangeLogs:
             if vanished and not names:
                 break  # not renamed: its build was dropped
             for at in range(0, len(names), PACKS):
+                check(at, len(names))
                 wanted = names[at : at + PACKS]
                 with self._wires.wire() as wire:
                     packs = wire.call("HMGET", log, *wanted)

@@ -136,13 +136,35 @@ def why(
     as_of: AsOfOption = None,
     at: AtOption = None,
     after: AfterOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("-k", "--limit", help="A page of so many changes, 1 to 1000; all without.", show_default=False),
+    ] = None,
+    cursor: Annotated[
+        str | None, typer.Option("--cursor", help="The next page: what the one before told.", show_default=False)
+    ] = None,
+    order: Annotated[str, typer.Option("--order", help="oldest or newest first.")] = "oldest",
     everything: AllOption = False,
     json: Json = False,
 ) -> None:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
+    if cursor is not None and limit is None:
+        limit = MOST_CHANGES
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.reader.why(owner, memory_id, as_of=as_of, at=at, after=after, on_progress=advance)
+        answer = application.reader.why(
+            owner,
+            memory_id,
+            as_of=as_of,
+            at=at,
+            after=after,
+            limit=limit,
+            cursor=cursor,
+            order=order,
+            on_progress=advance,
+        )
     show(answer, json, lambda told: render.reasons(told, everything=everything))
+    if not json and answer["next"]:
+        out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
 
 
 @app.command(epilog="Example: `engramlog provenance alice coffee-habit`")

@@ -111,6 +111,18 @@ class TimeAsked(AsOfAsked):
     )
 
 
+class WhyAsked(TimeAsked):
+    """The same with a page of changes."""
+
+    limit: int = Field(default=1_000, description="How many changes a page, 1 to 1000.", examples=[100])
+    cursor: str | None = Field(
+        default=None,
+        description="The next page: what `next` said, with nothing else changed; `history` takes it too.",
+        examples=["WyJiMSIsMTMxLDEyLCJhYiJd"],
+    )
+    order: str = Field(default="oldest", description="`oldest` or `newest` first.", examples=["oldest", "newest"])
+
+
 class ModeAsked(TimeAsked):
     """The same under a mode."""
 

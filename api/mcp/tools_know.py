@@ -50,7 +50,7 @@ class KnowTools:
     def explain_memory(self, memory_key: MemoryKey) -> Explanation:
         """Why a memory weighs what it weighs and where it comes from. For "how do you know that?"."""
         with self._connection.session() as asked:
-            told = asked.application.reader.why(asked.owner, memory_key)
+            told = asked.application.reader.why(asked.owner, memory_key, limit=MOST_CHANGES, order="newest")
         return Explanation(
             behind=told["behind"],
             memory_key=told["id"],
@@ -61,7 +61,7 @@ class KnowTools:
             weights_by_law=told["laws"],
             status=told["status"],
             level=told["level"],
-            changes=[logged(one) for one in told["changes"][-MOST_CHANGES:]],
+            changes=[logged(one) for one in reversed(told["changes"])],
             provenance=[
                 {("memory_key" if name == "id" else name): value for name, value in node.items()}
                 for node in told["provenance"]["nodes"]

@@ -188,9 +188,15 @@ def why(
     after: str | None = None,
 ) -> Plan[Why]:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from."""
-    path = f"{memory_path(scope.whose(owner), memory_id)}/why"
-    request = got(path, as_of=spelled(as_of), at=spelled(at), after=after)
-    return Why.model_validate((yield from ask(scope, request)))
+    path = memory_path(scope.whose(owner), memory_id)
+    asked = {"as_of": spelled(as_of), "after": after}
+    told = Why.model_validate((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
+    changes, cursor = told.changes, told.next
+    while cursor is not None:
+        request = got(f"{path}/history", cursor=cursor, limit=PAGE, **asked)
+        page = History.model_validate((yield from ask(scope, request)))
+        changes, cursor = changes + page.changes, page.next
+    return told.model_copy(update={"changes": changes, "next": None})
 
 
 def memory_path(owner: str, memory_id: str) -> str:

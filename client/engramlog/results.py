@@ -308,6 +308,8 @@ class Why(Place):
     factors: dict[str, float]
     laws: dict[str, float]
     changes: list[Change]
+    next: str | None = None
+    """Always None: all pages were read."""
     provenance: dict[str, Any]
     mention_count: int
     is_negated: bool

@@ -133,7 +133,7 @@ def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
 def test_entries_about_one_memory_are_those_of_the_whole_log(store: HttpStore) -> None:
     views = store.application.views
     told = [entry for entry in views.history("alice")[1] if entry.memory_id == "tea"]
-    assert [entry for _, entry in views.changelogs.entries("alice", "tea")] == told
+    assert [entry for _, entry in views.changelogs.entries("alice", ["tea"])] == told
 
 
 def test_a_log_that_vanishes_while_it_is_read_is_no_shorter_log(

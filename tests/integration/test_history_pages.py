@@ -9,10 +9,13 @@ import pytest
 
 from api.histories import MOST_CHANGES
 from api.patience import NeedsHeavyLane, Patience, with_patience
-from events.errors import InputError
+from events.errors import DeadlineExceeded, InputError
 from projections.changelog import Entry
+from projections.provenance import tree
 from projections.redis_changelog import ChangeLogs
 from projections.redis_view import RedisViews
+from tests.given import created as created_event
+from tests.given import folded
 from tests.given_http import HttpStore, created, http_store, mentioned
 
 MENTIONS = 700
@@ -175,3 +178,68 @@ def test_changes_are_counted_without_being_kept(store: HttpStore) -> None:
     reader = store.application.reader
     for of in (None, "tea", "coffee"):
         assert reader.count_changes("alice", of) == len(reader.history("alice", of)["changes"])
+
+
+WHY = "/v1/owners/alice/memories/coffee/why"
+
+
+@pytest.mark.parametrize("order", ["oldest", "newest"])
+def test_why_tells_changes_in_pages_that_together_are_all_of_them(store: HttpStore, order: str) -> None:
+    whole = store.application.reader.why("alice", "coffee")
+    found = pages(store, WHY, limit=150, order=order)
+    told = [one for page in found for one in page["changes"]]
+    assert told == (whole["changes"] if order == "oldest" else whole["changes"][::-1])
+    assert len(told) == MENTIONS
+    assert [len(page["changes"]) for page in found[:-1]] == [150] * (len(found) - 1)
+    same = ("weight", "factors", "laws", "mention_count", "status")
+    assert all({name: page[name] for name in same} == {name: whole[name] for name in same} for page in found[:1])
+
+
+def test_a_cursor_of_why_goes_on_in_the_history_of_its_memory(store: HttpStore) -> None:
+    cursor = store.client.get(WHY, params={"limit": 5}).json()["next"]
+    going_on = store.client.get(COFFEE, params={"limit": 5, "cursor": cursor}).json()["changes"]
+    assert going_on == store.application.reader.history("alice", "coffee")["changes"][5:10]
+
+
+def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert store.client.get(WHY, params={"limit": MOST_CHANGES + 1}).status_code == 422
+    monkeypatch.setattr("api.reading.MOST_CHANGES", 50)
+    for path in (WHY, WHY.replace("why", "provenance")):
+        (root,) = store.client.get(path).json()["provenance"]["nodes"]
+        assert (len(root["events"]), root["events_left_out"]) == (50, MENTIONS - 50)
+    (root,) = store.application.reader.why("alice", "coffee")["provenance"]["nodes"]
+    assert (len(root["events"]), "events_left_out" in root) == (MENTIONS, False)
+
+
+def test_why_reads_no_entry_of_packs_without_its_memory(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch_unpack(monkeypatch, read)
+    assert len(store.application.reader.why("alice", "tea", limit=10)["changes"]) >= 2
+    of_tea = sum(read)
+    read.clear()
+    store.application.reader.history("alice")
+    assert of_tea < sum(read)
+
+
+def test_why_ends_where_its_time_does(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+
+    class Ended(Patience):
+        def check(self, done: int, total: int) -> None:
+            if done > 1:
+                raise DeadlineExceeded("stopped by the test", done=done, total=total)
+
+    with with_patience(Ended()), pytest.raises(DeadlineExceeded):
+        store.application.reader.why("alice", "coffee")
+
+
+def test_origins_of_a_memory_are_bounded_and_say_so() -> None:
+    chain = folded(
+        created_event("one", "m0"), *(created_event("one", f"m{n}", corrects=f"m{n - 1}") for n in range(1, 9))
+    ).memories
+    whole, some = tree("m8", chain.get), tree("m8", chain.get, 5)
+    assert ([node["id"] for node in whole["nodes"]], "nodes_left_out" in whole) == (
+        [f"m{n}" for n in range(8, -1, -1)],
+        False,
+    )
+    assert (some["nodes"], some["nodes_left_out"]) == (whole["nodes"][:5], 1)

@@ -22,8 +22,8 @@ from api.http.asking import (
     Once,
     Owner,
     Revealing,
-    TimeAsked,
     Told,
+    WhyAsked,
 )
 from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Revealed, Why
 
@@ -61,8 +61,8 @@ def reveal(
 
 
 @router.get("/{memory_id}/why", summary="Why", responses=documented(Why, "The reasons.", 404, 409, 504))
-def why(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[TimeAsked, Query()]) -> Response:
-    """Why it weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
+def why(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[WhyAsked, Query()]) -> Response:
+    """Why it weighs what it weighs: every factor, a page of its changes, where it comes from. Leaves no trace."""
     return Json(application.reader.why(owner, memory_id, **asked.model_dump()))
 
 
@@ -79,7 +79,7 @@ def history(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annota
 )
 def provenance(application: Asked, owner: Owner, memory_id: MemoryId, asked: Annotated[AsOfAsked, Query()]) -> Response:
     """Where it comes from: turns, memories it was merged or corrected from, events; a tree of any depth."""
-    return Json(application.reader.provenance(owner, memory_id, **asked.model_dump()))
+    return Json(application.reader.provenance(owner, memory_id, bounded=True, **asked.model_dump()))
 
 
 _CORRECTED = {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}}

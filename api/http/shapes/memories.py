@@ -237,6 +237,8 @@ class Why(Place):
             "factors": EXAMPLE_FACTORS | {"conflict_penalty": 0.3},
             "laws": {"weighted": 0.39},
             "changes": [EXAMPLE_CHANGE],
+            "next": None,
+            "order": "oldest",
             "provenance": EXAMPLE_PROVENANCE,
             "mention_count": 1,
             "is_negated": True,
@@ -256,6 +258,8 @@ class Why(Place):
     factors: dict[str, float]
     laws: dict[str, float]
     changes: list[Change]
+    next: str | None = Field(default=None, description="The next page of changes, as `cursor`; `history` takes it too.")
+    order: str = "oldest"
     provenance: dict[str, Any]
     mention_count: int
     is_negated: bool
