@@ -40,6 +40,7 @@ from events.envelope import (
 from events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from events.ids import check_new_ids
 from events.log import check_request_size
+from events.names_once import name_given_twice
 from events.parameters import problem_with
 from events.shape import Shape
 from events.standing import Objection, objection
@@ -82,8 +83,13 @@ def read_event(raw: bytes | str, *, now: int, remote: bool = False, look: Look |
     if event.causation_id is not None:
         document["causation_id"] = event.causation_id
     document["occurred_at"] = in_utc(event.occurred_at)
-    document.setdefault("schema_version", 1)
-    return prepare_body(event.event_id, event_type, event.schema_version, event.owner, canonical(document))
+    added = "schema_version" not in document
+    if added:
+        document["schema_version"] = 1
+    body = canonical(document)
+    if twice := name_given_twice(raw, body, added):
+        raise InvalidEvent(_path(twice), "the same name twice in one object", "each name once", **where)
+    return prepare_body(event.event_id, event_type, event.schema_version, event.owner, body)
 
 
 def read_events(

@@ -16,6 +16,7 @@ from api.asked import refused
 from api.http.problem import input_error
 from events.errors import InputError
 from events.log import check_request_size
+from events.names_once import name_seen_twice
 
 FORMS = (
     'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
@@ -34,7 +35,7 @@ class Batch(NamedTuple):
 
 class _Whole(msgspec.Struct, forbid_unknown_fields=True):
     events: list[msgspec.Raw]
-    expected_heads: msgspec.Raw = msgspec.Raw(b"{}")
+    expected_heads: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Named(msgspec.Struct):
@@ -51,13 +52,22 @@ def read_batch(body: bytes) -> Batch:
     is_object = body.lstrip()[:1] == b"{"
     try:
         if is_object:
-            whole = msgspec.json.decode(body, type=_Whole)
-            return _with_heads([bytes(raw) for raw in whole.events], bytes(whole.expected_heads))
+            return _of_object(body, msgspec.json.decode(body, type=_Whole))
         return Batch([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])], {})
     except msgspec.ValidationError as error:
         raise refused("body", _start(body), f"{FORMS} ({error})") from None
     except (msgspec.DecodeError, RecursionError) as error:
         return _lenient(body, error)
+
+
+def _of_object(body: bytes, whole: _Whole) -> Batch:
+    """What an object holds. Of `events` twice one would be passed over: its quotation marks are missing in what was read."""
+    events = [bytes(raw) for raw in whole.events]
+    heads = b"" if isinstance(whole.expected_heads, msgspec.UnsetType) else bytes(whole.expected_heads)
+    names = 2 if heads else 1
+    if body.count(b'"') != 2 * names + sum(raw.count(b'"') for raw in events) + heads.count(b'"'):
+        raise refused("body", "the same name twice in one object", "each name once")
+    return _with_heads(events, heads or b"{}")
 
 
 def _lenient(body: bytes, strict: Exception) -> Batch:
@@ -81,6 +91,8 @@ def _lenient(body: bytes, strict: Exception) -> Batch:
 def _with_heads(events: list[bytes], raw: bytes) -> Batch:
     """Heads must be whole numbers, and of owners that the request is about: a misspelt owner would guard nothing."""
     try:
+        if twice := name_seen_twice(raw):
+            raise refused("expected_heads", f"{twice[:60]} twice", "each owner once")
         heads = _HEADS.validate_json(raw)
     except ValidationError as error:
         raise _misfit(error) from None

@@ -109,11 +109,31 @@ def test_a_request_is_validated_whole_and_each_bad_event_is_named(
         (b'{"events": [], "expected_heads": {"alice": "3"}}', "expected_heads.alice"),
         (b'{"events": [], "expected_heads": {"alice": -1}}', "expected_heads.alice"),
         (b'{"events": [], "expected_heads": {"alice": 1}}', "expected_heads"),
+        (b'{"events": [{}], "events": []}', "body"),
+        (b'{"events": [], "\\u0065vents": []}', "body"),
+        (b'{"events": [], "expected_heads": {"alice": 1}, "expected_heads": {}}', "body"),
+        (b'{"events": [], "expected_heads": {"alice": 1, "alice": 2}}', "expected_heads"),
     ],
 )
 def test_a_body_that_is_no_request_is_refused(http: HttpStore, body: bytes, field: str) -> None:
     answer = http.client.post("/v1/events", content=body, headers=JSON)
     assert (answer.status_code, answer.json()["field"]) == (422, field), answer.text
+
+
+@pytest.mark.parametrize("as_lines", [False, True])
+def test_an_event_with_a_name_twice_is_refused_by_its_index_and_nothing_is_written(
+    http: HttpStore, as_lines: bool
+) -> None:
+    before = http.client.get("/v1/status").json()["events"]
+    good, bad = (json.dumps(mentioned(name, owner="twice")) for name in ("g", "b"))
+    bad = bad.replace('"owner":', '"owner": "somebody", "owner":')
+    body = f"{good}\n{bad}\n" if as_lines else f"[{good}, {bad}]"
+    kind = {"content-type": "application/x-ndjson"} if as_lines else JSON
+    answer = http.client.post("/v1/events", content=body.encode(), headers=kind)
+    (told,) = answer.json()["problems"]
+    assert (answer.status_code, told["index"], told["field"]) == (422, 1, "owner")
+    assert told["got"] == "the same name twice in one object"
+    assert http.client.get("/v1/status").json()["events"] == before
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
@@ -255,3 +256,36 @@ def test_a_batch_names_exactly_its_bad_events_by_index(items: list[tuple[Documen
         read_events(raws, now=NOW)
     assert [problem.context["index"] for problem in refusal.value.problems] == bad
     assert {problem.field for problem in refusal.value.problems} == {"actor"}
+
+
+def twice(document: Document, chance: random.Random) -> str:
+    """The same document with one name of one object written twice, the second time as it is meant."""
+    struck = chance.choice([document, document["data"]])
+    name = chance.choice(sorted(struck))
+    first = chance.choice(["5", "null", '"other"', r'"\u0022\u0022"', "{}", '["a", "b"]'])
+
+    def written(one: Any) -> str:
+        if not isinstance(one, dict):
+            return hidden(json.dumps(one, ensure_ascii=chance.random() < 0.5), chance)
+        members = [f"{json.dumps(key)}{chance.choice(['', ' '])}: {written(item)}" for key, item in one.items()]
+        return f"{{{', '.join([f'{json.dumps(name)}: {first}', *members] if one is struck else members)}}}"
+
+    return written(document)
+
+
+def hidden(text: str, chance: random.Random) -> str:
+    """Quotation marks within texts as the escape that hides them from whoever counts, most of the time."""
+    return re.sub(r'(?<!\\)((?:\\\\)*)\\"', r"\1\\u0022", text) if chance.random() < 0.7 else text
+
+
+@given(any_document, st.randoms(use_true_random=False), st.booleans())
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_a_name_twice_in_one_object_is_refused_however_it_is_hidden(
+    document: Document, chance: random.Random, quoting: bool
+) -> None:
+    """Readers keep the last or the first, so that a proxy in front would have looked at another event."""
+    if quoting and "content" in document["data"]:
+        document = document | {"data": document["data"] | {"content": 'she said "yes" and "no" \\'}}
+    read_event(hidden(json.dumps(document), chance), now=NOW)
+    with pytest.raises(InvalidEvent, match="the same name twice in one object; allowed: each name once"):
+        read_event(twice(document, chance), now=NOW)
