@@ -14,10 +14,10 @@ from events.redis_wire import AGAIN, Wire
 LOOK_SECONDS = 0.25
 """How often a Redis that loads is asked."""
 KINDS = {
-    "cluster": "a Redis Cluster, whose keys lie on several servers: a store would be made by half there",
+    "cluster": "a Redis Cluster, whose keys lie on several servers: what belongs together would be made by half there",
     "sentinel": "a Redis Sentinel, which holds no keys: give the address of the primary that it watches",
 }
-"""What is no place for a store by itself, by the mode that the server tells."""
+"""What is no place for a store, nor for a queue, by the mode that the server tells."""
 
 
 def refuse_kind(wire: Wire, setting: str) -> None:

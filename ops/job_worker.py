@@ -26,8 +26,9 @@ from consumers.rq_jobs import kinds_of, serving
 from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
 from consumers.rq_work import JobWorker, store_queue
-from events.errors import EngramlogError, StoreError
+from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis_alarms import RedisAlarms
+from events.redis_ready import refuse_kind
 from events.redis_wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
 from ops.job_ending import Ending
@@ -115,6 +116,10 @@ def run_job_worker(
         return
     _tell_of_rq(tell)
     client = connect(queue_url or url, timeout=timeout)
+    setting = "ENGRAMLOG_QUEUE_URL" if queue_url else "ENGRAMLOG_REDIS_URL"
+    if not _is_queue(client, setting, stop, tell, parent):
+        client.close()
+        return
     cron = Cron(
         client,
         identity.store_id,
@@ -176,6 +181,23 @@ def _identity(url: str, timeout: float, stop: Flag, tell: Tell, parent: int | No
             stop.wait(0.5)
     client.close()
     return identity
+
+
+def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell, parent: int | None) -> bool:
+    """Wait until the queue's Redis answers and is one that a queue can lie on; False where the process is to stop before."""
+    while not stop.is_set() and not _orphaned(parent):
+        wire = Wire(client)
+        try:
+            refuse_kind(wire, setting)
+        except EngramlogError as error:
+            refused = isinstance(error, StoreMismatch)
+            tell("queue refused" if refused else "queue not reached", reason=error.message, alarm=refused)
+        else:
+            return True
+        finally:
+            wire.close()
+        stop.wait(AGAIN_SECONDS)
+    return False
 
 
 def _tell_of_rq(tell: Tell) -> None:

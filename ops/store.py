@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -114,6 +114,23 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
         seconds = min(settings.loading_seconds, SHARED_SECONDS) if role == "shared" else settings.loading_seconds
         await_loaded(wire, seconds, on_wait)
         refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
+    finally:
+        wire.close()
+        client.close()
+
+
+def check_queue(url: str | None, timeout: float) -> None:
+    """Refuse a queue of its own on a Cluster or a Sentinel (StoreMismatch): jobs and their schedule are keys that belong together.
+
+    One that does not answer now passes: job workers wait for it, and look again.
+    """
+    if not url:
+        return
+    client = connect(url, timeout=timeout)
+    wire = Wire(client)
+    try:
+        with suppress(StoreUnavailable):
+            refuse_kind(wire, "ENGRAMLOG_QUEUE_URL")
     finally:
         wire.close()
         client.close()

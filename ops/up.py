@@ -29,7 +29,7 @@ from ops.memory import give_back
 from ops.models import model_of
 from ops.settings import Settings
 from ops.standstill import Standstill
-from ops.store import OpenStore, open_the_store
+from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
 from ops.wiring import CatchUp, assemble
 
@@ -103,6 +103,7 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
 
 
 def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None]) -> None:
+    check_queue(settings.queue_url, settings.redis_timeout)
     files = raise_file_limit()
     admits, mended = admits_of(settings)
     stop = Flag()

@@ -16,6 +16,7 @@ import pytest
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis_ready import await_loaded, refuse_kind
 from events.redis_wire import Wire, connect
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, newer_server, wheel_server
 
 LOADING = b"-LOADING Redis is loading the dataset in memory\r\n"
@@ -58,6 +59,40 @@ def test_a_cluster_given_as_a_plain_url_is_refused_by_name_and_nothing_is_writte
         _, told = done.communicate(timeout=120)
         assert (done.returncode, "leads to a Redis Cluster" in told) == (1, True), told
         assert "ENGRAMLOG_REDIS_URL" in told
+    with cluster.client() as client:
+        assert client.dbsize() == 0
+
+
+def test_a_cluster_as_the_queue_is_refused_by_name_and_nothing_is_written(
+    cluster: RedisServer, redis_server: RedisServer, real_redis_client: object, tmp_path: Path
+) -> None:
+    urls = {"ENGRAMLOG_REDIS_URL": redis_server.url, "ENGRAMLOG_QUEUE_URL": cluster.url}
+    environment = urls | {"ENGRAMLOG_DATA": str(tmp_path / "data")}
+    _, told = (up := engramlog("up", "--port", "0", **environment)).communicate(timeout=PATIENCE)
+    assert (up.returncode, "ENGRAMLOG_QUEUE_URL leads to a Redis Cluster" in told) == (1, True), told
+    assert "ready" not in told
+    with cluster.client() as client:
+        assert client.dbsize() == 0
+
+
+def test_a_job_worker_whose_queue_is_a_cluster_says_so_writes_nothing_and_ends_when_it_is_told(
+    cluster: RedisServer, redis_server: RedisServer, real_redis_client: object, tmp_path: Path
+) -> None:
+    environment = {"ENGRAMLOG_REDIS_URL": redis_server.url, "ENGRAMLOG_DATA": str(tmp_path / "data")}
+    engramlog("status", **environment).communicate(timeout=PATIENCE)
+    worker = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ops.job_worker"],
+        env={**os.environ, **environment, "ENGRAMLOG_QUEUE_URL": cluster.url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert worker.stdout is not None
+    told = next(line for line in worker.stdout if "queue refused" in line)
+    worker.terminate()
+    worker.communicate(timeout=PATIENCE)
+    assert "ENGRAMLOG_QUEUE_URL leads to a Redis Cluster" in told
+    assert worker.returncode == 0
     with cluster.client() as client:
         assert client.dbsize() == 0
 
