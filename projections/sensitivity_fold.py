@@ -58,10 +58,11 @@ def _one_read_as(character: str) -> str:
 _FOLDS = _Folds()
 
 
+_HAN = range(0x4E00, 0xA000)
 _STAYS = "".join(
-    f"{chr(first + 1)}-{chr(last - 1)}"
-    for first, last in pairwise([0x4DFF, *sorted(SIMPLIFIED), 0xA000])
-    if 0x4DFF <= first < last - 1
+    f"{chr(before + 1)}-{chr(after - 1)}"
+    for before, after in pairwise([_HAN.start - 1, *sorted(SIMPLIFIED.keys() & set(_HAN)), _HAN.stop])
+    if after - before > 1
 )
 _CHANGED = re.compile(rf"[^ -~\t\n\r\u3001\u3002{_STAYS}]+")
 """What may be read as something else: all but ASCII, two Chinese stops, and the characters that are simplified already."""

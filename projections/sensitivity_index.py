@@ -52,25 +52,21 @@ class Index:
             for key in rule.cues.keys:
                 bits[key] = bits.get(key, 0) | 1 << place
         self._bits = bits
-        self._word = {key.encode(): key for key in bits if key.isascii() and key.isalpha()}
-        self._words = frozenset(self._word)
-        self._spelled = [key for key in bits if key.isascii() and not key.isalpha()]
-        wide = [key for key in bits if not key.isascii()]
-        with_digits = sum(
+        need_digits = sum(
             1 << place for place, rule in enumerate(rules, _SIGN_BITS) if rule.needs and not rule.needs & ~_OF_DIGITS
         )
-        self._wide = _Parts(wide)
-        self._wide_without_digits = _Parts([key for key in wide if bits[key] & ~with_digits])
+        self._with_digits = _Keys(bits)
+        self._without_digits = _Keys(key for key in bits if bits[key] & ~need_digits)
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
     def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
         """A folded text with what was found in it, and the rules that can match it in their order."""
         data = lower.encode("utf-8", "replace")
-        keys = [self._word[word] for word in self._words.intersection(data.translate(_WORDS).split())]
-        keys += [key for key in self._spelled if key in lower]
         found = _signs(lower, data)
+        possible = self._with_digits if found & _DIGIT else self._without_digits
+        keys = possible.words_in(data)
         if found & _WIDE:
-            keys += (self._wide if found & _DIGIT else self._wide_without_digits).found_in(lower)
+            keys += possible.parts_in(lower)
         for key in keys:
             found |= self._bits[key]
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
@@ -94,19 +90,30 @@ class Index:
 _NONE: tuple[Reading, Sequence[Rule]] = Reading("", "", ()), ()
 
 
-class _Parts:
-    """Parts of texts that are no Latin words, by the characters that they begin with."""
+class _Keys:
+    """Latin words, and parts of texts in other scripts by the characters that they begin with."""
 
-    def __init__(self, parts: Iterable[str]) -> None:
-        self._by_start: dict[str, list[str]] = {}
-        for part in parts:
-            self._by_start.setdefault(part[0], []).append(part)
-        self._starts = re.compile("[" + "".join(map(re.escape, self._by_start)) + "]")
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._word: dict[bytes, str] = {}
+        self._parts: dict[str, list[str]] = {}
+        for key in keys:
+            if key.isascii():
+                self._word[key.encode()] = key
+            else:
+                self._parts.setdefault(key[0], []).append(key)
+        self._words = frozenset(self._word)
+        parts = [part for parts in self._parts.values() for part in parts]
+        alone = "".join(part for part in parts if len(part) == 1)
+        seconds = "".join(sorted({part[1] for part in parts if len(part) > 1}))
+        self._starts = re.compile(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
 
-    def found_in(self, text: str) -> list[str]:
-        """Those that stand in the text."""
-        starts = set(self._starts.findall(text))
-        return [part for start in starts for part in self._by_start[start] if part in text]
+    def words_in(self, data: bytes) -> list[str]:
+        """The words among those of a text in lower case."""
+        return [self._word[word] for word in self._words.intersection(data.translate(_WORDS).split())]
+
+    def parts_in(self, lower: str) -> list[str]:
+        """The other keys that stand in the text."""
+        return [part for start in set(self._starts.findall(lower)) for part in self._parts[start] if part in lower]
 
 
 def _signs(lower: str, data: bytes) -> int:

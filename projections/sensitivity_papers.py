@@ -44,6 +44,7 @@ SPELLED = Cues(
     )
 )
 """What numbers that are told word by word are said of."""
+_DIGIT = re.compile("[0-9]")
 _FOUR_DIGITS = re.compile(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
 _NUMBER = re.compile(
     r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
@@ -116,18 +117,23 @@ _SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|"
 _ID_BEFORE = re.compile(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
+_LETTERS_OF_ITS_OWN = 6
 
 
 def says_a_paper(read: Reading) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
     abroad, sure, weak = read.cues(ABROAD), read.cues(SURE), read.cues(WEAK)
     named = [*sure, *weak, *read.cues(_ID)]
-    if not (abroad or named) or not _FOUR_DIGITS.search(read.lower):
+    ends = sorted(end for name in named for end in _ends(read.lower, name))
+    numbered = any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends)
+    if not (abroad or numbered) or not _FOUR_DIGITS.search(read.lower):
         return False
     if any(_SHAPE_OF[name].search(read.lower) for name in abroad):
         return True
-    ends = sorted(end for name in named for end in _ends(read.lower, name))
-    shapes = ((_NUMBER, 5), (_BY_LETTERS, 4)) if _LETTERED.search(read.lower) else ((_NUMBER, 5),)
+    if not numbered:
+        return False
+    lettered = any(_LETTERED.search(read.lower, end, end + FAR + 16) for end in ends)
+    shapes = ((_NUMBER, 5), (_BY_LETTERS, 4)) if lettered else ((_NUMBER, 5),)
     return any(
         _near(ends, match.start())
         and least <= (digits := _digits(match["value"])) <= 20
@@ -148,7 +154,7 @@ def _near(ends: list[int], at: int) -> bool:
 def _begins(lower: str, at: int) -> bool:
     """Whether a number begins here, with up to six letters of its own before its first digit."""
     first = at
-    while first and at - first < 6 and "a" <= lower[first - 1] <= "z":
+    while first and at - first < _LETTERS_OF_ITS_OWN and "a" <= lower[first - 1] <= "z":
         first -= 1
     before = lower[first - 1 : first]
     return not (before.isalnum() and before.isascii()) and before not in tuple("_$\u00a3\u20ac@/.-")

@@ -23,9 +23,9 @@ _FREQUENT = frozenset(["first", "number"])
 def key_of(cue: str) -> str:
     """By what a cue is looked up: its longest Latin word, the first of equals, of those that are not in every other text.
 
-    A cue without a Latin word of two letters is looked up as it is.
+    Of words of one letter it is the last; a cue without Latin words is looked up as it is.
     """
-    words = re.findall("[a-z]{2,}", cue)
+    words = re.findall("[a-z]{2,}", cue) or re.findall("[a-z]", cue)[-1:]
     return max([word for word in words if word not in _FREQUENT] or words, key=len, default=cue)
 
 

@@ -36,7 +36,7 @@ def holds_wallet_words(read: Reading) -> bool:
     """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
     row = 0
     for word in read.lower.split():
-        plain = word.strip(".,;:\"'()0123456789")
+        plain = word if word in WALLET_WORDS else word.strip(".,;:\"'()0123456789")
         row = row + 1 if plain in WALLET_WORDS else 0 if plain else row
         if row >= ROW:
             return True

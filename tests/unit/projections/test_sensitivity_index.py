@@ -121,7 +121,6 @@ BEGUN = {
     "assigned key": sensitivity_secrets._ASSIGNED_KEY,
     "social security": sensitivity_secrets._SSN,
     "passport": sensitivity_secrets._PASSPORT,
-    "sign within": sensitivity_said._SIGN_WITHIN,
     "after an address": sensitivity_said._AFTER_ADDRESS,
     "seed phrase": sensitivity_passwords._SEED_PHRASE,
 }
@@ -133,6 +132,12 @@ def test_a_pattern_that_is_tried_where_it_can_begin_finds_what_it_finds_anywhere
         for name, begun in BEGUN.items():
             plain = [match.span() for match in begun.pattern.finditer(read)]
             assert (name, [match.span() for match in begun.finditer(read)]) == (name, plain)
+
+
+@given(SPLICED | st.text(alphabet="aZ9!#*?@+-_ .密", max_size=24))
+def test_a_sign_within_is_found_by_the_kinds_of_characters(text: str) -> None:
+    kinds = text.encode().translate(sensitivity_said._KINDS)
+    assert bool(sensitivity_said._SIGN_WITHIN_KINDS.search(kinds)) == bool(sensitivity_said._SIGN_WITHIN.search(text))
 
 
 def test_a_pattern_that_begins_with_anything_is_refused() -> None:
