@@ -307,7 +307,7 @@ class ParametersChanged(Shape, frozen=True, kw_only=True):
 
 
 class EventDiscarded(Shape, frozen=True, kw_only=True):
-    """An operator drops one parked event of this owner for good; the rest of its parked events fold now."""
+    """Somebody drops one parked event of this owner for good; the rest of its parked events fold now."""
 
     position: Position
     reason: Reason = ""

@@ -397,3 +397,4 @@ class Discarding(BaseModel):
     reason: str = Field(
         default="", description="Why, in words; kept in the log.", examples=["written by a broken producer"]
     )
+    actor: Speaker = Field(default="user", description="Who says so: user, assistant or judge.", examples=["user"])

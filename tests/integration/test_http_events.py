@@ -285,10 +285,16 @@ def test_a_quarantined_owner_is_listed_retried_and_freed_by_a_discard(http: Http
     assert [one["position"] for one in shown["parked"]] == [f"2:{seq}", parked]
     retried = http.client.post(f"{there}/retry")
     assert (retried.status_code, retried.json()["freed"]) == (200, False), retried.text
+    claimed = http.client.post(f"{there}/discard", json={"position": f"2:{seq}", "actor": "operator"})
     freed = http.client.post(f"{there}/discard", json={"position": f"2:{seq}", "reason": "not ours"})
     assert (freed.status_code, freed.json()["freed"]) == (200, True), freed.text
     assert http.client.get(there).status_code == 404
     assert http.client.get(f"/v1/owners/{owner}/memories/good").json()["mention_count"] == 2
+    (said,) = http.store.log.read_at(2, [int(freed.json()["position"].split(":")[1])])
+    assert (claimed.status_code, claimed.json()["field"]) == (422, "actor")
+    assert (said.kind, json.loads(said.body)["actor"]) == ("EventDiscarded.1", "user"), (
+        "nobody over HTTP is an operator"
+    )
 
 
 def test_the_event_types_are_told_as_json_schema(http: HttpStore) -> None:

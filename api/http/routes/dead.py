@@ -40,5 +40,8 @@ _ONE = {"one": {"summary": "Drop one", "value": {"position": "3:128", "reason": 
     "/{owner}/discard", summary="Discard", responses=documented(Discarded, "What became of it.", 404, 409, 504)
 )
 def discard(application: Asked, owner: Owner, told: Annotated[Discarding, Body(openapi_examples=_ONE)]) -> Response:
-    """Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then."""
-    return Json(application.operator.dead_discard(owner, told.position, told.reason))
+    """Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.
+
+    The event tells who said so, and that is not an operator: over HTTP nobody speaks as one.
+    """
+    return Json(application.operator.dead_discard(owner, told.position, told.reason, actor=told.actor))
