@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from api.asked import check_memory_id, check_owner, refused
 from api.deletion import Deletion
 from api.reading import Reader
-from api.restoring import steps, taken_by
+from api.restoring import steps, taken_by, weigh_log
 from api.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryUnmerged
 from events.envelope import AnyEvent, derived_id, new_event_id, prepare
@@ -226,6 +226,7 @@ class Deleter:
             said = Retracting(scene.view.columns).still_said_in(memory_id)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
             warning, partition = scene.told, scene.partition
+            weigh_log(scene)
         found = steps(self._views, owner, partition)
         if memory_id not in found or found[memory_id].event_id != event_id:
             return None

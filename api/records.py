@@ -117,9 +117,11 @@ class Records:
         """Ids of creations that changed nothing: the first entry of each is about the memory that it creates."""
         seqs = {parse_position(position)[1] for position in positions}
         first: dict[int, Entry] = {}
-        for entry in self._views.history(owner)[1]:
+        for _, entry in self._views.changelogs.entries(owner, newest=True, check=current_check()):
             if entry.seq in seqs:
-                first.setdefault(entry.seq, entry)
+                first[entry.seq] = entry  # read backwards: the last one met is the first
+            elif len(first) == len(seqs):
+                break
         return [entry.memory_id for entry in first.values() if entry.decision == _IGNORED]
 
     def take_in_whole(self, lines: Sequence[bytes], options: RecordOptions) -> TakenIn:

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from api.asked import check_memory_id
+from api.histories import SCANNED
+from api.patience import current_check, weigh
 from api.reading import Reader
+from api.scenes import PIECE, Scene
 from api.writing import Writer
 from events.catalogue import MemoryRestored
 from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
 from events.log import Receipt
-from events.partitions import parse_position
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.changelog import describe
+from projections.changelog import DECISIONS, Entry, describe, id_text
 from projections.columns import Columns
 from projections.memory import Memory
 from projections.redis_view import RedisViews
@@ -24,27 +26,56 @@ from projections.retraction import turns_behind
 class Step(NamedTuple):
     """The newest deletion, or restoration, of a memory."""
 
-    event_id: str
-    seq: int
-    at: str
-    change: dict[str, Any]
+    entry: Entry
     """Its change-log entry."""
+    partition: int
+
+    @property
+    def event_id(self) -> str:
+        """Of the event that did it."""
+        return id_text(self.entry.raw_id)
+
+    @property
+    def seq(self) -> int:
+        """Where that stands in the log."""
+        return self.entry.seq
+
+    @property
+    def at(self) -> int:
+        """When it happened, microseconds since 1970."""
+        return self.entry.at
+
+    @property
+    def change(self) -> dict[str, Any]:
+        """The entry as it is told."""
+        return describe(self.entry, self.partition)
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, Step]:
-    """The newest deletion of each memory, or its newest `restore`, read from the owner's whole change log."""
-    found = {}
-    for entry in views.history(owner)[1]:
-        told = describe(entry, partition) if entry.memory_id else None
-        if told is not None and told["decision"] == decision:
-            found[entry.memory_id] = Step(told["event_id"], parse_position(told["position"])[1], told["time"], told)
+    """The newest deletion of each memory, or its newest `restore`: the change log is read pack by pack, the newest first.
+
+    Whoever asks weighs the owner's change log first (`weigh_log`): it may be long.
+    """
+    wanted, found = DECISIONS.index(decision), dict[str, Step]()
+    for _, entry in views.changelogs.entries(owner, newest=True, check=current_check()):
+        if entry.decision == wanted and entry.memory_id and entry.memory_id not in found:
+            found[entry.memory_id] = Step(entry, partition)
     return found
 
 
+def weigh_log(scene: Scene) -> None:
+    """Say how long reading the owner's whole change log will be, before anything leaves a trace."""
+    weigh(scene.view.state.entries // SCANNED)
+
+
 def causes(views: RedisViews, owner: str, gone: Mapping[str, Step]) -> dict[str, str | None]:
-    """Memory -> the event that led to each of these, read from the log."""
-    stored = views.stored(owner, sorted(one.seq for one in gone.values()))
-    events = {one.seq: decode(one.kind, one.body).causation_id for one in stored}
+    """Memory -> the event that led to each of these, read from the log in pieces."""
+    seqs, check = sorted(one.seq for one in gone.values()), current_check()
+    events: dict[int, str | None] = {}
+    for start in range(0, len(seqs), PIECE):
+        check(start, len(seqs))
+        for one in views.stored(owner, seqs[start : start + PIECE]):
+            events[one.seq] = decode(one.kind, one.body).causation_id
     return {memory_id: events.get(one.seq) for memory_id, one in gone.items()}
 
 
@@ -106,6 +137,7 @@ class Restorer:
             return None
         with self._reader.scene(owner) as scene:
             partition, warning = scene.partition, scene.told
+            weigh_log(scene)
         found = steps(self._views, owner, partition, "restore")
         if memory.id not in found or found[memory.id].event_id != event_id:
             return None
@@ -118,6 +150,7 @@ class Restorer:
         if memory.deleted_at is None:
             return [], []
         with self._reader.scene(owner) as scene:
+            weigh_log(scene)
             columns, partition = scene.view.columns, scene.partition
             retracting = Retracting(columns)
         found = steps(self._views, owner, partition)

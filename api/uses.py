@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from api.asked import check_limit
 from api.patience import both, current_check
 from api.reading import Reader
-from api.scenes import Progress
+from api.scenes import PIECE, Progress
 from projections.memory import SECRET
 from projections.query import card, moment
 from projections.redis_said import all_said
 from projections.redis_view import RedisViews
 from projections.retraction import forgotten_turns
 from projections.sensitivity import detect_sensitivity
-from projections.sessions import Turn
-from projections.uses import uses_of
+from projections.sessions import Injection, Said, Turn, read_said
+from projections.uses import Use, uses_of
 from projections.view import WITHHELD
 
 MOST_USES = 1_000
@@ -47,8 +48,10 @@ class Uses:
             memory = self._reader.memory(scene, owner, memory_id)
             told = card(memory, "full")
             forgotten = forgotten_turns(scene.view.columns)
-        found = uses_of(memory_id, list(all_said(self._views, owner, both(current_check(), on_progress)))[::-1])
+        said = all_said(self._views, owner, both(current_check(), on_progress))
+        found = uses_of(memory_id, [one for each in said if (one := _without_text(each)) is not None][::-1])
         skipped = max(offset, 0)
+        page = self._with_texts(owner, found[skipped : skipped + wanted])
         return {
             "owner": owner,
             "id": memory_id,
@@ -63,12 +66,36 @@ class Uses:
                     "replies": [_turn(reply, forgotten) for reply in use.replies],
                     "linked_by": ("reply_to" if use.linked else "order") if use.replies else None,
                 }
-                for use in found[skipped : skipped + wanted]
+                for use in page
             ],
             "total": len(found),
             "offset": skipped,
             "position": scene.position,
         } | scene.told
+
+    def _with_texts(self, owner: str, page: Sequence[Use]) -> list[Use]:
+        """The uses of a page with what was said, read from the log."""
+        turns = [turn for use in page for turn in (use.turn, *use.replies) if turn is not None]
+        seqs, check = sorted({turn.seq for turn in turns}), current_check()
+        texts: dict[int, Turn] = {}
+        for start in range(0, len(seqs), PIECE):
+            check(start, len(seqs))
+            read = map(read_said, self._views.stored(owner, seqs[start : start + PIECE]))
+            texts |= {one.seq: one for one in read if isinstance(one, Turn)}
+        return [
+            use._replace(
+                turn=None if use.turn is None else texts[use.turn.seq],
+                replies=tuple(texts[reply.seq] for reply in use.replies),
+            )
+            for use in page
+        ]
+
+
+def _without_text(said: Said) -> Turn | Injection | None:
+    """What tells which turn a memory was used for: a text may be 64 KiB, and all that was said is looked through."""
+    if isinstance(said, Turn):
+        return said._replace(text="")
+    return said if isinstance(said, Injection) else None
 
 
 def _turn(turn: Turn, forgotten: frozenset[str]) -> dict[str, Any]:

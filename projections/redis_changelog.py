@@ -35,6 +35,16 @@ class Place(NamedTuple):
     number: int = 0
 
 
+class Mark(NamedTuple):
+    """An event of an owner, by its number in the order of folding, and where it is read."""
+
+    build: str
+    pack: int
+    before: int
+    """How many events stand in the packs before that one."""
+    number: int
+
+
 class ChangeLogs:
     """The change logs of a store's owners. Safe for threads."""
 
@@ -74,6 +84,47 @@ class ChangeLogs:
             for index, entry in reversed(found) if newest else found:
                 if wanted is None or entry.memory_id in wanted:
                     yield Place(place.build, pack, index), entry
+
+    def newest(self, owner: str, check: Check = unchecked) -> Iterator[tuple[list[int], list[Entry]]]:
+        """The packs, the newest first: seqs and entries of each in the order of folding. An event's entries are in its pack."""
+        for _, raw in self._packs(owner, self.live(owner), newest=True, check=check):
+            yield _both(owner, raw)
+
+    def mark_after(self, owner: str, seq: int, check: Check = unchecked) -> Mark:
+        """The event that was folded after an owner's own event; where it is none of its own, the first of a higher seq.
+
+        No entry is read. Behind the last event where there is none.
+        """
+        build, before, higher = self.live(owner), 0, None
+        last = Mark(build, 0, 0, 0)
+        for pack, raw in self._packs(owner, build, check=check):
+            seqs = _readable(owner, raw, unpack_seqs)
+            if seq in seqs:
+                return Mark(build, pack, before, before + seqs.index(seq) + 1)
+            if higher is None:
+                at = next((at for at, one in enumerate(seqs) if one > seq), None)
+                higher = None if at is None else Mark(build, pack, before, before + at)
+            if higher is not None and not seq:
+                break
+            last = Mark(build, pack, before, before + len(seqs))
+            before += len(seqs)
+        return last if higher is None else higher
+
+    def page(self, owner: str, mark: Mark, most: int) -> tuple[list[int], list[Entry], Mark]:
+        """Seqs and entries from the pack of a mark on, about `most` events, and the mark to go on from.
+
+        The newest pack is read again when it has grown, so the mark told is in the last pack that was read.
+        """
+        seqs: list[int] = []
+        entries: list[Entry] = []
+        for pack, raw in self._packs(owner, mark.build, mark.pack):
+            some, told = _both(owner, raw)
+            before = mark.before + len(seqs)
+            seqs, entries = seqs + some, entries + told
+            following = Mark(mark.build, pack, before, before + len(some))
+            if following.number - mark.number >= most:
+                return seqs, entries, following
+        return seqs, entries, following if seqs else mark
 
     def live(self, owner: str) -> str:
         """The build that an owner's questions are answered from."""
@@ -117,6 +168,11 @@ class ChangeLogs:
             else:
                 return
         raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+
+
+def _both(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
+    (found,) = _readable(owner, raw, lambda raw: [unpack(raw)])
+    return found
 
 
 def _entries(raw: bytes) -> list[Entry]:

@@ -51,15 +51,28 @@ def recent(
     return Recent(found, whole)
 
 
-def all_said(views: RedisViews, owner: str, on_progress: Progress | None = None) -> Iterator[Said]:
-    """Everything that was said to an owner, the newest first: linear in the owner's events, as far as it is read."""
-    seqs, entries = views.history(owner)
-    told = {entry.seq for entry in entries}
-    silent = [seq for seq in seqs if seq not in told]
-    for end in range(len(silent), 0, -PIECE):
-        yield from filter(None, map(read_said, reversed(views.stored(owner, silent[max(end - PIECE, 0) : end]))))
-        if on_progress is not None:
-            on_progress(len(silent) - max(end - PIECE, 0), len(silent))
+def all_said(views: RedisViews, owner: str, check: Check = unchecked) -> Iterator[Said]:
+    """Everything that was said to an owner, the newest first: linear in the owner's events, as far as it is read.
+
+    No more is held than a pack of the change log and a piece of the log. `check` is asked between pieces.
+    """
+    total = views.applied(partition_of(owner, views.partitions), [owner])[0]
+    passed, silent = 0, list[int]()
+    for seqs, entries in views.changelogs.newest(owner, check):
+        told = {entry.seq for entry in entries}
+        silent += [seq for seq in reversed(seqs) if seq not in told]
+        while len(silent) >= PIECE:
+            piece, silent = silent[:PIECE], silent[PIECE:]
+            check(passed, total)
+            yield from _said_at(views, owner, piece)
+        passed += len(seqs)
+    yield from _said_at(views, owner, silent)
+    check(passed, total)
+
+
+def _said_at(views: RedisViews, owner: str, seqs: list[int]) -> Iterator[Said]:
+    """What was said at these seqs, which come newest first."""
+    return filter(None, map(read_said, reversed(views.stored(owner, seqs[::-1]))))
 
 
 def said_from(views: RedisViews, owner: str, seq: int, before: int = 0, check: Check = unchecked) -> list[Said]:

@@ -28,7 +28,7 @@ from projections.fold import OwnerState, decode_owner
 from projections.kept_views import Held, KeptViews
 from projections.memory import Memory
 from projections.partition import Quarantine
-from projections.redis_changelog import ChangeLogs
+from projections.redis_changelog import ChangeLogs, Mark
 from projections.redis_deletions import RedisDeletions
 from projections.redis_scripts import DELTA
 from projections.redis_store import decode_quarantine, read_entries, read_owner, read_record
@@ -299,6 +299,15 @@ class RedisViews:
                 if wire.call("HGET", keys.owners, owner) == token and len(seqs) >= state.applied - since:
                     break
         return Tail(state.applied - len(seqs), seqs, entries)
+
+    def past(self, owner: str, after: int, check: Check = unchecked) -> Mark:
+        """Where reading what was folded after a seq begins; see `ChangeLogs.mark_after`."""
+        return self.changelogs.mark_after(owner, after, check)
+
+    def page(self, owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
+        """About `most` events from a mark on, perhaps with some before it, and where to go on. No event is new at the end."""
+        seqs, entries, following = self.changelogs.page(owner, mark, most)
+        return Tail(mark.before, seqs, entries), following
 
     def _newest(
         self, wire: Wire, keys: BuildKeys, owner: str, state: OwnerState, since: int, check: Check

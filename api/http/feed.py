@@ -8,9 +8,7 @@ events parked by a quarantine fold when it ends. A client too slow for what come
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
 import anyio
@@ -18,12 +16,15 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
+from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
+from api.patience import Patience
 from events.errors import BeyondHead, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text
-from projections.changelog import Entry, describe
+from projections.changelog import describe
+from projections.checks import Check
+from projections.redis_changelog import Mark
 from projections.redis_view import Tail
 
-SLOW = "too slow"
 STOPPING = "server stops"
 ROLLED_BACK = "the log was rolled back"
 FAILED = "the feed failed"
@@ -41,6 +42,14 @@ class Source(Protocol):
         """What was folded of an owner after its first `since` events."""
         ...
 
+    def past(self, owner: str, after: int, check: Check) -> Mark:
+        """Where reading what was folded after a seq begins."""
+        ...
+
+    def page(self, owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
+        """About `most` events from a mark on, and where to go on."""
+        ...
+
 
 class Limits(NamedTuple):
     """How patient the feeds are."""
@@ -55,68 +64,10 @@ class Limits(NamedTuple):
     """Feeds that are open at once: half of the connections."""
     most_of_owner: int = 50
     """Of one owner."""
-
-
-class Change(NamedTuple):
-    """What one event changed."""
-
-    number: int
-    """How many events of the owner were folded before it."""
-    seq: int
-    entries: tuple[Entry, ...]
-
-
-class Client:
-    """One reader of an owner's feed; lives on the event loop."""
-
-    def __init__(self, owner: str, partition: int, bound: int) -> None:
-        self.owner = owner
-        self.partition = partition
-        self.backlog: deque[Change] = deque()
-        """What it asked for of the past; not bounded by the queue."""
-        self.last = ""
-        """Position of the last change it was sent."""
-        self.ended: str | None = None
-        self._since = 0
-        self._queue: deque[Change] = deque()
-        self._bound = bound
-        self._wake = asyncio.Event()
-
-    def begin(self, past: Sequence[Change], last: str, since: int) -> None:
-        """`past` first; then what is offered from the event number `since` on."""
-        self.backlog.extend(past)
-        self.last, self._since = last, since
-
-    def offer(self, change: Change) -> bool:
-        """Queue a change; False where that ended the client, which has taken too little."""
-        if self.ended or change.number < self._since:
-            return True
-        if len(self._queue) >= self._bound:
-            self.end(SLOW)
-            return False
-        self._queue.append(change)
-        self._wake.set()
-        return True
-
-    def end(self, reason: str) -> None:
-        """No more changes: what waits is dropped, so that the last id is that of what was sent."""
-        if self.ended is None:
-            self.ended = reason
-            self._queue.clear()
-            self.backlog.clear()
-            self._wake.set()
-
-    async def next(self, patience: float) -> Change | None:
-        """The next change; None after `patience` seconds without any, and at the end."""
-        if self.backlog:
-            return self.backlog.popleft()
-        if not self._queue and self.ended is None:
-            self._wake.clear()
-            try:
-                await asyncio.wait_for(self._wake.wait(), patience)
-            except TimeoutError:
-                return None
-        return self._queue.popleft() if self._queue else None
+    page: int = 500
+    """Events of the past that are read at a time, as the client takes them."""
+    look_back_seconds: float = 10.0
+    """How long the place where a feed begins may be looked for in the past."""
 
 
 class _Followed:
@@ -155,8 +106,8 @@ class Feeds:
     async def join(self, owner: str, after: int | None) -> Client:
         """A client that gets what was folded after the owner's event at seq `after`, or from now on.
 
-        Raises BeyondHead for a seq that does not exist, TooManyRequests where as many are open as may be, StoreError where the
-        store does not answer.
+        Raises BeyondHead for a seq that does not exist, TooManyRequests where as many are open as may be, DeadlineExceeded
+        where its place in a long past is not found in time, StoreError where the store does not answer.
         """
         if self._closing:
             raise StoreUnavailable("the server is stopping; come again", retry_after=1)
@@ -168,8 +119,8 @@ class Feeds:
         self.clients += 1
         try:
             async with followed.starting:  # first listening, then looking back: nothing falls between
-                past, last, seen = await self._call(self._past, owner, partition, after)
-                client.begin(past, position_text(partition, last), seen)
+                past, last, seen, mark = await self._call(self._past, owner, partition, after)
+                client.begin(past, position_text(partition, last), seen, mark)
                 followed.since = seen if followed.since is None else followed.since
         except BaseException:
             self.leave(client)
@@ -223,24 +174,42 @@ class Feeds:
             client.end(reason)
             self._on_closed(reason)
 
-    def _past(self, owner: str, partition: int, after: int | None) -> tuple[list[Change], int, int]:
-        tail = self._look_back(owner, partition, after)
-        return *_past_of(tail, after), tail.start + len(tail.seqs)
+    def _past(self, owner: str, partition: int, after: int | None) -> tuple[list[Change], int, int, Mark | None]:
+        """Changes to begin with, the seq that was seen, where the present begins, and where the rest of the past is read from."""
+        tail = self._newest(owner, partition, after)
+        seen = tail.start + len(tail.seqs)
+        if after is None or after in tail.seqs:
+            return *past_of(tail, after), seen, None
+        patience = Patience()
+        patience.begin(self.limits.look_back_seconds)
+        return [], after, seen, self._source.past(owner, after, patience.check)
 
-    def _look_back(self, owner: str, partition: int, after: int | None) -> Tail:
+    def _newest(self, owner: str, partition: int, after: int | None) -> Tail:
+        """The newest pack tells where the present is, and most clients come again soon."""
         if after is not None and after > (head := self._head(partition)):
             raise BeyondHead(
                 f"position {position_text(partition, after)} does not exist: the head is {head}", owner=owner, head=head
             )
         (applied,) = self._source.applied(partition, [owner])
-        since = max(applied - 1, 0)  # the newest pack tells where the present is, and most clients come again soon
+        since = max(applied - 1, 0)
         tail = self._source.tail(owner, since)
-        if after is not None and after not in tail.seqs:
-            since = 0
-            tail = self._source.tail(owner, since)
         if tail.start > since:
             raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
         return tail
+
+    async def _read_on(self, client: Client) -> None:
+        """Read the next page of the past that a client asked for, as it has taken the one before."""
+        while client.mark is not None and not client.backlog:
+            mark = client.mark
+            try:
+                tail, following = await self._call(self._source.page, client.owner, mark, self.limits.page)
+            except StoreError:
+                self._end(client, FAILED)
+                return
+            if following.number <= mark.number:  # a rebuild took it away: the client comes again with its last id
+                self._end(client, FAILED)
+                return
+            client.go_on(changes_of(tail, mark.number), following)
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """In a thread of our own few, so that feeds and slow questions do not wait for each other."""
@@ -291,6 +260,7 @@ class Feeds:
         told: dict[str, Any] = {"owner": client.owner, "position": client.last}
         yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)
         while client.ended is None:
+            await self._read_on(client)
             change = await client.next(self.limits.heartbeat_seconds)
             if change is not None:
                 position = position_text(client.partition, change.seq)
@@ -305,24 +275,6 @@ class Feeds:
                 yield format_sse_event(comment="still here")
         told = {"owner": client.owner, "position": client.last, "reason": client.ended}
         yield format_sse_event(event="end", id=client.last, data_str=_json(told))
-
-
-def changes_of(tail: Tail, since: int) -> list[Change]:
-    """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
-    number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
-    grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
-    return [Change(number[seq], seq, entries) for seq, entries in grouped if number[seq] >= since]
-
-
-def _past_of(tail: Tail, after: int | None) -> tuple[list[Change], int]:
-    """What a client gets of the past, and the seq that it has already seen."""
-    if after is None:
-        return [], tail.seqs[-1] if tail.seqs else 0
-    if after in tail.seqs:
-        since = tail.start + tail.seqs.index(after) + 1
-    else:  # no event of this owner, but a position that some answer told: everything that may have come later
-        since = next((i for i, seq in enumerate(tail.seqs, tail.start) if seq > after), tail.start + len(tail.seqs))
-    return changes_of(tail, since), after
 
 
 def _json(told: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,12 +13,16 @@ from fastapi.testclient import TestClient
 from api.admission import AdmissionLimits
 from api.exporting import ExportOptions
 from api.importing_records import RecordOptions
-from api.patience import Patience, with_patience
+from api.patience import NeedsHeavyLane, Patience, with_patience
 from api.work import ROUTES, Work
 from events.errors import DeadlineExceeded
+from projections import redis_changelog
+from projections.changelog import Entry
 from projections.checks import Bounds
 from projections.redis_view import RedisViews
-from tests.given_http import HttpStore, app_of, client_of, created, http_store, mentioned
+from projections.sessions import Turn
+from projections.uses import uses_of
+from tests.given_http import HttpStore, app_of, client_of, created, event, http_store, mentioned
 
 MEMORIES = 600
 """More than lie between two checks."""
@@ -81,6 +85,7 @@ QUESTIONS: dict[str, Question] = {
     "export as text": lambda store: store.application.records.export("alice", ExportOptions(), "text"),
     "cleanup, rehearsed": lambda store: store.application.cleaner.clean("alice", dry_run=True, jobs=ALL_JOBS),
     "extract, rehearsed": lambda store: store.application.extractor.rehearse("alice"),
+    "uses": lambda store: store.application.uses.uses("alice", "m0"),
     "episodes, rehearsed": lambda store: store.application.episodes.make("alice", dry_run=True),
 }
 WRITING: dict[str, Question] = {
@@ -186,3 +191,70 @@ def test_whoever_waits_for_an_owner_s_view_waits_no_longer_than_its_time(store: 
         waiting = other.submit(with_bounds, views, Counting(0))
         with pytest.raises(DeadlineExceeded):
             waiting.result()
+
+
+def test_restoring_ends_while_it_reads_the_change_log_and_writes_nothing_then(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+    store.application.deleter.delete_many("alice", ["m7"])
+    log = store.application.log
+    head = [log.head(number) for number in range(log.partitions)]
+    for end in (0, 2, 4):
+        with with_patience(Counting(end)), pytest.raises(DeadlineExceeded):
+            store.application.restorer.restore("alice", "m7")
+    assert [log.head(number) for number in range(log.partitions)] == head
+    assert store.application.restorer.restore("alice", "m7")["changes"][0]["decision"] == "restore"
+
+
+def test_restoring_from_a_long_change_log_is_no_light_question(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.application.deleter.delete_many("alice", ["m8"])
+    monkeypatch.setattr("api.patience.LIGHT_STEPS", 50)
+    with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
+        store.application.restorer.restore("alice", "m8")
+    answer = store.client.post("/v1/owners/alice/memories/m8/restore", json={})
+    assert (answer.status_code, answer.json()["changes"][0]["decision"]) == (200, "restore")
+
+
+def test_what_a_memory_was_used_for_is_found_without_holding_what_was_said(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+    real = uses_of
+
+    def looked(memory_id: str, told: Sequence[Any]) -> Any:
+        held.extend(len(one.text) for one in told if isinstance(one, Turn))
+        return real(memory_id, told)
+
+    monkeypatch.setattr("api.uses.uses_of", looked)
+    hit = {"memory_id": "m0", "count": 1, "best_rank": 1, "last_at": "2026-01-05T08:00:00Z"}
+    store.told(
+        "alice",
+        event("TurnRecorded", turn_id="asked", role="user", text="Which house?"),
+        event("MemoriesAccessed", hits=[hit], via="injection", turn_id="asked"),
+        event("TurnRecorded", turn_id="said", role="assistant", text="House 0.", reply_to="asked"),
+    )
+    (use,) = store.application.uses.uses("alice", "m0")["uses"]
+    assert (use["turn"]["text"], [one["text"] for one in use["replies"]]) == ("Which house?", ["House 0."])
+    assert (len(held) > MEMORIES, max(held)) == (True, 0)
+
+
+def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = sum(1 for _ in store.application.views.changelogs.entries("alice"))
+    read: list[int] = []
+    real = redis_changelog.unpack
+
+    def noted(raw: bytes) -> tuple[list[int], list[Entry]]:
+        found = real(raw)
+        read.append(len(found[1]))
+        return found
+
+    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+    monkeypatch.setattr("projections.redis_changelog.unpack", noted)
+    record = {"engramlog": 1, "memory_id": "m1", "created_at": "2026-01-05T08:00:00Z", "content": "Another", **KEPT}
+    answer = store.application.records.take_in_whole([orjson.dumps(record)], RecordOptions(owner="alice"))
+    assert (answer.ids_taken, sum(read) < whole / 2) == (["m1"], True)

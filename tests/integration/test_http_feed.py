@@ -14,9 +14,11 @@ import httpx2
 import pytest
 
 from api.http.feed import STOPPING, Feeds
+from api.http.feed_client import changes_of
 from api.http.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position
+from projections.changelog import Entry
 from tests.given_http import (
     QUICK,
     SHOWN,
@@ -240,6 +242,23 @@ def test_the_newest_events_are_read_from_no_more_packs_than_it_takes(http: HttpS
         assert tail.seqs == seqs[tail.start :]
         assert tail.entries == [entry for entry in entries if entry.seq in set(tail.seqs)]
     assert len(views.tail(owner, applied - 1).seqs) < applied / 2
+
+
+def test_a_past_is_found_and_read_in_pages_wherever_it_begins(http: HttpStore) -> None:
+    owner = "paged"
+    for one in story(owner, 60):
+        last = http.append(one)[0]
+        http.application.reader.list(owner, after=last)
+    views = http.application.views
+    seqs, entries = views.history(owner)
+    for after in (0, seqs[0], seqs[7], seqs[7] - 1, seqs[-2], seqs[-1], seqs[-1] + 1):
+        mark, told = views.past(owner, after), list[Entry]()
+        while mark.number < len(seqs):
+            tail, following = views.page(owner, mark, 4)
+            assert following.number > mark.number
+            told += [entry for change in changes_of(tail, mark.number) for entry in change.entries]
+            mark = following
+        assert told == [entry for entry in entries if entry.seq > after]
 
 
 def test_requests_wait_for_the_server_to_be_ready_rather_than_being_refused(http: HttpStore, tmp_path: Path) -> None:

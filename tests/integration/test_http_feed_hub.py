@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from api.http.feed import FAILED, ROLLED_BACK, SLOW, STOPPING, Change, Client, Feeds, Limits, _past_of, changes_of
+from api.http.feed import FAILED, ROLLED_BACK, STOPPING, Feeds, Limits
+from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
 from api.http.routes.feed import FeedResponse
-from events.errors import BeyondHead, StoreUnavailable
+from events.errors import BeyondHead, DeadlineExceeded, StoreUnavailable
 from projections.changelog import Entry
+from projections.checks import Check
+from projections.redis_changelog import Mark
 from projections.redis_view import Tail
 from tests.given_http import messages
 from tests.patience import PATIENCE
@@ -22,7 +25,7 @@ class Scripted:
 
     def __init__(self, *seqs: int) -> None:
         self.seqs = list(seqs)
-        self.looks = self.reads = 0
+        self.looks = self.reads = self.pages = 0
         self.fails = 0
 
     def applied(self, _partition: int, owners: Sequence[str]) -> list[int]:
@@ -37,6 +40,20 @@ class Scripted:
         """From `since` on."""
         self.reads += 1
         return tail(*self.seqs[since:], start=since)
+
+    def past(self, _owner: str, after: int, check: Check) -> Mark:
+        """The number after a seq, as the change log finds it."""
+        check(0, len(self.seqs))
+        if after in self.seqs:
+            return Mark("b", 0, 0, self.seqs.index(after) + 1)
+        higher = (number for number, seq in enumerate(self.seqs) if seq > after)
+        return Mark("b", 0, 0, next(higher, len(self.seqs)))
+
+    def page(self, _owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
+        """As many as are asked for, and no more."""
+        self.pages += 1
+        end = min(mark.number + most, len(self.seqs))
+        return tail(*self.seqs[mark.number : end], start=mark.number), mark._replace(number=end)
 
 
 def tail(*seqs: int, start: int = 0) -> Tail:
@@ -203,7 +220,7 @@ def test_a_client_that_could_not_begin_is_forgotten() -> None:
     [(0, [1, 2, 9, 7, 8, 10]), (2, [9, 7, 8, 10]), (9, [7, 8, 10]), (8, [10]), (5, [9, 7, 8, 10]), (10, []), (99, [])],
 )
 def test_what_follows_a_position_is_what_was_folded_after_it(after: int, expected: list[int]) -> None:
-    past, last = _past_of(tail(1, 2, 9, 7, 8, 10), after)
+    past, last = past_of(tail(1, 2, 9, 7, 8, 10), after)
     assert ([change.seq for change in past], last) == (expected, after)
 
 
@@ -221,3 +238,65 @@ def test_a_client_is_not_told_again_what_its_past_held() -> None:
         return kept, await client.next(0.001)
 
     assert asyncio.run(scene()) == (True, None)
+
+
+def test_a_long_past_is_read_page_by_page_as_the_client_takes_it() -> None:
+    async def scene() -> tuple[list[str], list[int], list[str]]:
+        source = Scripted(*range(1, 21))
+        feeds = feeds_of(source, page=5)
+        client = await feeds.join("o", 0)
+        stream = feeds.stream(client)
+        pages, taken = [source.pages], await ids(stream, 1)
+        for _ in range(4):
+            taken += await ids(stream, 5)
+            pages.append(source.pages)
+        source.seqs += [21]
+        live = await ids(stream, 1)
+        feeds.leave(client)
+        return taken, pages, live
+
+    taken, pages, live = asyncio.run(scene())
+    assert taken == ["open 0:0", *(f"change 0:{seq}" for seq in range(1, 21))]
+    assert pages == [0, 1, 2, 3, 4]
+    assert live == ["change 0:21"]
+
+
+def test_what_comes_while_the_past_is_read_follows_it_and_nothing_is_told_twice() -> None:
+    async def scene() -> list[str]:
+        source = Scripted(*range(1, 12))
+        feeds = feeds_of(source, page=3)
+        client = await feeds.join("o", 4)
+        stream = feeds.stream(client)
+        taken = await ids(stream, 3)
+        source.seqs += [12, 13]
+        await until(lambda: len(client._queue) == 2)
+        taken += await ids(stream, 7)
+        feeds.leave(client)
+        return taken
+
+    assert asyncio.run(scene()) == ["open 0:4", *(f"change 0:{seq}" for seq in range(5, 14))]
+
+
+def test_a_place_that_is_not_found_in_time_is_refused_and_leaves_no_client_behind() -> None:
+    async def scene() -> int:
+        feeds = feeds_of(Scripted(1, 2, 3), look_back_seconds=-1.0)
+        with pytest.raises(DeadlineExceeded):
+            await feeds.join("o", 1)
+        return feeds.clients
+
+    assert asyncio.run(scene()) == 0
+
+
+def test_a_past_that_a_rebuild_took_away_ends_the_feed_with_its_last_id() -> None:
+    class Dropped(Scripted):
+        def page(self, _owner: str, mark: Mark, _most: int) -> tuple[Tail, Mark]:
+            return tail(start=mark.number), mark
+
+    async def scene() -> tuple[list[str], str | None]:
+        feeds = feeds_of(Dropped(1, 2, 3))
+        client = await feeds.join("o", 1)
+        taken = await ids(feeds.stream(client), 2)
+        feeds.leave(client)
+        return taken, client.ended
+
+    assert asyncio.run(scene()) == (["open 0:1", "end 0:1"], FAILED)

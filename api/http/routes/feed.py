@@ -14,7 +14,8 @@ from api.asked import check_owner, position_of
 from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
 from api.http.asking import AskedParts, Owner, Question
-from api.http.feed import Client, Feeds
+from api.http.feed import Feeds
+from api.http.feed_client import Client
 
 EXAMPLE = """event: open
 id: 3:128
