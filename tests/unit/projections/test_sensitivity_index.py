@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -19,16 +19,17 @@ from projections import (
     sensitivity_wallets,
 )
 from projections.sensitivity import RULES, detect_sensitivity, reasons
+from projections.sensitivity_beside import AFTER, BEFORE, Piece, pieces, places
 from projections.sensitivity_fold import folded, in_lower_case
 from projections.sensitivity_reading import Cues, Reading, key_of, long_runs
 from projections.sensitivity_rule import Begun, Rule, listed
 from projections.sensitivity_sign import LONG, Sign
 from projections.sensitivity_values import NUMBER_WORDS, TOKEN, may_be_strong, strength, strength_told
 from tests.golden.test_sensitivity_figures import TEXTS
+from tests.unit.projections.test_sensitivity_families import NEAR, TOLD
 
 LIST = Path(__file__).parents[2] / "lists/told_by_strangers.jsonl"
-KNOWN = (*TEXTS, *(str(orjson.loads(line)["text"]) for line in LIST.read_bytes().splitlines()))
-KEYS = frozenset(key for rule in RULES for key in rule.cues.keys)
+KNOWN = (*TEXTS, *TOLD, *NEAR, *(str(orjson.loads(line)["text"]) for line in LIST.read_bytes().splitlines()))
 PIECES = sorted({piece for text in KNOWN for piece in text.split()} | {cue for rule in RULES for cue in rule.cues})
 BETWEEN = st.sampled_from([" ", " ", " ", "\n", ": ", ", ", "", "-", " is ", "是", "\u200b", "  1 "])
 SPLICED = st.lists(st.tuples(st.sampled_from(PIECES), BETWEEN), max_size=14).map(
@@ -46,10 +47,21 @@ BOUND_TO_THEIR_CUES = frozenset(
 """What these match counts only with one of the rule's cues or signs: it is part of the rule, and not what `matches` implies."""
 
 
-def _whole(text: str) -> Reading:
-    """A reading in which each cue is looked for, whether it was found or not."""
-    text = folded(text)
-    return Reading(text, in_lower_case(text), KEYS)
+class _Whole(Reading):
+    """A reading in which each cue is looked for, whether a rule is known by it or not."""
+
+    def __init__(self, text: str) -> None:
+        text = folded(text)
+        super().__init__(text, in_lower_case(text), ())
+
+    def cues(self, cues: Cues) -> list[str]:
+        return [cue for cue in cues if cue in self.lower]
+
+    def pieces(self, cues: Cues, before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
+        return pieces(self.text, self.lower, cues, before, after)
+
+    def places(self, cues: Cues) -> list[tuple[int, int]]:
+        return places(self.lower, cues)
 
 
 def _signs(read: Reading) -> Sign:
@@ -84,7 +96,7 @@ def _names(rules: Iterable[Rule]) -> list[str]:
 
 def _found_by_every_rule(text: str) -> list[str]:
     """The reasons by asking all the rules, each of everything; those that are bound to their cues where these stand."""
-    read = _whole(text)
+    read = _Whole(text)
     signs = _signs(read)
     return _names(
         rule
@@ -107,7 +119,7 @@ def test_of_any_text_of_pieces_of_known_ones_no_rule_is_left_out_that_would_matc
 
 @given(st.text() | SPLICED)
 def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> None:
-    read = _whole(text)
+    read = _Whole(text)
     signs = _signs(read)
     full = [rule for rule in RULES if _opened(rule, read, signs) and rule.matches(read)]
     assert reasons(text) == _names(full)
