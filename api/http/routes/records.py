@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from itertools import islice
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -29,8 +28,8 @@ from events.errors import ConcurrencyError, RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
-PIECES = 200
-"""Memories that are sent at a time."""
+PIECE_BYTES = 64 * 1024
+"""What is sent at a time, and a memory more."""
 
 
 class ExportAsked(Question):
@@ -134,8 +133,14 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
 
 
 def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    while chunk := b"".join(islice(pieces, PIECES)):
-        yield chunk
+    chunk = bytearray()
+    for piece in pieces:
+        chunk += piece
+        if len(chunk) >= PIECE_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    if chunk:
+        yield bytes(chunk)
 
 
 class Sent(NamedTuple):
