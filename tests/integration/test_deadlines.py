@@ -258,3 +258,16 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
     record = {"engramlog": 1, "memory_id": "m1", "created_at": "2026-01-05T08:00:00Z", "content": "Another", **KEPT}
     answer = store.application.records.take_in_whole([orjson.dumps(record)], RecordOptions(owner="alice"))
     assert (answer.ids_taken, sum(read) < whole / 2) == (["m1"], True)
+
+
+def test_the_first_question_about_a_large_owner_is_a_heavy_one_and_the_next_is_light(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.patience.LIGHT_STEPS", MEMORIES // 4)
+    reader, path = store.application.reader, "/v1/owners/alice/memories/m1"
+    store.application.views._kept.let_go("alice")
+    with with_patience(Patience(light=True)):
+        with pytest.raises(NeedsHeavyLane):
+            reader.get("alice", "m1")
+        assert store.client.get(path).status_code == 200
+        assert reader.get("alice", "m1")["id"] == "m1"
