@@ -11,6 +11,7 @@ from consumers.redis_verify_scan import keys_like
 from events.alarms import Alarms
 from events.partitions import REBUILD_KEY, LogKeys
 from events.redis_wire import Wire
+from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys, is_build, next_build
 from projections.fold import PROJECTION_VERSION
 from projections.redis_retire import drop_build
@@ -64,7 +65,7 @@ class RebuildRun:
 def _read(raw: bytes | None) -> _Record | None:
     try:
         return None if raw is None else msgspec.json.decode(raw, type=_Record)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
 
 

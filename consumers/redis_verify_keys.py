@@ -11,6 +11,7 @@ from consumers.redis_verify_scan import keys_like, pairs
 from consumers.verdict import Verdict
 from events.partitions import DEDUPE_BUCKETS
 from events.redis_wire import Wire
+from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys, is_build
 
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream", b"heads": b"hash", b"ctl": b"hash", b"del": b"hash", b"vem": b"hash"}
@@ -114,7 +115,7 @@ def compare_deletions(
         owner = raw.decode("utf-8", "backslashreplace")
         try:
             seen = _DELETIONS.decode(value)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             verdict.differs("since when deletions are known, unreadable", owner=owner)
             continue
         unknown = sorted(seen.keys() - set(memories(owner)))

@@ -14,6 +14,7 @@ import msgspec
 from events.catalogue import SIDE_EVENTS
 from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of
+from events.unreadable import UNREADABLE
 from projections.changelog import FIRST_LINK, event_link
 
 Differs = Callable[..., None]
@@ -76,7 +77,7 @@ class Ledger:
             wrong.append("o")
         try:
             said = _SAID.decode(one.body)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return wrong
         if one.kind != f"{said.type}.{said.schema_version}":
             wrong.append("t")

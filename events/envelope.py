@@ -25,6 +25,7 @@ from uuid_utils import compat
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
 from events.shape import Shape
+from events.unreadable import UNREADABLE
 from events.upcast import upcast
 from events.vocabulary import Actor, EventId, Id, Time
 
@@ -245,7 +246,7 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
     """
     try:
         return _decoder(kind)(body)
-    except (msgspec.MsgspecError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (*UNREADABLE, KeyError, TypeError, ValueError) as error:
         raise UndecodableEvent(f"stored event of kind {kind!r} cannot be read: {error}", kind=kind) from error
 
 
@@ -261,7 +262,7 @@ def cause_of(stored: Stored) -> tuple[Actor | None, str | None]:
     """Who caused a stored event, and its correlation id; None where its bytes cannot be read. Several times as fast as `decode`."""
     try:
         found = _CAUSED.decode(stored.body)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None, None
     return found.actor, found.correlation_id
 

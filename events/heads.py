@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from events.partitions import MAX_PARTITIONS
+from events.unreadable import UNREADABLE
 
 FIRST = "0" * 64
 """What the first line of all follows."""
@@ -65,7 +66,7 @@ def line_number(raw: bytes) -> int:
     """The number of a line; 0 where it cannot be read."""
     try:
         return _READ.decode(raw).n
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return 0
 
 
@@ -105,7 +106,7 @@ class HeadBook:
         self.lines, number = self.lines + 1, self.number + 1
         try:
             line = _READ.decode(raw)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             self.problems.append(f"line {number} cannot be read: {error}")
             self.number, self.last_hash = number, line_hash(raw)
             return

@@ -15,6 +15,7 @@ from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
 from events.redis_wire import Wire, WirePool
+from events.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
 """How often the same alarm is written at most while it goes on being raised."""
@@ -142,5 +143,5 @@ def _decoded(raw: bytes) -> Alarm | None:
     """An alarm as kept; None for what cannot be read, which is nobody's alarm."""
     try:
         return msgspec.json.decode(raw, type=Alarm)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None

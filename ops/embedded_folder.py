@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from events.errors import EmbeddedRedisError
+from events.unreadable import UNREADABLE
 from ops.embedded_disk import told_if_full
 from ops.embedded_store import replace_file
 
@@ -76,7 +77,7 @@ def read_server_file(folder: Path) -> ServerFile | None:
     """server.json, or None when there is none that can be understood: it is only a hint."""
     try:
         return msgspec.json.decode((folder / "server.json").read_bytes(), type=ServerFile)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, *UNREADABLE):
         return None
 
 

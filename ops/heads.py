@@ -15,6 +15,7 @@ from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
 from events.partitions import ACCEPTED_KEY, position_text
+from events.unreadable import UNREADABLE
 from ops.head_file import HeadFile
 from ops.head_keeper import HeadKeeper
 from ops.settings import Settings
@@ -79,7 +80,7 @@ class Against:
             try:
                 one = msgspec.json.decode(raw, type=dict[str, Any])
                 found[one["partition"], one["seq"], one["at"]] = one
-            except (msgspec.MsgspecError, KeyError):
+            except (*UNREADABLE, KeyError):
                 continue  # told as a difference of the store
         for book in self._books.values():
             for line in book.accepted:

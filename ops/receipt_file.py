@@ -20,6 +20,7 @@ from events.alarms import Alarms
 from events.errors import StoreError, StoreUnavailable
 from events.redis_log import RedisEventLog
 from events.redis_receipts import Kept
+from events.unreadable import UNREADABLE
 from ops.file_lock import FileLock
 from ops.settings import Settings
 
@@ -58,7 +59,7 @@ class ReceiptFile:
                 held = msgspec.json.decode(file.read(MOST_BYTES), type=_Held)
         except FileNotFoundError:
             return {}
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, *UNREADABLE) as error:
             raise StoreUnavailable(f"kept receipts cannot be read: {error}", file=str(self.path)) from error
         if held.store != self._store_id:
             return {}  # of another store, whose receipts say nothing of this one; its kept heads tell of it

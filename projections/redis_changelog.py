@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
 from events.errors import DamagedState, StoreUnavailable
 from events.partitions import LogKeys, partition_of
 from events.redis_wire import WirePool
+from events.unreadable import UNREADABLE
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import Entry, unpack, unpack_seqs
 from projections.checks import Check, unchecked
@@ -183,7 +182,7 @@ def _readable(owner: str, raw: bytes, read: Callable[[bytes], list[_T]]) -> list
     """What a pack holds; raises DamagedState where it cannot be read."""
     try:
         return read(raw)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise DamagedState(
             f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
             owner=owner,

@@ -12,6 +12,7 @@ import msgspec
 
 from events.partitions import LogKeys, partition_of
 from events.redis_wire import WirePool
+from events.unreadable import UNREADABLE
 
 Seen = dict[str, tuple[int, int]]
 """Memory id -> when it was deleted, as told, and when the sweep saw that first."""
@@ -65,7 +66,7 @@ class RedisDeletions:
             raw = wire.call("HGET", self._key(owner), owner)
         try:
             return _DECODE.decode(raw) if raw else {}
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return {}
 
 

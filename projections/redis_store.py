@@ -18,6 +18,7 @@ from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
 from events.redis_gap import MENDING
 from events.redis_log import entries, runs
 from events.redis_wire import Argument, Script, Wire, as_store_error
+from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys
 from projections.changelog import pack
 from projections.evolve import neighbours
@@ -141,7 +142,7 @@ def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> Memo
     """A stored record; raises DamagedState where it cannot be read."""
     try:
         return decode_memory(raw)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise _damaged(keys, f"the record of memory {memory_id} of owner {owner}", error) from error
 
 
@@ -149,7 +150,7 @@ def read_owner(keys: BuildKeys, owner: str, raw: bytes) -> OwnerState:
     """A stored owner state; raises DamagedState where it cannot be read."""
     try:
         return decode_owner(raw)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise _damaged(keys, f"the state of owner {owner}", error) from error
 
 

@@ -13,7 +13,6 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
-import msgspec
 import redis
 
 from events.envelope import Stored
@@ -21,6 +20,7 @@ from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantin
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis_wire import Wire, WirePool, as_store_error, server_run
+from events.unreadable import UNREADABLE
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import Entry, unpack
 from projections.checks import UNBOUNDED, Bounds, Check, unchecked
@@ -351,7 +351,7 @@ def _unpacked(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
     """Seqs and entries of an owner's packs; raises DamagedState where they cannot be read."""
     try:
         return unpack(raw)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise DamagedState(
             f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
             owner=owner,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -138,6 +139,17 @@ def _kind(key: bytes) -> str | None:
     if parts[0] == b"v2":
         return None  # a build on its way out is not looked into
     return (parts[1] if parts[0][1:2].isdigit() else parts[0]).decode()
+
+
+def missed(store: Live, chance: Random, count: int) -> tuple[list[str], Counter[str]]:
+    """Flips that a verification did not find, and how many there were of each kind of key. The store is sound again afterwards."""
+    unfound, kinds = list[str](), Counter[str]()
+    for flip in flips(store, chance, count):
+        kinds[str(_kind(flip.key))] += 1
+        with flipped(store.client, flip):
+            if not findings(store, flip.key):
+                unfound.append(f"{flip.key!r}: {flip.told}")
+    return unfound, kinds
 
 
 ABOUT_NOW = {(b"ck", b"epoch"), (b"ck", b"until"), (b"ck", b"holder"), (b"meta", b"old:v2")}

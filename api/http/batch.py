@@ -17,6 +17,7 @@ from api.http.problem import input_error
 from events.errors import InputError
 from events.log import check_request_size
 from events.names_once import name_seen_twice
+from events.unreadable import UNREADABLE
 
 FORMS = (
     'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
@@ -56,7 +57,7 @@ def read_batch(body: bytes) -> Batch:
         return Batch([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])], {})
     except msgspec.ValidationError as error:
         raise refused("body", _start(body), f"{FORMS} ({error})") from None
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         return _lenient(body, error)
 
 
@@ -116,7 +117,7 @@ def _owners(events: list[bytes]) -> set[str]:
     for raw in events:
         try:
             owners.add(decoder.decode(raw).owner)
-        except (msgspec.DecodeError, RecursionError):
+        except UNREADABLE:
             continue
     return owners
 

@@ -128,6 +128,7 @@ def test_a_copy_that_somebody_else_holds_proves_it_where_the_folders_file_was_wr
         (lambda kept: [kept[0].replace(b'"n":1', b'"n":1,"x":1'), *kept[1:]], "does not follow on the line before"),
         (lambda kept: kept[1:] + kept[:1], "does not follow on the line before"),
         (lambda kept: [b"no line", *kept[1:]], "cannot be read"),
+        (lambda kept: [kept[0].replace(b'"store":"', b'"store":"\xff'), *kept[1:]], "cannot be read"),
     ],
 )
 def test_a_file_whose_lines_were_changed_is_told_and_refused(stored: Stored, damage: Any, told: str) -> None:

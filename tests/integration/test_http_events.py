@@ -110,6 +110,8 @@ def test_a_request_is_validated_whole_and_each_bad_event_is_named(
         (b'{"events": [], "expected_heads": {"alice": -1}}', "expected_heads.alice"),
         (b'{"events": [], "expected_heads": {"alice": 1}}', "expected_heads"),
         (b'{"events": [{}], "events": []}', "body"),
+        (b'{"\xffevents": []}', "body"),
+        (b'{"events": [{"owner": "\xff"}], "expected_heads": {"alice": 1}}', "expected_heads"),
         (b'{"events": [], "\\u0065vents": []}', "body"),
         (b'{"events": [], "expected_heads": {"alice": 1}, "expected_heads": {}}', "body"),
         (b'{"events": [], "expected_heads": {"alice": 1, "alice": 2}}', "expected_heads"),
