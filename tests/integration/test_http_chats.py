@@ -21,6 +21,7 @@ from api.http.shapes import ChatsImported, Extracted
 from api.importing import ImportOptions
 from api.importing_chats import import_chats
 from events.partitions import partition_of
+from projections.checks import Check
 from tests.given_chats import AT, OPENAI, SHAPES, file_of
 from tests.given_http import HttpStore, http_store
 from tests.patience import PATIENCE
@@ -203,7 +204,8 @@ class Reading:
         self.go_on.set()
         self.stopped: list[bool] = []
 
-    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Any) -> Reading:
+    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Any, check: Check) -> Reading:
+        check(0, 0)
         self.at_once.append(self.at_once[-1] + 1 if self.at_once else 1)
         self.stopped.append(stop())
         self.began.set()
