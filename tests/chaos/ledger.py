@@ -36,6 +36,8 @@ class Ledger:
         self.lines: list[Line] = []
         self.complaints: list[str] = []
         """Receipts that cannot be true."""
+        self.may_start = False
+        """Whether a server of `up` may be met while it starts: it has leave to cut its file then, and says `fsynced: false`."""
         self._numbers: dict[tuple[str, str], int] = {}
         self._highest: dict[int, int] = {}
         self._lock = Lock()
@@ -61,7 +63,7 @@ class Ledger:
                 position = parse_position(receipt.position)
                 if line.position not in {None, position}:
                     self.complaints.append(f"{line.event.event_id}: first at {line.position}, then at {position}")
-                if receipt.fsynced is not True:
+                if receipt.fsynced is not True and not self.may_start:
                     self.complaints.append(f"{line.event.event_id}: acknowledged with fsynced {receipt.fsynced}")
                 line.position = line.position or position
                 self._highest[position[0]] = max(position[1], self._highest.get(position[0], 0))

@@ -161,6 +161,7 @@ def on_up(folder: Path, seed: int) -> Iterator[tuple[Up, Traffic, Callable[[], U
         up = start()
         traffic = Traffic(connect(up.redis_url), seed)
         stack.callback(traffic.close)
+        traffic.ledger.may_start = True
         yield up, traffic, start
 
 
