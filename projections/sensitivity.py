@@ -20,8 +20,11 @@ from projections import (
     sensitivity_said,
     sensitivity_said_chinese,
     sensitivity_secrets,
+    sensitivity_sent,
+    sensitivity_told,
     sensitivity_tongues,
     sensitivity_wallets,
+    sensitivity_words_agreed,
 )
 from projections.sensitivity_fold import folded, in_lower_case
 from projections.sensitivity_index import Index
@@ -38,6 +41,9 @@ RULES: tuple[Rule, ...] = (
     *sensitivity_opened.RULES,
     *sensitivity_tongues.RULES,
     *sensitivity_logins.RULES,
+    *sensitivity_told.RULES,
+    *sensitivity_sent.RULES,
+    *sensitivity_words_agreed.RULES,
     *sensitivity_papers.RULES,
     *sensitivity_keys.RULES,
     *sensitivity_wallets.RULES,

@@ -13,6 +13,8 @@ from functools import lru_cache
 from projections.sensitivity_reading import Reading, holds_a_long_run
 from projections.sensitivity_rule import Rule
 from projections.sensitivity_sign import Sign
+from projections.sensitivity_spelling import CUES as MISSPELT
+from projections.sensitivity_spelling import corrected
 from projections.sensitivity_values import NUMBER_WORDS
 
 # Plain integers: arithmetic on an IntFlag costs more than all the searches below together.
@@ -31,6 +33,8 @@ _DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
 )
 _OF_DIGITS = Sign.DIGIT | Sign.FIVE_DIGITS | Sign.SEVEN_DIGITS | Sign.LONG | Sign.WIDE_DIGIT
 _SIGN_BITS = len(Sign)
+_MISSPELT = 1 << _SIGN_BITS
+_FIRST = _SIGN_BITS + 1
 _ALL_SIGNS = (1 << _SIGN_BITS) - 1
 # A text as bytes of three kinds, so that a run of one kind is looked for at the speed of any other few bytes.
 _WORDS = bytes(byte if byte in b"abcdefghijklmnopqrstuvwxyz" else 32 for byte in range(256))
@@ -42,25 +46,28 @@ _FIVE, _SEVEN = b"0" * 5, b"0" * 7
 class Index:
     """Rules by what a text must hold for them to match.
 
-    Signs and rules are held as the bits of one number: the signs below, then the rules in their order.
+    Signs and rules are held as the bits of one number: the signs below, whether a word may be misspelt, then the rules in their
+    order.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = tuple(rules)
         bits = dict.fromkeys(NUMBER_WORDS, _SPOKEN)
-        for place, rule in enumerate(rules, _SIGN_BITS):
+        for key in MISSPELT.keys:
+            bits[key] = bits.get(key, 0) | _MISSPELT
+        for place, rule in enumerate(rules, _FIRST):
             for key in rule.cues.keys:
                 bits[key] = bits.get(key, 0) | 1 << place
         self._bits = bits
         need_digits = sum(
-            1 << place for place, rule in enumerate(rules, _SIGN_BITS) if rule.needs and not rule.needs & ~_OF_DIGITS
+            1 << place for place, rule in enumerate(rules, _FIRST) if rule.needs and not rule.needs & ~_OF_DIGITS
         )
         self._with_digits = _Keys(bits)
         self._without_digits = _Keys(key for key in bits if bits[key] & ~need_digits)
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
     def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
-        """A folded text with what was found in it, and the rules that can match it in their order."""
+        """A folded text, its words for a password spelt right, with what was found in it; the rules that can match it in order."""
         data = lower.encode("utf-8", "replace")
         found = _signs(lower, data)
         possible = self._with_digits if found & _DIGIT else self._without_digits
@@ -69,8 +76,10 @@ class Index:
             keys += possible.parts_in(lower)
         for key in keys:
             found |= self._bits[key]
+        if found & _MISSPELT and (right := corrected(text, lower)):
+            return self.read(*right)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
-        asked = (found >> _SIGN_BITS | opened) & allowed
+        asked = (found >> _FIRST | opened) & allowed
         return (Reading(text, lower, keys), self._at(asked)) if asked else _NONE
 
     def _opened_by(self, signs: int) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from projections.sensitivity_fold import folded, in_lower_case
 from projections.sensitivity_reading import Cues, Reading, key_of, long_runs
 from projections.sensitivity_rule import Begun, Rule, listed
 from projections.sensitivity_sign import LONG, Sign
+from projections.sensitivity_spelling import corrected
 from projections.sensitivity_values import NUMBER_WORDS, TOKEN, may_be_strong, strength, strength_told
 from tests.golden.test_sensitivity_figures import TEXTS
 from tests.unit.projections.test_sensitivity_families import NEAR, TOLD
@@ -52,7 +53,10 @@ class _Whole(Reading):
 
     def __init__(self, text: str) -> None:
         text = folded(text)
-        super().__init__(text, in_lower_case(text), ())
+        lower = in_lower_case(text)
+        while right := corrected(text, lower):
+            text, lower = right
+        super().__init__(text, lower, ())
 
     def cues(self, cues: Cues) -> list[str]:
         return [cue for cue in cues if cue in self.lower]
