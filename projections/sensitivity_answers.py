@@ -41,7 +41,8 @@ _ABOUT_SAID = re.compile(
     _ABOUT + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
 )
 _TOLD_AT_ONCE = re.compile(
-    r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose))\s?[\"']?(?!what|the |not|a |and|to |wrong|too "
+    r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose)|[\"']?,?\s(?:put|answer|enter|type))\s?[\"']?"
+    r"(?!what|the |not|a |and|to |wrong|too "
     r"|easy|case|required|hidden|stored|never|in |on |known|broken|null|none|missing|incorrect|invalid)"
     r"[a-z0-9]{3,}"
 )

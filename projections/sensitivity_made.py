@@ -16,7 +16,7 @@ JOINED, WORDS = 1, 2
 """A word with digits; words joined as hardly anything else is."""
 
 _KINDS = bytes(
-    97 if bytes([byte]).isalpha() else 48 if byte in b"0123456789" else 45 if byte in b"._-&@#!$*+'?%^~" else 32
+    97 if bytes([byte]).isalpha() else 48 if byte in b"0123456789" else 45 if byte in b"._-&@#!$*+'%^~" else 32
     for byte in range(256)
 )
 _LEAST, _MOST = 7, 40
@@ -51,7 +51,7 @@ _PRODUCTS = "|".join(
 )
 _SOMETHING_ELSE = re.compile(
     rf"(?:{_PRODUCTS})(?:pro|air|max|plus|ultra|mini|se|lite|gen)*(?:[\d.+_-]|$)"
-    r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d"
+    r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d|.*-\d+\.\d+$"
     r"|.*[_.-](?:rc|beta|alpha|pre|rev|fix|dev|prod|test|staging|node|copy|final|draft|img|dsc|pic|photo|chapter|part|page)[_.-]?\d*$"
     r"|(?:img|dsc|pic|scr|rfc|cve|iso|ieee|pep|jira|bug|pr|eq|fig|img|ver|rev|gen|lv|us|eu|ap|ca)[_-]"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-_.]?\d"

@@ -38,7 +38,7 @@ _BESIDE = re.compile(rf"\s{{1,4}}{_VALUE}")
 _ZH_WORD = "(?:密码|口令|通行码)"
 _ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
 _ZH_VALUE = r"[\"'“「‘]?(?P<value>[!-~]{4,64})(?P<after>.{0,3})"
-_ZH_SAID = re.compile(rf"{_ZH_WORD}[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
+_ZH_SAID = re.compile(rf"{_ZH_WORD}(?!管理)[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
 _ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[\u4e00-\u9fff]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
 _ZH_BESIDE = re.compile(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
 _ZH_BEFORE = re.compile(

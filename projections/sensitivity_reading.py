@@ -17,7 +17,7 @@ from projections.sensitivity_sign import LONG
 _TELLING = re.compile("[0-9]|[Ww][Ii][Ff][Ii]:")
 
 
-_FREQUENT = frozenset(["code", "file", "first", "number"])
+_FREQUENT = frozenset(["code", "file", "first", "number", "people", "company", "collection", "screen"])
 
 
 def key_of(cue: str) -> str:

@@ -229,7 +229,7 @@ def holds_a_password(read: Reading) -> bool:
 
 
 _CREDENTIALS = re.compile(
-    r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s"
+    r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>(?!(?:is|was|are)\b)[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s"
     r"|->)\s{0,2}"
     r"(?:(?:the )?(?P<named>p\w{0,9})[: ]{1,2}(?:is )?)?(?P<value>[!-~]{5,64})"
 )
@@ -240,7 +240,9 @@ _OPTION = re.compile(
 _LAST = re.compile(r"(?P<value>[!-~]{5,64})\s?$")
 
 
-_OF_SERVICE = re.compile(r"[^\n]{0,16}?(?:是|\bis|:|=)\s?(?P<value>[!-~]{8,64})")
+_OF_SERVICE = re.compile(
+    r"(?!\s?(?:user ?|screen ?)?(?:name|id|handle|tag)\b)[^\n]{0,16}?(?:是|\bis|:|=)\s?(?P<value>[!-~]{8,64})"
+)
 _AFTER_ADDRESS = Begun(
     r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}",
     r"1(?<!\d1)[3-9]\d{9}",

@@ -59,7 +59,7 @@ def says_a_password(read: Reading) -> bool:
 
 def _password_in(piece: Piece) -> bool:
     after, text = piece.after, piece.text[piece.end :]
-    if piece.before.endswith("淘") or after.startswith(("红包", "学", "锁", "子")):
+    if piece.before.endswith("淘") or after.startswith(("红包", "学", "锁", "子", "管理")):
         return False
     for token in TOKEN.finditer(text):
         found = strength_told(token[0])

@@ -44,7 +44,7 @@ _CAME = re.compile(
     either(
         "it (?:just )?texted, texted, they sent, sent me, (?:it|they|text|sms|code) came(?: through)?, popped up, just got, just in"
     )
-    + r"|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
+    + r"|\bwhat [a-z]{2,16} sent\b|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
 )
 _TO_BE_USED = re.compile(
     either("""
@@ -113,7 +113,7 @@ def _came(lower: str, match: re.Match[str]) -> bool:
     around = f"{before} | {after}"
     if _CAME.search(around) and _TO_BE_USED.search(around):
         return True
-    return _CODED.search(around) is not None and _RUNS_OUT.search(around) is not None
+    return _RUNS_OUT.search(around) is not None and (match[0][3] in " -" or _CODED.search(around) is not None)
 
 
 def says_a_code_that_came_in_chinese(read: Reading) -> bool:

@@ -76,9 +76,13 @@ _HAN = (
 )
 
 
+_BESIDE_NETWORK = re.compile(r"mm(?:(?<=wifi.mm)|(?<=vpn.mm))(?=:\s?[!-~]{6})")
+
+
 def corrected(text: str, lower: str) -> tuple[str, str] | None:
     """A folded text and the same in lower case with its words for a password spelt right; None where nothing was wrong."""
     changes = [(match.span(), MISSPELT[match[0]]) for match in _LATIN.finditer(lower) if match[0] in MISSPELT]
+    changes += [(match.span(), "密码") for match in _BESIDE_NETWORK.finditer(lower)]
     if not lower.isascii():
         changes += [(match.span(), right) for wrong, right in _HAN for match in wrong.finditer(lower)]
     if not changes:

@@ -37,7 +37,7 @@ ASKING_ZH = Cues(
     优酷, 腾讯, 芒果, 京东, 淘宝, 支付宝
     微博, qq, 微信, 抖音, 快手, 小红书, 哔哩, b站, 游戏, steam, 原神, 王者, 账号, 账户, 登录, 登陆, 登入, 登录名, oa
     vpn, 系统, 后台, 服务器
-    数据库, root, 管理员, 摄像头, 打印机, 平板, 手机, 邮箱, 12306, 12123, 学号, 教务, 网银, 网课, 群晖, 监控, 门户
+    数据库, root, 管理员, 摄像头, 打印机, 平板, 手机, 邮箱, 学号, 教务, 网银, 网课, 群晖, 监控, 门户
     小米, 华为
 """)
 )
@@ -45,8 +45,9 @@ _SECRETIVE = re.compile(
     r"(?:\b(?:type|typed|types|put|puts|punch|key|tap)(?: in)?|\benter(?:ing)?"
     r"|\b(?:log|logs|logged|sign|signs|signed|in|on|opens?|unlocks?|opened|works) (?:with|using|by)"
     r"|\b(?:it|that)(?:'s| is|s|'ll want)? (?:now|wants?|takes)|\bnow it'?s"
-    r"|\b(?:changed|reset|switched|set|moved|made|back)(?: it)?(?: back)? to|\bfrom \S{4,40} to|\bmade it"
-    r"|\bwants?|\btakes|\basks for|\bnew one(?:'s| is)|\bthe (?:usual|old one|new one)(?:,| is|:)|\buse the one with"
+    r"|\b(?:changed|reset|switched|set|made|back)(?: it)?(?: back)? to|\bmade it"
+    r"|\bwants?|\bauth(?: is|:)|\btakes|\basks for|\bnew one(?:'s| is)"
+    r"|\bthe (?:usual|old one|new one)(?:,| is|:)|\buse the one with"
     r")\s{1,2}(?:admin and then )?[\"'(]?$"
 )
 """Words before a value that is typed to be let in."""
@@ -58,6 +59,13 @@ _PAIR = re.compile(
     r"\W{0,3}(?:(?:login|account|acc|console|user|auth|is|as|in|id)\b\W{0,3}){0,2}(?P<user>[\w.@+-]{2,40})?"
     r"\s?(?:[/|+:,]|\s-|\bthen|\band then)\s{0,2}$"
 )
+_SLASHED = re.compile(
+    r"(?:\s\w{2,10})?\s?:?\s[\w.@+-]{2,40}\s?[/|]\s{0,2}$|[^\n]{0,24}?\bas [\w.-]{2,24}\s?[,:/]\s{0,2}$"
+)
+_ACCOUNT = re.compile(r"\s(?:acc|account|login|creds)\b\W{1,3}[\w.@+-]{2,40}\s?[/|,]\s{0,2}$")
+"""A user, and what stands after it."""
+_CHANGED = re.compile(r"\b(?:changed|switched|reset)\b[^.\n]{0,24}\bfrom \S{4,40} to\s{1,2}[\"']?$")
+_LOGINS = frozenset(listed("login, log in, log into, log on, sign in, sign into"))
 _OF_NAMES = re.compile(
     either("""
     called, named, name, names, username, user, users, handle, gamertag, tag, tagged, nickname, file, files, folder
@@ -103,7 +111,7 @@ _TYPED_ZH = re.compile(
 )
 _SAID_ZH = re.compile(r"(?:就?是|[:=/|+,]|用|加|的是|给你|\s)\s{0,2}[\"'(]?$")
 _OF_NAMES_ZH = re.compile(
-    r"(?:名字?|昵称|号(?![^\n]{0,12}[登/|])|id|型号|版本|叫|文件|换了台|买|新款|系列|分支|游戏名|户名)[^\n/|登]{0,6}$"
+    r"(?:名字?|昵称|号(?![^\n]{0,12}[登/|])|id|型号|版本|叫|报错|错误|失败|不[了上]|文件|换了台|买|新款|系列|分支|游戏名|户名)[^\n/|登]{0,6}$"
 )
 _DIRECT_ZH = frozenset(listed("开机, 锁屏, 解锁, 解压, 登录, 登陆, 登入"))
 
@@ -143,11 +151,15 @@ def _led(lower: str, places: list[tuple[int, int]], at: int, far: int, link: Cal
 def _link(word: str, gap: str, before: str) -> int:
     if _OF_NAMES.search(before):
         return 0
-    typed = _SECRETIVE.search(gap) is not None
+    if _ACCOUNT.match(gap) or _CHANGED.search(before):
+        return JOINED
+    typed = _SECRETIVE.search(gap) is not None or (word in _LOGINS and gap.rstrip().endswith(("with", "using")))
     if word in _HANDLED:
         return WORDS if typed and _LETS_IN.search(gap) else 0
     if typed:
         return JOINED
+    if _SLASHED.match(gap):
+        return WORDS
     told = word not in _LOOSELY and (_PAIR.match(gap) or (_SAID.search(gap) and _AGAIN.search(gap)))
     return WORDS if told else 0
 

@@ -30,7 +30,7 @@ _RECKONED = re.compile(r"[\w+^*%&~#]+")  # 2x+3y, 365^n, R&D2
 _FILLED_IN = re.compile(r"\$?\{[^\"']*\}")  # {elapsed:.2f}
 _NAME = re.compile(
     r"(?:[A-Z][a-z]+-){1,3}[A-Z]?[a-z]+\d{1,2}|[a-z0-9]{2,12}[:]sha\d+.*|[\w./-]+@v?\d+(?:\.\d+)*|(?:UTC|GMT)[+-]\d.*"
-    r"|\d+(?:am|pm)@\w+"
+    r"|\d+(?:am|pm)@\w+|.*\b[Ss]\d\d[Ee]\d\d"
 )  # Flask-Argon2
 _CONTRACTION = re.compile(r"[a-z]+['\u2019](?:s|t|m|d|re|ve|ll)\b", re.IGNORECASE)
 _MEASURE = re.compile(

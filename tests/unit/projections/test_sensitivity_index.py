@@ -29,8 +29,13 @@ from projections.sensitivity_values import NUMBER_WORDS, TOKEN, may_be_strong, s
 from tests.golden.test_sensitivity_figures import TEXTS
 from tests.unit.projections.test_sensitivity_families import NEAR, TOLD
 
-LIST = Path(__file__).parents[2] / "lists/told_by_strangers.jsonl"
-KNOWN = (*TEXTS, *TOLD, *NEAR, *(str(orjson.loads(line)["text"]) for line in LIST.read_bytes().splitlines()))
+LISTS = [Path(__file__).parents[2] / f"lists/{name}.jsonl" for name in ("told_by_strangers", "told_in_passing")]
+KNOWN = (
+    *TEXTS,
+    *TOLD,
+    *NEAR,
+    *(str(orjson.loads(line)["text"]) for path in LISTS for line in path.read_bytes().splitlines()),
+)
 PIECES = sorted({piece for text in KNOWN for piece in text.split()} | {cue for rule in RULES for cue in rule.cues})
 BETWEEN = st.sampled_from([" ", " ", " ", "\n", ": ", ", ", "", "-", " is ", "是", "\u200b", "  1 "])
 SPLICED = st.lists(st.tuples(st.sampled_from(PIECES), BETWEEN), max_size=14).map(

@@ -1,7 +1,10 @@
-"""What people make up as passwords, misspelt words for one, codes that just came, words agreed with others; and what looks alike."""
+"""What people make up as passwords, misspelt words for one, codes that just came, words agreed; and what looks alike."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orjson
 import pytest
 
 from projections.sensitivity import detect_sensitivity, reasons
@@ -9,6 +12,8 @@ from projections.sensitivity_made import JOINED, WORDS, made
 from projections.sensitivity_reading import Reading
 from projections.sensitivity_spelling import MISSPELT, corrected
 from projections.sensitivity_told import RULES as TOLD
+
+LIST = Path(__file__).parents[2] / "lists/told_in_passing.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -66,3 +71,20 @@ def test_a_made_up_value_alone_says_nothing() -> None:
     for text in ("sproutHater_09", "my favourite is t0ast-Parliament-88", "muddywellies77 was first"):
         assert not any(rule.matches(Reading(text, text.lower(), ())) for rule in TOLD)
         assert "password" not in reasons(text)
+
+
+PASSING = [orjson.loads(line) for line in LIST.read_bytes().splitlines()]
+
+
+@pytest.mark.parametrize("one", PASSING, ids=lambda one: f"{one['kind']}: {one['text']}")
+def test_what_is_told_in_passing_is_known_and_what_comes_near_is_not_withheld(one: dict[str, object]) -> None:
+    assert (detect_sensitivity(str(one["text"])) == 3) is one["secret"]
+
+
+def test_the_list_holds_both_languages_and_both_sides_of_each() -> None:
+    assert {(one["language"], one["secret"]) for one in PASSING} == {
+        ("en", True),
+        ("en", False),
+        ("zh", True),
+        ("zh", False),
+    }
