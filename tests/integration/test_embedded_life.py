@@ -19,7 +19,7 @@ from events.errors import EmbeddedRedisError
 from ops.embedded import EmbeddedRedis, open_folder
 from ops.embedded_folder import read_server_file
 from ops.embedded_socket import connect, listens
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, UntilTold
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,6 +75,12 @@ class Child:
         assert self.process.stdout is not None
         told = self.process.stdout.readline()
         return told.strip() or self.process.communicate(timeout=PATIENCE)[1]
+
+    def opened(self) -> str:
+        """The line in which it says that it has opened, after all that it waited for."""
+        while (told := self.line()).startswith("wait "):
+            pass
+        return told
 
     def finish(self) -> None:
         out, err = self.process.communicate("\n", timeout=PATIENCE)
@@ -181,11 +187,11 @@ def test_twenty_openers_at_once_take_turns_and_lose_nothing(tmp_path: Path, chil
 
 def test_an_up_waits_for_a_running_command_and_says_so(tmp_path: Path, children: Callable[..., Child]) -> None:
     command = children(HOLDER, str(tmp_path), "command", "tied")
-    assert command.line().startswith("open")
+    assert command.opened().startswith("open")
     up = children(HOLDER, str(tmp_path), "up", "tied")
     assert up.line() == f"wait waiting for a command (pid {command.process.pid}) to finish with {tmp_path}"
     command.finish()
-    assert up.line().startswith("open")
+    assert up.opened().startswith("open")
     with open_folder(tmp_path, "command") as joined, connect(joined.socket_path) as client:
         assert set(client.keys("by:*")) == {"by:command", "by:up"}
 
@@ -208,10 +214,10 @@ def test_a_command_uses_the_server_of_a_running_up_and_leaves_it_running(tmp_pat
 
 def test_a_command_waits_until_the_up_of_a_new_folder_has_made_its_store(tmp_path: Path) -> None:
     with open_folder(tmp_path, "up") as up, connect(up.socket_path) as client:
-        told: list[str] = []
+        patience = UntilTold()
         with pytest.raises(EmbeddedRedisError, match="did not get ready"):
-            open_folder(tmp_path, "command", wait_seconds=0.1, on_wait=told.append)
-        assert told == [f"waiting for `engramlog up` (pid {os.getpid()}) on {tmp_path} to be ready"]
+            open_folder(tmp_path, "command", on_wait=patience.hear, now=patience.now)
+        assert patience.told == [f"waiting for `engramlog up` (pid {os.getpid()}) on {tmp_path} to be ready"]
         client.hset("engramlog:store", "store_id", "s1")
         up.record_store("s1", 1, ["t"])
         with open_folder(tmp_path, "command") as joined:
@@ -225,8 +231,9 @@ def test_a_second_up_is_told_which_process_runs_the_first(tmp_path: Path) -> Non
 
 
 def test_waiting_for_a_command_ends_when_patience_does(tmp_path: Path) -> None:
+    patience = UntilTold()
     with open_folder(tmp_path, "command"), pytest.raises(EmbeddedRedisError, match=rf"command \(pid {os.getpid()}\)"):
-        open_folder(tmp_path, "command", wait_seconds=0.1)
+        open_folder(tmp_path, "command", on_wait=patience.hear, now=patience.now)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a process to its parent")
@@ -235,7 +242,7 @@ def test_killing_the_owner_ends_its_server_and_keeps_the_data(
     tmp_path: Path, role: str, children: Callable[..., Child]
 ) -> None:
     owner = children(HOLDER, str(tmp_path), role, "tied")
-    assert owner.line().startswith("open")
+    assert owner.opened().startswith("open")
     running = read_server_file(tmp_path)
     assert running is not None
     owner.kill()
@@ -245,7 +252,7 @@ def test_killing_the_owner_ends_its_server_and_keeps_the_data(
 
 def test_an_orphaned_server_is_ended_by_the_next_opener(tmp_path: Path, children: Callable[..., Child]) -> None:
     owner = children(HOLDER, str(tmp_path), "up", "untied")
-    orphan = int(owner.line().split()[1])
+    orphan = int(owner.opened().split()[1])
     owner.kill()
     told: list[str] = []
     try:

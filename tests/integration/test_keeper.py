@@ -20,6 +20,7 @@ from ops.keeper import Keeper
 from ops.settings import Settings
 from ops.wiring import open_application, quiet
 from tests.integration.live import wait_until
+from tests.patience import UntilTold
 
 
 @pytest.fixture
@@ -73,10 +74,10 @@ def test_it_leaves_when_nobody_asks_so_that_an_up_can_start_and_joins_that_one(s
 
 def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Keeper) -> None:
     remember(keeper, "said here")
-    waited: list[str] = []
+    patience = UntilTold()
     with pytest.raises(EmbeddedRedisError, match=r"`engramlog mcp` \(pid \d+\) is at work"):
-        open_folder(settings.data, "up", wait_seconds=0.3, on_wait=waited.append)
-    assert "waiting for `engramlog mcp`" in waited[0]
+        open_folder(settings.data, "up", on_wait=patience.hear, now=patience.now)
+    assert "waiting for `engramlog mcp`" in patience.told[0]
 
 
 def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Keeper) -> None:
