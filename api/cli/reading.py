@@ -34,6 +34,14 @@ from events.schema import json_schemas
 ModeOption = Annotated[
     str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
 ]
+PageOption = Annotated[
+    int | None,
+    typer.Option("-k", "--limit", help="A page of so many changes, 1 to 1000; all without.", show_default=False),
+]
+CursorOption = Annotated[
+    str | None, typer.Option("--cursor", help="The next page: what the one before told.", show_default=False)
+]
+OrderOption = Annotated[str, typer.Option("--order", help="oldest or newest first.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
 ReasonOption = Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")]
 FOLDING = "folding the past"
@@ -92,14 +100,9 @@ def history(
     memory_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="A memory; the whole owner without.", show_default=False)
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("-k", "--limit", help="A page of so many changes, 1 to 1000; all without.", show_default=False),
-    ] = None,
-    cursor: Annotated[
-        str | None, typer.Option("--cursor", help="The next page: what the one before told.", show_default=False)
-    ] = None,
-    order: Annotated[str, typer.Option("--order", help="oldest or newest first.")] = "oldest",
+    limit: PageOption = None,
+    cursor: CursorOption = None,
+    order: OrderOption = "oldest",
     as_of: AsOfOption = None,
     after: AfterOption = None,
     everything: AllOption = False,
@@ -136,14 +139,9 @@ def why(
     as_of: AsOfOption = None,
     at: AtOption = None,
     after: AfterOption = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("-k", "--limit", help="A page of so many changes, 1 to 1000; all without.", show_default=False),
-    ] = None,
-    cursor: Annotated[
-        str | None, typer.Option("--cursor", help="The next page: what the one before told.", show_default=False)
-    ] = None,
-    order: Annotated[str, typer.Option("--order", help="oldest or newest first.")] = "oldest",
+    limit: PageOption = None,
+    cursor: CursorOption = None,
+    order: OrderOption = "oldest",
     everything: AllOption = False,
     json: Json = False,
 ) -> None:
