@@ -16,19 +16,12 @@ from projections.sensitivity_sign import Sign
 
 ASKING = Cues(
     listed("""
-    wifi, wi-fi, wi fi, network, router, hotspot, broadband, modem, netflix, hulu, disney, disney plus, disney+, prime
-    hbo
-    paramount, peacock, crunchyroll, kindle, audible, iplayer, amazon, ebay, etsy, paypal, venmo, revolut, monzo, bank
-    banking
-    vinted, dropbox, icloud, outlook, gmail, hotmail, yahoo, mail, email, e-mail, zoom, slack, jira, kahoot, duolingo
-    roblox
-    minecraft, fortnite, xbox, playstation, psn, nintendo, steam, instagram, insta, facebook, twitter, tiktok
-    snapchat, discord
-    reddit, twitch, spotify, laptop, tablet, ipad, pc, macbook, chromebook, computer, desktop, vpn, server, ssh, sftp
-    ftp, nas
-    login, log in, log into, log on, sign in, sign into, portal, database, redis, citrix, zip, pdf, excel, screen
-    safe, phone
-    website, shop, app
+    wifi, wi-fi, wi fi, network, router, hotspot, broadband, modem, netflix, hulu, disney, disney plus, disney+, prime, hbo
+    paramount, peacock, crunchyroll, kindle, audible, iplayer, amazon, ebay, etsy, paypal, venmo, revolut, monzo, bank, banking
+    vinted, dropbox, icloud, outlook, gmail, hotmail, yahoo, mail, email, e-mail, zoom, slack, jira, kahoot, duolingo, roblox
+    minecraft, fortnite, xbox, playstation, psn, nintendo, steam, instagram, insta, facebook, twitter, tiktok, snapchat, discord
+    reddit, twitch, spotify, laptop, tablet, ipad, pc, macbook, chromebook, computer, desktop, phone, vpn, server, ssh, sftp, ftp
+    nas, login, log in, log into, log on, sign in, sign into, portal, redis, citrix, zip, pdf, excel
 """)
 )
 ASKING_ZH = Cues(
@@ -90,11 +83,7 @@ _HANDLED = frozenset(
 _LETS_IN = re.compile(
     r"(?:type|put|punch|enter|key|log|sign|in|unlock|open)\w{0,3}(?: in)?(?: with| using)?\s{1,2}[\"'(]?$"
 )
-_LOOSELY = frozenset(
-    listed(
-        "screen, safe, phone, website, shop, app, mail, email, e-mail, computer, database, network, server, zip, pdf"
-    )
-)
+_LOOSELY = frozenset(listed("phone, mail, email, e-mail, computer, network, server, zip, pdf"))
 """Things that are told much else of: only words that lead to a value that is typed count."""
 _LEADING = frozenset(
     listed(
