@@ -140,6 +140,8 @@ def _imported(
 
 
 def _of_a_body(problem: InputError) -> InputError:
+    if problem.context.get("field") == "turn_id" and "lines" in problem.context:  # a cure by options is none here
+        return refused("turn_id", problem.context["got"], problem.context["allowed"])
     if problem.context.get("field") != "file":
         return problem
     allowed = str(problem.context["allowed"])

@@ -16,6 +16,7 @@ import orjson
 from api.appending import Appended
 from api.asked import parse_instant, refused
 from api.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
+from api.turn_ids import TurnIds
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
@@ -27,6 +28,9 @@ from events.vocabulary import MAX_REQUEST_EVENTS
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
 _TURN = "TurnRecorded."
 FIELDS = ("turn_id", "occurred_at", "text")
+OPTIONAL = ("speaker", "session", "conversation")
+MAX_IGNORED = 50
+"""Most names of fields that nobody reads that are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +64,27 @@ class Imported:
     long_at: list[int] = field(default_factory=list)
     """The lines or messages of the first of them."""
     owners: dict[str, int] = field(default_factory=dict)
+    ignored_fields: dict[str, int] = field(default_factory=dict)
+    """Fields of turns that nobody reads, misspelt ones say, with how many turns had them; the first 50 names."""
     newest: int | None = None
     done: Appended = field(default_factory=Appended)
 
     def take(self, number: int, event: Prepared, receipt: Receipt) -> None:
         """Count what became of one event, which was read from line or message `number`."""
         self.done.take(number, receipt)
+        if receipt.status == "conflict":
+            self.done.conflicts[-1]["turn_id"] = turn_of(event)
         if receipt.written and event.kind.startswith(_TURN):
             said_at = micros(datetime.fromisoformat(orjson.loads(event.body)["occurred_at"]))
             self.turns += 1
             self.owners[event.owner] = self.owners.get(event.owner, 0) + 1
             self.newest = said_at if self.newest is None else max(self.newest, said_at)
+
+    def unread(self, names: Iterable[str]) -> None:
+        """Count fields of one turn that nobody reads."""
+        for name in names:
+            if name in self.ignored_fields or len(self.ignored_fields) < MAX_IGNORED:
+                self.ignored_fields[name] = self.ignored_fields.get(name, 0) + 1
 
     def long_turn(self, number: int, *, cut: bool) -> None:
         """Count a turn over 64 KiB, read from line or message `number`."""
@@ -90,6 +104,7 @@ class Imported:
             "already_appended": self.done.already_appended,
             "conflicts": self.done.conflicts,
             "owners": self.owners,
+            "ignored_fields": self.ignored_fields,
             "newest_turn": None if self.newest is None else utc_text(from_micros(self.newest)),
             "last_position": written[-1] if written else None,
         }
@@ -152,19 +167,30 @@ def _append(
     return True
 
 
+def look_through(lines: Iterable[bytes], options: ImportOptions) -> None:
+    """Read a whole file, writing nothing. Raises InputError where a turn's id stands twice in it, for different turns.
+
+    A line that is no turn ends the look: the import tells it, with what stands before it.
+    """
+    seen, unheard = TurnIds(options.owner, options.owner_from), Imported()
+    for number, line in enumerate(lines, 1):
+        try:
+            turn = _wanted_turn(line, number, options, unheard)
+        except InputError:
+            return
+        if turn is not None and turn["text"].strip() and (clash := seen.take(number, turn)) is not None:
+            raise clash
+
+
 def _numbered_events(
     log: EventLog, lines: Iterable[bytes], options: ImportOptions, answer: Imported
 ) -> Iterator[tuple[int, Prepared]]:
+    seen = TurnIds(options.owner, options.owner_from)
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
         try:
-            turn = _read_turn(line)
-            if is_long(turn["text"]):
-                answer.long_turn(number, cut=options.long_turns == CUT)
-                if options.long_turns != CUT:
-                    continue
-                turn["text"] = beginning(turn["text"])
+            turn = _wanted_turn(line, number, options, answer)
+            if turn is None:
+                continue
             events = list(events_of(turn, options, log.now(), answer))
         except InvalidEvent as problem:
             rest = {
@@ -173,7 +199,23 @@ def _numbered_events(
             raise InvalidEvent(problem.field, problem.got, problem.allowed, line=number, **rest) from None
         except InputError as problem:
             raise InputError(f"line {number}: {problem.message}", line=number, **problem.context) from None
+        if events and (clash := seen.take(number, turn)) is not None:
+            raise clash
+        answer.unread(turn.keys() - {*FIELDS, *OPTIONAL, options.owner_from})
         yield from ((number, event) for event in events)
+
+
+def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: Imported) -> dict[str, Any] | None:
+    """The turn of a line, cut where that is wished; None for an empty line, and for one that is left out as too long."""
+    if not line.strip():
+        return None
+    turn = _read_turn(line)
+    if is_long(turn["text"]):
+        answer.long_turn(number, cut=options.long_turns == CUT)
+        if options.long_turns != CUT:
+            return None
+        turn["text"] = beginning(turn["text"])
+    return turn
 
 
 def _read_turn(line: bytes) -> dict[str, Any]:
@@ -187,6 +229,12 @@ def _read_turn(line: bytes) -> dict[str, Any]:
         if not isinstance(turn.get(name), str):
             raise refused(name, turn.get(name), "a text: a turn has " + ", ".join(FIELDS))
     return turn
+
+
+def turn_of(event: Prepared) -> str:
+    """The id of the turn that an event of an import was made of."""
+    data = orjson.loads(event.body)["data"]
+    return str(data.get("turn_id") or data["memory_id"])
 
 
 def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:

@@ -10,10 +10,10 @@ from api.asked import parse_instant
 from api.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
 from api.chat_shapes import LINES
 from api.cli.app import Json, app, complain, opened, out, show
-from api.cli.files import LongTurns, counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns
 from api.cli.writing import fold_appended, has_faded
-from api.importing import ImportOptions
+from api.importing import ImportOptions, look_through
 from api.importing_chats import ImportedChats, import_chats
 from api.long_texts import LEAVE, check_way
 from events.errors import InputError
@@ -59,6 +59,9 @@ def chat_import(
     try:
         with open_lines(file, MAX_DOCUMENT + 1) as lines:
             chats = open_chats(lines, shape)
+            if chats.shape == LINES:
+                with again(file) as turns:
+                    look_through(turns, options)
             unit = "lines" if chats.shape == LINES else "conversations"
             with (
                 opened(context) as application,

@@ -50,6 +50,16 @@ def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
         yield _lines(file, stream, longest)
 
 
+@contextmanager
+def again(file: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file for a look before it is read; none of standard input and of pipes, which are read once."""
+    if file == "-" or not Path(file).is_file():
+        yield iter(())
+        return
+    with open_lines(file) as lines:
+        yield lines
+
+
 def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
     try:
         yield stream.readline(longest).removeprefix(codecs.BOM_UTF8)

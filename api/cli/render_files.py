@@ -8,7 +8,10 @@ from rich.markup import escape
 
 from api.appending import Appended
 from api.cli import render
-from api.cli.app import out
+from api.cli.app import err, out
+
+SHOWN = 10
+"""So many conflicts, and so many of other things, are told one by one."""
 
 
 def _place(told: dict[str, Any]) -> str:
@@ -19,24 +22,36 @@ def _place(told: dict[str, Any]) -> str:
 
 
 def tell_failures(answer: Appended) -> None:
-    """Print which events of a file are not in the log, and why."""
-    for conflict in answer.conflicts:
+    """Print on standard error which events of a file are not in the log, and why: the first ten of each sort and a count."""
+    for conflict in answer.conflicts[:SHOWN]:
         where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
-        out.print(
-            f"[red]{_place(conflict)}: id {conflict['event_id']} is taken by other content{where}[/];"
+        turn = f"turn_id {escape(conflict['turn_id'])}: its " if "turn_id" in conflict else ""
+        _complain(
+            f"[red]{_place(conflict)}: {turn}id {conflict['event_id']} is taken by other content{where}[/];"
             " nothing of its partition's part of that request was written"
         )
+    _rest(len(answer.conflicts), "in conflict")
     not_written = [failure for failure in answer.failed if failure["status"] == "not_written"]
-    for failure in answer.failed:
-        if failure not in not_written:
-            out.print(f"[yellow]{_place(failure)}: {failure['status']}[/] {escape(failure['error'] or '')}")
+    others = [failure for failure in answer.failed if failure["status"] != "not_written"]
+    for failure in others[:SHOWN]:
+        _complain(f"[yellow]{_place(failure)}: {failure['status']}[/] {escape(failure['error'] or '')}")
+    _rest(len(others), "not written")
     if not_written:
-        places = render.plain(", ".join(list(dict.fromkeys(map(_place, not_written)))[:10]))
-        more = " …" if len(not_written) > 10 else ""
-        out.print(
+        places = render.plain(", ".join(list(dict.fromkeys(map(_place, not_written)))[:SHOWN]))
+        more = " …" if len(not_written) > SHOWN else ""
+        _complain(
             f"[yellow]{len(not_written):,} events beside them were not written ({places}{more}):[/]"
             " mend or take out the lines in conflict, then send the file again whole"
         )
+
+
+def _rest(count: int, what: str) -> None:
+    if count > SHOWN:
+        _complain(f"[yellow]and {count - SHOWN:,} more events {what}; `--json` names all of them[/]")
+
+
+def _complain(words: str) -> None:
+    err.print(words, soft_wrap=True)
 
 
 def render_turns(told: dict[str, Any], done: Appended, *, faded: bool) -> None:
@@ -57,6 +72,10 @@ def render_turns(told: dict[str, Any], done: Appended, *, faded: bool) -> None:
     ):
         if count:
             out.print(f"[yellow]{count:,} turn{'' if count == 1 else 's'} of more than 64 KiB {what}[/]")
+    if ignored := told["ignored_fields"]:
+        names = [f"{name} ({count:,})" for name, count in sorted(ignored.items(), key=lambda one: -one[1])]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        out.print(f"[yellow]fields not read: {escape(', '.join(names[:SHOWN]))}{more}[/]")
     tell_failures(done)
     if faded:
         out.print(

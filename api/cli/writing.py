@@ -24,10 +24,10 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.files import LongTurns, counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
 from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
-from api.importing import Imported, ImportOptions, import_turns
+from api.importing import Imported, ImportOptions, import_turns, look_through
 from api.long_texts import LEAVE, check_way
 from events.errors import EngramlogError
 from events.log import positions_by_partition
@@ -109,6 +109,8 @@ def turns(
         memories=not turns_only,
         long_turns=check_way(long_turns),
     )
+    with again(file) as lines:
+        look_through(lines, options)
     with (
         open_lines(file) as lines,
         opened(context) as application,

@@ -40,6 +40,7 @@ def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: C
         "appended": 4,
         "already_appended": 0,
         "conflicts": [],
+        "ignored_fields": {},
         "owners": {"lin": 2},
         "newest_turn": "2024-01-01T08:01:00Z",
         "last_position": None,
@@ -90,5 +91,5 @@ def test_messages_changed_under_their_ids_are_told_and_the_rest_is_written(cli: 
     answer = cli.json("chat-import", file, "--owner-from", "owner", code=3)
     assert {(one["conversation"], one["message"]) for one in answer["conflicts"]} == {(1, 1)}
     assert answer["appended"] == 4
-    told = cli("chat-import", file, "--owner-from", "owner", code=3).out
-    assert "conversation 1, message 1: id" in told
+    told = cli("chat-import", file, "--owner-from", "owner", code=3).err
+    assert "conversation 1, message 1: turn_id" in told

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from api.cli import render, render_search
-from tests.acceptance.helpers.cli import Cli, event, lines, turn
+from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
 
@@ -95,10 +96,39 @@ def test_a_verb_says_what_it_did_or_plainly_that_nothing_changed(cli: Cli) -> No
 
 def test_an_import_tells_conflicts_and_what_was_not_written_beside_them(cli: Cli) -> None:
     cli("import", "turns", "-", stdin=lines([turn(1, "tea")]))
-    told = cli("import", "turns", "-", stdin=lines([turn(1, "coffee"), turn(2, "milk")]), code=1).out
-    assert "line 1: id " in told
+    told = cli("import", "turns", "-", stdin=lines([turn(1, "coffee"), turn(2, "milk")]), code=1).err
+    assert "line 1: turn_id t1: its id " in told
     assert "is taken by other content at " in told
     assert "2 events beside them were not written (line 2)" in told
+
+
+def test_many_conflicts_are_told_for_the_first_ten_and_then_by_a_count(cli: Cli) -> None:
+    cli("import", "turns", "-", stdin=lines([turn(n, "tea") for n in range(40)]))
+    ran = cli("import", "turns", "-", stdin=lines([turn(n, "milk") for n in range(40)]), code=1)
+    assert ran.err.count("is taken by other content") == 10
+    assert "and 70 more events in conflict; `--json` names all of them" in ran.err
+    assert ran.err.count("\n") + ran.out.count("\n") < 16
+
+
+@pytest.mark.parametrize("words", [("import", "turns"), ("chat-import", "--shape", "lines")])
+def test_a_file_that_numbers_its_turns_anew_is_refused_in_a_line_before_anything_is_written(
+    cli: Cli, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "talks.jsonl", [turn(n, f"{c} {n}", c) for c in ("talk-a", "talk-b") for n in range(600)])
+    before = cli.json("status")["events"]
+    ran = cli(*words, file, "--owner", "ada", code=2)
+    assert (ran.out, ran.err.count("\n")) == ("", 1)
+    assert "turn_id 't0' stands in lines 1 and 601, of conversations talk-a and talk-b" in ran.err
+    assert "import each with its own --owner, or leave --owner out" in ran.err
+    assert cli.json("status")["events"] == before
+    assert cli.json(*words, file)["turns"] == 1_200
+
+
+def test_a_misspelt_field_of_a_turn_is_told(cli: Cli) -> None:
+    told = cli(
+        "import", "turns", "-", stdin=lines([turn(1, "tea", sesion="s2", **{"[b]": 1}), turn(2, "x", sesion="")])
+    ).out
+    assert "fields not read: sesion (2), [b] (1)" in told
 
 
 def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:

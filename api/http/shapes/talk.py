@@ -58,6 +58,7 @@ class ChatsImported(BaseModel):
             "appended": 4,
             "already_appended": 0,
             "conflicts": [],
+            "ignored_fields": {},
             "newest_turn": "2026-11-22T09:31:00Z",
             "last_position": "3:132",
         }
@@ -77,7 +78,10 @@ class ChatsImported(BaseModel):
     already_appended: int
     conflicts: list[dict[str, Any]] = Field(
         description="Turns that are in the log with another text; they stay as they were. `conversation` and `message`, or"
-        " `line`, are their place, from 1."
+        " `line`, are their place, from 1; `turn_id` names them."
+    )
+    ignored_fields: dict[str, int] = Field(
+        description="Fields of `lines` that no turn has a place for, with how many turns had them."
     )
     newest_turn: str | None
     last_position: str | None
