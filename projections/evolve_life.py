@@ -132,7 +132,7 @@ def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
     upkeep = memory.upkeep
     return {
         "ground": memory.ground if scene.actor == "operator" else None,
-        "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0),
+        "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0, witnessed=0.0),
         "sensitivity_set_at": None,
     }
 

@@ -11,7 +11,7 @@ from projections.evolve_conflict import flagged, newest_said, settled
 from projections.evolve_link import strongest
 from projections.evolve_sensitivity import risen_by_merge
 from projections.evolve_use import limited, tier_of
-from projections.ground import of_merge
+from projections.ground import Standing, of_merge
 from projections.laws.tiered import effective_importance
 from projections.memory import (
     MAX_CONFLICTS,
@@ -60,7 +60,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     base = max(sources, key=lambda m: (m.last_activated_at, m.created_seq))
     importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
     tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
-    ground, earned = of_merge(data.summary, sources, scene.actor, tier)
+    standing = of_merge(data.summary, sources, scene.actor, tier)
     sensitivity, set_at = risen_by_merge(data.summary, sources)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
@@ -103,13 +103,13 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         stability=max(m.stability for m in sources),
         last_reinforced_at=max(m.last_reinforced_at for m in sources),
         changed_seq=scene.seq,
-        upkeep=_upkeep(sources, scene.at, earned),
+        upkeep=_upkeep(sources, scene.at, standing),
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
-        ground=ground,
+        ground=standing.ground,
     )
 
 
-def _upkeep(sources: Iterable[Memory], at: int, earned: float) -> Upkeep:
+def _upkeep(sources: Iterable[Memory], at: int, standing: Standing) -> Upkeep:
     """Boosts of all, so that a merge is no way around their limits; what is left of the importance is set now."""
     found = [m.upkeep for m in sources if m.upkeep is not None]
     boosts = sorted((boost for upkeep in found for boost in upkeep.boosts), key=lambda boost: boost.at)
@@ -118,7 +118,8 @@ def _upkeep(sources: Iterable[Memory], at: int, earned: float) -> Upkeep:
         at,
         max((u.promotion_at for u in found if u.promotion_at is not None), default=None),
         bool(found) and all(u.kept for u in found),
-        earned,
+        standing.earned,
+        standing.witnessed,
     )
 
 

@@ -16,7 +16,7 @@ from events.envelope import Event, micros
 from events.parameters import Parameters
 from events.standing import FIRM
 from projections.evolve_link import boosted
-from projections.ground import of_promotion
+from projections.ground import WITNESSES, of_promotion
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
 from projections.scene import Scene, trouble_with
@@ -111,7 +111,12 @@ def _boost(scene: Scene, memory: Memory) -> tuple[dict[str, Any], str | None]:
     fields: dict[str, Any] = {
         "importance": importance,
         "upkeep": Upkeep(
-            boosts, max(at, upkeep.set_at or at), upkeep.promotion_at, kept, round(upkeep.earned + amount, 6)
+            boosts,
+            max(at, upkeep.set_at or at),
+            upkeep.promotion_at,
+            kept,
+            round(upkeep.earned + amount, 6),
+            round(upkeep.witnessed + amount, 6) if scene.actor in WITNESSES else upkeep.witnessed,
         ),
     }
     fields["tier"] = tier_of(memory.tier, importance, parameters)

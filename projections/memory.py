@@ -91,7 +91,10 @@ class Upkeep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kept: bool = False
     """A reviewer kept it since it last stood above the review threshold: asked again only further down."""
     earned: float = 0.0
-    """What all counted boosts of this text added together: how far use bears it out."""
+    """What all counted boosts of this text added together: enough of it, and a reviewer may make it core."""
+    witnessed: float = 0.0
+    """What those of them added that an operator recorded: enough of it, and a reviewer's promotion is a ground. Uses that
+    anybody else tells, or that a job finds in turns that anybody else told, are dated and made by those whom they would lift."""
 
 
 class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):

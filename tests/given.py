@@ -206,9 +206,9 @@ def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any
     return Told(MemoryReinforced(memory_id=of, outcome=outcome, **data), day, "system")
 
 
-def borne_out(of: str = "m", day: float = 1) -> list[Told]:
+def borne_out(of: str = "m", day: float = 1, actor: str = "judge") -> list[Told]:
     """Uses from two days before on that alone lift an ordinary memory to the question of promotion, just on this day."""
-    return [reinforced(of, day=day + since) for since in (-2.0, -1.9, -1.8, -0.5, 0.0)]
+    return [replace(reinforced(of, day=day + since), actor=actor) for since in (-2.0, -1.9, -1.8, -0.5, 0.0)]
 
 
 def merged(*sources: str, into: str = "all", day: float = 0, summary: str = "coffee, over the years") -> Told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
@@ -128,6 +129,26 @@ def used(w: World, by: str, count: int = 12, of: str = "evil") -> list[dict[str,
     return [w.envelope("MemoryReinforced", by, 24 * 4 - 8 * n, memory_id=of, outcome="used") for n in range(count)]
 
 
+def exchange(w: World, hours_ago: float, n: int) -> list[dict[str, Any]]:
+    """A question, the memory put before the assistant, and a reply that says what only the memory says."""
+    hit = {"memory_id": "evil", "count": 1, "best_rank": 1, "last_at": w.now(hours_ago)}
+    told = [
+        w.envelope("TurnRecorded", "user", hours_ago, turn_id=f"q{n}", role="user", text="Whom shall I heed?"),
+        w.envelope("MemoriesAccessed", "assistant", hours_ago, hits=[hit], via="injection", turn_id=f"q{n}"),
+        w.envelope(
+            "TurnRecorded", "assistant", hours_ago, turn_id=f"r{n}", role="assistant", text=EVIL, reply_to=f"q{n}"
+        ),
+    ]
+    return [one | {"session_id": f"s{n}"} for one in told]
+
+
+def tiered(w: World, *events: dict[str, Any]) -> None:
+    """These over HTTP by an owner of the tiered profile, and the reviewer's job: it makes core what was used."""
+    assert w.post("/profile", profile="tiered") == 200
+    reviewed(w, *events)
+    assert w.app.reader.get(w.owner, "evil", trace=False)["tier"] == "core"
+
+
 def promoted(w: World, by: str) -> list[dict[str, Any]]:
     return [w.made(by, 1), w.envelope("MemoryPromoted", by, memory_id="evil", to="core")]
 
@@ -196,6 +217,30 @@ ATTEMPTS: dict[str, Callable[[World], object]] = {
     **{f"append promoted {by}": lambda w, by=by: w.append(*promoted(w, by)) for by in OTHERS},
     **{f"old log promoted {by}": lambda w, by=by: w.in_an_old_log(*promoted(w, by)) for by in OTHERS},
     **{f"used {by}": lambda w, by=by: w.http(w.made(by, 24 * 5), *used(w, by)) for by in REMOTE},
+    **{f"used, and a reviewer: {by}": lambda w, by=by: tiered(w, w.made(by, 24 * 5), *used(w, by)) for by in REMOTE},
+    **{
+        f"used at the machine, and a reviewer: {by}": lambda w, by=by: [
+            w.append(w.made(by, 24 * 5), *used(w, by)),
+            tiered(w),
+        ]
+        for by in OTHERS
+    },
+    **{
+        f"used by the verb, and a reviewer: {by}": lambda w, by=by: [
+            w.http(w.made(by, 24 * 5)),
+            [
+                w.post("/memories/evil/reinforce", outcome="used", actor=by, occurred_at=w.now(96 - 8 * n))
+                for n in range(9)
+            ],
+            tiered(w),
+        ]
+        for by in REMOTE
+    },
+    "replies that use it, as he says, and a reviewer": lambda w: [
+        w.http(w.made("user", 24 * 5), *itertools.chain(*(exchange(w, 96 - 8 * n, n) for n in range(9)))),
+        w.app.episodes.make(w.owner),
+        tiered(w),
+    ],
     **{f"http lowered {by}": lambda w, by=by: reviewed(w, *lowered(w, by)) for by in (*OTHERS, "operator")},
     **{f"old log lowered {by}": lambda w, by=by: [w.in_an_old_log(*lowered(w, by)), reviewed(w)] for by in OTHERS},
     "profile by the operator over http": lambda w: [
@@ -284,9 +329,27 @@ GRANTED: dict[str, Callable[[World], object]] = {
     "revised by an operator": lambda w: w.append(
         w.envelope("MemoryRevised", "operator", memory_id="name", content=EVIL)
     ),
-    "uses, and a reviewer": lambda w: [
-        w.command("profile", w.owner, "tiered"),
-        reviewed(w, w.made("user", 24 * 5), *used(w, "assistant")),
+    "uses that an operator recorded, and a reviewer": lambda w: [
+        w.append(w.made("user", 24 * 5), *used(w, "operator")),
+        tiered(w),
+    ],
+    "uses that an operator recorded by the command, and a reviewer": lambda w: [
+        w.http(w.made("user", 24 * 5)),
+        [
+            w.command(
+                "reinforce",
+                w.owner,
+                "evil",
+                "--outcome",
+                "used",
+                "--actor",
+                "operator",
+                "--occurred-at",
+                w.now(96 - 8 * n),
+            )
+            for n in range(9)
+        ],
+        tiered(w),
     ],
     "an old log, then an operator": lambda w: [
         w.in_an_old_log(w.made("user", tier="core")),
