@@ -54,6 +54,16 @@ def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
         yield client
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What shares something made for its whole file runs in one process, which makes it once (`--dist loadgroup`)."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        made = (one for named in fixtures.name2fixturedefs.values() for one in named) if fixtures else ()
+        if any(one.scope == "module" for one in made) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run for want of a server or a disk, also under -q."""
     for missing in (MISSING, NO_DISK):

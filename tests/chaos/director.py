@@ -97,7 +97,8 @@ class Director:
         switched = self.rebuilds.exists() and b'"build switched"' in self.rebuilds.read_bytes()
         acknowledged = sum(line.acknowledged for line in list(self._ledger.lines))
         wanted = {"worker killed", "worker stopped past its lease", "server killed"}
-        return switched and acknowledged >= LEAST_ACKNOWLEDGED and wanted <= kinds
+        named = any(not kind.endswith(": at random") for kind in self.struck)
+        return switched and acknowledged >= LEAST_ACKNOWLEDGED and wanted <= kinds and named
 
     def logs(self) -> list[Path]:
         """What the cast wrote."""
