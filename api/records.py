@@ -16,6 +16,7 @@ from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
 from events.errors import EngramlogError
+from events.invisible import shown_json
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
@@ -68,10 +69,10 @@ class Export:
         return (line_of(memory, exported) for memory in self.memories)
 
     def pieces(self) -> Iterator[bytes]:
-        """The export in UTF-8, in pieces of about one memory each."""
+        """The export in UTF-8, in pieces of about one memory each. Nothing in it is obeyed by a terminal: JSON spells it out."""
         if self.text is not None:
             return (piece.encode() for piece in self.text)
-        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.records())
+        return (shown_json(orjson.dumps(line).decode() + "\n").encode() for line in self.records())
 
     def as_dict(self) -> dict[str, Any]:
         """What is told of it: how many memories, how many were left out by reason, the position."""

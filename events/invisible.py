@@ -6,6 +6,7 @@ ignorable (variation selectors, Hangul fillers, the combining grapheme joiner), 
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -24,6 +25,19 @@ INVISIBLE = re.compile(f"[{_BLANK_TEXT}]")
 """One character that shows nothing; a line break or any other control is none of these."""
 HIDDEN = re.compile(f"[{_BLANK_TEXT}{_CONTROL_TEXT}]")
 """One invisible character or control, line breaks and tabs among them."""
+
+
+_OBEYED_JSON = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""What of JSON a terminal would obey or hide; controls below a space JSON escapes by itself."""
+
+
+def shown_json(document: str) -> str:
+    """JSON that reads back exactly, with what a terminal would obey or hide written as `\\u`. Chinese stays readable."""
+    if document.isascii() and "\x7f" not in document:
+        return document
+    return _OBEYED_JSON.sub(lambda found: json.dumps(found[0])[1:-1], document)
 
 
 EMOJI_SHOWN = "\ufe0f"

@@ -16,6 +16,7 @@ from api.http.connection import protocol_of
 from api.http.connections import ConnectionLimits, Connections, connections_within
 from api.http.guard import check_host
 from api.http.serve import STOP_SECONDS, listening
+from api.http.server_lines import Malformed
 from api.mcp.connection import Connection
 from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
@@ -80,11 +81,11 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     keeper = Keeper(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
     app = create_app(_served(connection, settings, tell), connection, admits)
-    limits = ConnectionLimits()
+    limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
     config = uvicorn.Config(
         app,
-        http=protocol_of(Connections(limits, most)),
+        http=protocol_of(Connections(limits, most, malformed)),
         backlog=backlog,
         log_config=None,
         access_log=False,
@@ -105,5 +106,6 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         listener.close()
+        malformed.end()
         keeper.close()
         tell("stopped")

@@ -169,7 +169,7 @@ def _serve(
     application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
-    server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms)
+    server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms, tell=tell)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     watch = TokenWatch(admits, store.alarms)

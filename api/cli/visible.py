@@ -7,18 +7,13 @@ read around. Every answer passes `visible_in` before it is laid out, and every c
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from events.invisible import with_hidden_as
-
-_UNSAFE_JSON = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
+from events.invisible import shown_json, with_hidden_as
 
 
 def visible(text: str) -> str:
@@ -39,12 +34,7 @@ def visible_in(answer: Any) -> Any:
 
 def exact_json(answer: Any) -> str:
     """The answer as JSON that reads back exactly, with what a terminal would obey written as `\\u`. Chinese stays readable."""
-    text = json.dumps(answer, ensure_ascii=False, indent=2, default=str)
-    return (
-        text
-        if text.isascii() and "\x7f" not in text
-        else _UNSAFE_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
-    )
+    return shown_json(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
 
 
 def _spelled(character: str) -> str:

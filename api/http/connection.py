@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -132,6 +132,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP, or more than is read: told as a problem, and closed."""
+        self._of.malformed.one(self.loop.call_later)
         status, detail = self.conn.trouble or (HTTPStatus.BAD_REQUEST, msg)
         if self.cycle is not None and not self.cycle.response_complete:  # the application waits for the rest of a body
             self.cycle.disconnected = True
@@ -174,21 +175,26 @@ def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
 
 
 class _Connection(h11.Connection):
-    """h11's state of one connection, which counts the pieces of a body and remembers what was wrong."""
+    """h11's state of one connection, which measures heads, counts the pieces of a body and remembers what was wrong."""
 
     def __init__(self, pieces: int, head_bytes: int) -> None:
         super().__init__(h11.SERVER, head_bytes)
+        self._most_head = head_bytes
         self._most_pieces = pieces
         self._pieces = 0
         self.trouble: tuple[HTTPStatus, str] | None = None
         """Why it cannot go on, where that has a name of its own."""
 
     def next_event(self) -> Any:
-        """The next event; a body in too many pieces is as good as broken."""
+        """The next event; a head too long, or of two lengths, and a body in too many pieces are as good as broken."""
+        before = len(self._receive_buffer)
         try:
             event = super().next_event()
             if isinstance(event, h11.Request):
                 self._pieces = 0
+                self._check_head(event, before - len(self._receive_buffer))
+            elif isinstance(event, h11.EndOfMessage):
+                self._check_length(before - len(self._receive_buffer))
             elif isinstance(event, h11.Data):
                 self._pieces += 1
                 self._check_pieces()
@@ -196,13 +202,35 @@ class _Connection(h11.Connection):
             if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                 self.trouble = (
                     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-                    "the request's line and headers are too long",
+                    f"the request's line and headers are too long; allowed: {self._most_head:,} bytes together",
                 )
             raise
         return event
 
+    def _check_head(self, head: h11.Request, size: int) -> None:
+        """h11 bounds what it waits for, and takes a longer head that came whole; of two lengths it takes one (RFC 9112, 6.3)."""
+        self._check_length(size)
+        names = {name for name, _ in head.headers}
+        if b"transfer-encoding" not in names:
+            return
+        if b"content-length" in names:
+            self._broken(
+                "Content-Length, Transfer-Encoding: got both; allowed: one of them, or readers differ on where the request ends"
+            )
+        if head.http_version < b"1.1":
+            self._broken("Transfer-Encoding: got one in HTTP/1.0, which has none; allowed: Content-Length, or HTTP/1.1")
+
+    def _check_length(self, size: int) -> None:
+        """Of a head, or of the lines after the last chunk."""
+        if size > self._most_head:
+            self._broken("", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
     def _check_pieces(self) -> None:
         if self._pieces > self._most_pieces:
-            self.trouble = (HTTPStatus.BAD_REQUEST, f"body: more than {self._most_pieces:,} chunks")
-            self._process_error(h11.CLIENT)
-            raise h11.RemoteProtocolError(self.trouble[1])
+            self._broken(f"body: more than {self._most_pieces:,} chunks")
+
+    def _broken(self, detail: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> NoReturn:
+        """Nothing of this connection is read any more."""
+        self.trouble = (status, detail)
+        self._process_error(h11.CLIENT)
+        raise h11.RemoteProtocolError(detail, error_status_hint=status)

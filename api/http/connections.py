@@ -12,6 +12,7 @@ import resource
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from api.http.server_lines import Malformed
 from events.alarms import Alarms
 
 
@@ -97,9 +98,10 @@ class Connections:
 
     TOLD = 100
 
-    def __init__(self, limits: ConnectionLimits, most: int, alarms: Alarms | None = None) -> None:
+    def __init__(self, limits: ConnectionLimits, most: int, malformed: Malformed, alarms: Alarms | None = None) -> None:
         self.limits = limits
         self.most = most
+        self.malformed = malformed
         self.refusals = Refusals(alarms)
         self.made_room = 0
         """Connections that were closed to let others in."""

@@ -18,6 +18,7 @@ from api.http.connection import protocol_of
 from api.http.connections import ConnectionLimits, Connections, FewLines, connections_within, open_files, quiet_loop
 from api.http.guard import check_host
 from api.http.port_holder import holder_of
+from api.http.server_lines import Malformed, Tell, Told, not_malformed, silent
 from events.alarms import Alarms
 from events.errors import BadSetting, EngramlogError
 
@@ -57,13 +58,15 @@ class Server:
         on_ready: Callable[[Server], None],
         limits: ConnectionLimits,
         alarms: Alarms | None,
+        tell: Tell,
     ) -> None:
         self.host, self.port = listener.getsockname()[:2]
         self.failure: BaseException | None = None
         """Why it ended by itself."""
         self._listener = listener
+        self._tell = tell
         most, backlog = connections_within(limits, open_files())
-        self.connections = Connections(limits, most, alarms)
+        self.connections = Connections(limits, most, Malformed(tell), alarms)
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -93,15 +96,23 @@ class Server:
     def _run(self) -> None:
         logger, few = logging.getLogger("uvicorn.error"), FewLines(monotonic)
         quiet = (logger, logging.getLogger("asyncio"))  # which tells of each write to a client that has gone
+        told = None if self._tell is silent else Told(self._tell)
         for one in quiet:
+            one.addFilter(not_malformed)  # first: those it drops are not counted by the other
             one.addFilter(few)
+            if told is not None:
+                one.addHandler(told)
         try:
             asyncio.run(self._main(logger))
         except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
             self.failure = error
         finally:
             for one in quiet:
+                one.removeFilter(not_malformed)
                 one.removeFilter(few)
+                if told is not None:
+                    one.removeHandler(told)
+            self.connections.malformed.end()
             self._listener.close()
 
     async def _main(self, logger: logging.Logger) -> None:
@@ -129,15 +140,17 @@ def serve(
     on_ready: Callable[[Server], None] = lambda _server: None,
     limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
     alarms: Alarms | None = None,
+    tell: Tell = silent,
 ) -> Server:
     """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
 
     `claimed` is the port as `claim` gave it, where that was asked for before.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
-    `alarms` hear of connections that were refused. Raises BadSetting for an address that others could reach, and for a port that
+    `alarms` hear of connections that were refused, `tell` what else the server has to say.
+    Raises BadSetting for an address that others could reach, and for a port that
     is taken.
     """
-    return Server(app, listening(host, port, claimed=claimed), on_ready, limits, alarms)
+    return Server(app, listening(host, port, claimed=claimed), on_ready, limits, alarms, tell)
 
 
 def listening(

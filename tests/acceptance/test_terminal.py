@@ -118,6 +118,19 @@ def test_json_is_exact_and_holds_nothing_that_a_terminal_obeys(hostile: Cli) -> 
     assert hostile.json("get", "ada", "m1")["content"] == f"coffee {HOSTILE}"
 
 
+def test_an_export_holds_nothing_that_a_terminal_obeys_and_goes_in_again_as_it_was(hostile: Cli) -> None:
+    said = f"coffee {HOSTILE} 我喜欢茶\u2028\x85"
+    hostile("append", "-", stdin=lines([event(7, owner="eve", content=said)]))
+    ran = hostile("export", "eve")
+    assert obeyed(ran) + [sign for sign in "\u2028\x85\x9b" if sign in ran.out] == []
+    assert "\\udb40\\udc41" in ran.out
+    assert "我喜欢茶" in ran.out
+    assert json.loads(ran.out.splitlines()[0])["content"] == said
+    hostile("import", "records", "-", "--owner", "eve-again", stdin=ran.out.encode())
+    assert hostile("export", "eve-again").out == ran.out
+    assert obeyed(hostile("export", "eve", "--format", "text")) == []
+
+
 def test_a_refusal_quotes_without_obeying(hostile: Cli) -> None:
     for words in (("get", "ada", f"m{HOSTILE}"), ("list", f"ada{HOSTILE}"), ("search", "ada", "x", "--mode", HOSTILE)):
         assert obeyed(hostile(*words, code=2)) == []

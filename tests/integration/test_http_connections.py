@@ -17,6 +17,7 @@ from starlette.responses import StreamingResponse
 from api.http.connections import ConnectionLimits, FewLines, connections_within
 from api.http.feed import Limits
 from api.http.serve import Server, serve
+from api.http.server_lines import Malformed
 from tests.given_http import SHOWN, HttpStore, app_of, created, http_store
 
 NEVER = 10_000
@@ -157,6 +158,10 @@ def test_requests_in_a_row_are_answered_one_after_the_other(http: HttpStore) -> 
     [
         (b"GET /" + b"x" * 40_000, b"431"),
         (GET[:-2] + b"x: " + b"y" * 40_000, b"431"),
+        (GET[:-2] + b"x: " + b"y" * 40_000 + b"\r\n\r\n", b"431"),
+        (GET[:-2] + b"x:" + b" " * 62_000 + b"y\r\n\r\n", b"431"),
+        (GET.replace(b"/health", b"/" + b"x" * 60_000), b"431"),
+        (GET[:-2] + b"transfer-encoding: chunked\r\n\r\n0\r\nx: " + b"y" * 40_000 + b"\r\n\r\n", b"431"),
         (b"no HTTP at all\r\n\r\n", b"400"),
     ],
 )
@@ -167,6 +172,85 @@ def test_a_head_too_long_or_broken_is_refused_as_a_problem_and_closed(
         told = to_the_end(opened)
     assert told.startswith(b"HTTP/1.1 " + status)
     assert b"application/problem+json" in told
+
+
+def test_a_head_within_its_bound_is_taken_whatever_body_comes_behind_it(http: HttpStore) -> None:
+    head = GET[:-2] + b"content-type: application/json\r\nx: " + b"y" * 30_000 + b"\r\n"
+    with served(http) as server, connected(server, head + b"content-length: 50000\r\n\r\n" + b" " * 50_000) as opened:
+        assert answered(opened).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("version", "framing"),
+    [
+        (b"1.1", b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+        (b"1.1", b"transfer-encoding: chunked\r\ncontent-length: 0\r\n"),
+        (b"1.0", b"transfer-encoding: chunked\r\n"),
+    ],
+)
+def test_a_request_whose_end_two_readers_would_see_in_two_places_is_refused_and_what_follows_is_not_read(
+    http: HttpStore, version: bytes, framing: bytes
+) -> None:
+    head = GET[:-2].replace(b"HTTP/1.1", b"HTTP/" + version) + b"content-type: application/json\r\n" + framing
+    with served(http) as server, connected(server, head + b"\r\n0\r\n\r\n" + GET) as opened:
+        told = to_the_end(opened)
+    assert told.startswith(b"HTTP/1.1 400")
+    assert told.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in told.lower()
+    assert json.loads(told.partition(b"\r\n\r\n")[2])["detail"].find("allowed: ") > 0
+
+
+def test_malformed_requests_are_told_as_one_fact_and_in_no_line_of_another_kind(
+    http: HttpStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    with served(http, tell=lambda fact, **facts: told.append((fact, facts))) as server:
+        for _ in range(30):
+            with connected(server, b"my password is Zq8vX4tRm9\r\n\r\n") as opened:
+                assert to_the_end(opened).startswith(b"HTTP/1.1 400")
+        assert told == [("malformed requests refused", {"requests": 1, "in_all": 1, "alarm": True})]
+    assert told[1:] == [("malformed requests refused", {"requests": 29, "in_all": 30, "alarm": True})]
+    assert [line for line in caplog.messages if "Invalid HTTP" in line] == []
+
+
+def test_malformed_requests_are_told_once_a_minute_with_how_many_they_were_and_then_no_more() -> None:
+    told: list[int] = []
+    waiting: list[Any] = []
+
+    def later(seconds: float, then: Any) -> None:
+        assert seconds == 60
+        waiting.append(then)
+
+    malformed = Malformed(lambda _fact, **facts: told.append(facts["requests"]))
+    for _ in range(1_000):
+        malformed.one(later)
+    assert (told, len(waiting)) == ([1], 1)
+    waiting.pop()()
+    assert (told, len(waiting)) == ([1, 999], 1)
+    waiting.pop()()
+    assert (told, len(waiting)) == ([1, 999], 0)
+    malformed.one(later)
+    malformed.end()
+    assert (told, len(waiting)) == ([1, 999, 1], 1)
+
+
+def test_what_the_server_cannot_do_is_told_as_a_fact_with_its_traceback(http: HttpStore) -> None:
+    app = app_of(http.application)
+
+    @app.get("/health/broken")
+    async def broken() -> None:
+        raise RuntimeError("nobody foresaw it")
+
+    told: list[tuple[str, dict[str, Any]]] = []
+    running = serve(app, "127.0.0.1", 0, limits=PATIENT, tell=lambda fact, **facts: told.append((fact, facts)))
+    try:
+        with connected(running, GET.replace(b"/health", b"/health/broken")) as opened:
+            assert to_the_end_of_a_problem(opened).startswith(b"HTTP/1.1 500")
+    finally:
+        running.stop()
+    ((fact, facts),) = told
+    assert fact == "Exception in ASGI application"
+    assert (facts["logger"], facts["alarm"], facts["exc_info"][0]) == ("uvicorn.error", True, RuntimeError)
 
 
 def test_a_body_in_more_chunks_than_anybody_needs_is_refused(http: HttpStore) -> None:

@@ -156,6 +156,14 @@ def test_what_is_exported_goes_in_again_for_another_owner(http: HttpStore) -> No
     assert len(body.splitlines()) == 450
 
 
+def test_an_export_spells_out_what_a_terminal_would_obey(http: HttpStore) -> None:
+    said = "我喜欢\u202e拉面\u2028\x85\x9b31m\u200b\U000e0041\x7f"
+    made(http, "spelled", "a", content=said)
+    answer = http.client.get("/v1/owners/spelled/export").text
+    assert [sign for sign in said[3:] if sign in answer] == ["拉", "面", "3", "1", "m"]
+    assert json.loads(answer)["content"] == said
+
+
 def test_an_export_may_be_a_text(http: HttpStore) -> None:
     made(http, "text", "a", content="我喜欢拉面")
     answer = http.client.get("/v1/owners/text/export", params={"format": "text"})
