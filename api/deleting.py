@@ -106,6 +106,7 @@ class Deleter:
         self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, event_id: str | None
     ) -> tuple[Deletion, list[Planned]]:
         """What stays and why, and what is to be deleted with what goes along."""
+        self._writer.await_told(owner, wanted)
         with self._reader.scene(owner) as scene:
             answer = Deletion(owner, wanted, scene.position, warning=scene.told)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)

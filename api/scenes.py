@@ -13,7 +13,7 @@ from api.patience import current_check, weigh
 from events.envelope import Stored, micros
 from events.errors import NotFound
 from events.log import EventLog
-from events.partitions import position_text
+from events.partitions import parse_position, position_text
 from projections.changelog import Entry
 from projections.checks import Bounds
 from projections.fold import AnyEvent, fold_owner
@@ -71,6 +71,19 @@ class Scene(NamedTuple):
         return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
 
     @property
+    def rest(self) -> str:
+        """What a refusal says of newer events that may hold what was asked for; nothing where there are none."""
+        if not self.behind or self.quarantine is not None:
+            return ""
+        head = position_text(self.partition, parse_position(self.position)[1] + self.behind)
+        many = (
+            f"up to {self.behind:,} newer events of this owner are"
+            if self.behind > 1
+            else "a newer event of this owner is"
+        )
+        return f", but {many} not folded yet: ask with after {head}"
+
+    @property
     def told(self) -> dict[str, Any]:
         """What every answer says of itself: how far it is behind the log, and the warning."""
         return {"behind": self.behind} | self.warning
@@ -90,7 +103,8 @@ class Scenes:
         found = scene.view.get(check_memory_id(memory_id))
         if found is None:
             raise NotFound(
-                f"owner {owner} has no memory {memory_id} (position {scene.position}); see `engramlog list {owner}`",
+                f"owner {owner} has no memory {memory_id} (position {scene.position}){scene.rest}; see"
+                f" `engramlog list {owner}`",
                 owner=owner,
                 memory_id=memory_id,
             )

@@ -5,7 +5,7 @@ Every verb only appends; what it did is read from the change log once the events
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -216,11 +216,25 @@ class Writer:
         self.standing(owner, memory_id)
         return self.done(owner, [self.event(data, owner, self.when(occurred_at), actor)], {"id": memory_id})
 
+    def await_told(self, owner: str, memory_ids: Iterable[str]) -> None:
+        """Where one of these memories is not there, and newer events of the owner may tell of it: wait for their fold.
+
+        So a verb finds what was appended just before it. Raises NotYetFolded where nothing moves.
+        """
+        with self._reader.scene(owner) as scene:
+            partition, known = parse_position(scene.position)
+            late = scene.behind if scene.quarantine is None else 0  # what is parked waits for an operator
+            missing = any(scene.view.get(check_memory_id(one)) is None for one in memory_ids) if late else False
+        if missing:
+            self.settle_positions({partition: known + late})
+
     def standing(self, owner: str, memory_id: str) -> Memory:
         """The memory, if events may still change it: or a delete would be written, ignored and believed.
 
-        Raises NotFound, or InputError where the memory was purged or another stands for it.
+        Raises NotFound, NotYetFolded where newer events may tell of it and nobody folds them, or InputError where the memory
+        was purged or another stands for it.
         """
+        self.await_told(owner, [memory_id])
         with self._reader.scene(owner) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
         where = {"owner": owner, "memory_id": memory_id}

@@ -11,7 +11,7 @@ import pytest
 
 from consumers.redis_worker import FoldWorker
 from events.envelope import canonical, new_event_id, prepare_body
-from events.partitions import parse_position, partition_of
+from events.partitions import parse_position, partition_of, position_text
 from tests.acceptance.helpers.cli import Cli
 from tests.given_http import HttpStore, created, http_store, mentioned
 from tests.given_mcp import Agent, in_process, talk
@@ -173,3 +173,41 @@ def test_a_quarantined_owner_is_behind_by_all_that_is_parked_however_far_the_fol
         stage.application.writer.settle_positions(dict(map(parse_position, parked)))
         told = stage.client.get("/v1/owners/alice/memories").json()
     assert (told["behind"], "quarantined" in told) == (3, True)
+
+
+VERBS: list[tuple[str, dict[str, Any]]] = [
+    ("reinforce", {}),
+    ("grade", {"grade": 4}),
+    ("negate", {}),
+    ("confirm", {}),
+    ("sensitivity", {"level": 1, "reason": "said so"}),
+    ("delete", {}),
+    ("restore", {}),
+]
+
+
+@pytest.mark.parametrize(("verb", "body"), VERBS, ids=[one[0] for one in VERBS])
+def test_a_verb_finds_what_was_appended_just_before_it(moving: HttpStore, verb: str, body: dict[str, Any]) -> None:
+    moving.append(created(f"new-{verb}", f"I drink {verb}"))  # nobody folds it, unless the verb waits for that
+    answer = moving.client.post(f"/v1/owners/alice/memories/new-{verb}/{verb}", json=body)
+    assert answer.status_code == 200, answer.text
+
+
+def test_deleting_many_finds_what_was_appended_just_before_it(moving: HttpStore) -> None:
+    moving.append(created("newest", "I drink rum"))
+    answer = moving.client.post("/v1/owners/alice/memories/delete", json={"ids": ["newest", "nowhere"]})
+    assert answer.json()["deleted"] == ["newest"], answer.text
+
+
+def test_a_verb_on_what_is_nowhere_is_not_found_once_all_is_folded(moving: HttpStore) -> None:
+    newly_behind(moving)
+    answer = moving.client.post("/v1/owners/alice/memories/nowhere/reinforce", json={})
+    assert (answer.status_code, "not folded" in answer.text) == (404, False)
+
+
+def test_a_question_about_what_is_not_there_names_the_events_that_are_not_folded_yet(stage: HttpStore) -> None:
+    head = position_text(partition_of("alice", 4), stage.application.log.owner_head("alice"))
+    refusal = stage.client.get("/v1/owners/alice/memories/nowhere")
+    assert refusal.status_code == 404
+    told = refusal.json()["detail"]
+    assert f"up to {LATE} newer events of this owner are not folded yet: ask with after {head}" in told
