@@ -5,6 +5,7 @@ What a memory says is withheld by its sensitivity. These texts have none of thei
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -17,6 +18,9 @@ from projections.sensitivity import detect_sensitivity
 
 HIDDEN = "[withheld: it looks like a secret]"
 """Stands for a text beside content that may not be told."""
+_JOINED = re.compile(r"[_\-]+")
+_PLACES = ("data.parameters.", "data.")
+"""Where a field stands, which is told also where its name is not."""
 QUERY_HIDDEN = (
     "the query looks like a secret: it was looked for by words only, and neither given to an embedder nor recorded"
 )
@@ -34,11 +38,11 @@ def masked(text: str | None) -> str | None:
 
 
 def masked_all(told: Any) -> Any:
-    """The same of every text in JSON-ready lists and dicts."""
+    """The same of every text in JSON-ready lists and dicts, names too."""
     if isinstance(told, str):
         return masked(told)
     if isinstance(told, Mapping):
-        return {name: masked_all(one) for name, one in told.items()}
+        return {masked_all(name): masked_all(one) for name, one in told.items()}
     return [masked_all(one) for one in told] if isinstance(told, list | tuple) else told
 
 
@@ -86,12 +90,25 @@ def refusal_told(error: EngramlogError) -> dict[str, Any]:
 
 
 def _repeats(told: Mapping[str, Any]) -> bool:
-    got = told.get("got")
-    return isinstance(got, str) and (is_secret(got) or is_secret(f"{told.get('field')}: {got}"))
+    got, field = told.get("got"), told.get("field")
+    if isinstance(field, str) and masked_name(field) != field:
+        return True
+    return isinstance(got, str) and (is_secret(got) or is_secret(f"{field}: {got}"))
+
+
+def masked_name(field: str) -> str:
+    """The name of a field as it may be told: whoever sends it chose it, and may have joined its words."""
+    if not is_secret(field) and not is_secret(_JOINED.sub(" ", field)):
+        return field
+    place = next((one for one in _PLACES if field.startswith(one)), "")
+    return f"{place}{HIDDEN}"
 
 
 def _unrepeated(told: Mapping[str, Any]) -> dict[str, Any]:
     if not _repeats(told):
         return dict(told)
+    field = told.get("field")
+    if isinstance(field, str):
+        told = {**told, "field": masked_name(field)}
     message = f"{told.get('field')}: got {HIDDEN}; allowed: {told.get('allowed')}"
     return {**told, "got": HIDDEN, "message": message}

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
+from api.showing import CURL
 from consumers.redis_verify import verify_partition
 from events.errors import BadSetting, InputError
 from ops.client_config import client_config
@@ -95,14 +96,12 @@ def mcp_(
     over_stdio(settings, owner, teller())
 
 
-@app.command(epilog="Example: `curl -H @<(engramlog token --header) http://127.0.0.1:8733/v1/status`")
+@app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")
 def token(
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Make a new one; the old one is refused at once, by running services too.")
     ] = False,
-    header: Annotated[
-        bool, typer.Option("--header", help="As the whole header, for `curl -H @<(engramlog token --header)`.")
-    ] = False,
+    header: Annotated[bool, typer.Option("--header", help=f"As the whole header, for `{CURL}`.")] = False,
     json: Json = False,
 ) -> None:
     """Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.

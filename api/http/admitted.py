@@ -23,7 +23,7 @@ class AdmittedRoute(BodyRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **told: Any) -> None:
         (method,) = told.get("methods") or ["GET"]
-        self.work = work_of_route(method, path)
+        self.work = work_of_route("GET" if method == "HEAD" else method, path)
         super().__init__(path, _admitted(endpoint, self.work), **told)
 
 

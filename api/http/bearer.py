@@ -12,6 +12,7 @@ from http import HTTPStatus
 from starlette.datastructures import Headers
 
 from api.http.problem import Problem, plain_problem
+from api.showing import CURL
 
 Admits = Callable[[str], bool]
 """Whether a token that was shown is the one of this service; compares in constant time."""
@@ -44,6 +45,6 @@ def unauthorized(headers: Headers) -> Problem:
     return plain_problem(
         HTTPStatus.UNAUTHORIZED,
         f"Authorization: got {got}; allowed: Bearer and the token of this service, which `engramlog token` prints:"
-        ' curl -H "Authorization: Bearer $(engramlog token)" ...',
+        f" {CURL} ...",
         {"www-authenticate": challenge},
     )

@@ -7,10 +7,10 @@ something must be of a kind that no page can send elsewhere without being asked 
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -20,6 +20,10 @@ from api.http.problem import Problem, plain_problem
 OWN_HEADER = "engramlog-request"
 """A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
 _PORTS = {"http": 80, "https": 443}
+_PLACE = re.compile(
+    r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]*:[0-9a-f:.]*\])(?::([1-9][0-9]{0,4}))?", re.IGNORECASE | re.ASCII
+)
+"""A scheme, a host and a port as they are spelled, and nothing else: no zero before a port, no zone, nothing behind it."""
 
 
 class Place(NamedTuple):
@@ -45,7 +49,7 @@ def refused_place(scope: Scope, headers: Headers) -> Problem | None:
     told = headers.getlist("host")
     host = place_of(f"{scope['scheme']}://{told[0]}") if len(told) == 1 else None
     server = scope.get("server") or ("", None)
-    if host is None or not is_loopback(host.host) or server[1] not in (None, host.port):
+    if host is None or not _is_own(host.host) or server[1] not in (None, host.port):
         return plain_problem(
             HTTPStatus.MISDIRECTED_REQUEST,
             f"Host: got {_short(told)}; allowed: 127.0.0.1, [::1] or localhost with the port of this service",
@@ -64,16 +68,17 @@ def refused_place(scope: Scope, headers: Headers) -> Problem | None:
 
 
 def place_of(address: str) -> Place | None:
-    """What an origin names: nothing but scheme, host and port; None for `null` and whatever cannot be read."""
-    try:
-        found = urlsplit(address)
-        port = found.port
-    except ValueError:
+    """What an origin names: nothing but scheme, host and port; None for `null` and whatever is spelled otherwise."""
+    found = _PLACE.fullmatch(address)
+    if found is None:
         return None
-    plain = not (found.path or found.query or found.fragment or "@" in found.netloc)
-    if not plain or found.scheme not in _PORTS or not found.hostname:
-        return None
-    return Place(found.scheme, found.hostname, _PORTS[found.scheme] if port is None else port)
+    scheme, host = found[1].lower(), found[2].lower().strip("[]")
+    return Place(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
+
+
+def _is_own(host: str) -> bool:
+    """Whether a Host names this machine alone, in the one spelling that its address has."""
+    return is_loopback(host) and (":" not in host or host == "::1")
 
 
 def _followed(scope: Scope, headers: Headers) -> bool:

@@ -88,6 +88,7 @@ def _explain(error: Mapping[str, Any]) -> dict[str, str]:
         allowed = "a value: it is required"
     elif error["type"] == "extra_forbidden":
         allowed = f"no such field: unknown ones are refused in the {where}"
+    field = _short(field)
     message = f"{field}: got {_short(shown)}; allowed: {allowed}"
     return {"in": str(where), "field": field, "got": _short(str(got)), "allowed": allowed, "message": message}
 

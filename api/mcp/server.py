@@ -34,7 +34,7 @@ from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
-from api.secrets import refusal_told
+from api.secrets import masked_name, refusal_told
 from api.work import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
@@ -140,13 +140,15 @@ class MemoryServer(MCPServer[Any]):
             with self._connection.told(named):
                 return await call_next(ctx)
         except InputError as error:
-            raise MCPError(code=INVALID_PARAMS, message=error.message) from None
+            raise MCPError(code=INVALID_PARAMS, message=str(refusal_told(error)["message"])) from None
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
         """Call a tool. Raises ToolError, with a text that a model can act on."""
         known = self._arguments.get(name)
         for unknown in sorted(arguments.keys() - known) if known is not None else ():
-            raise ToolError(f"{unknown}: no such argument; allowed: {', '.join(sorted(known or ()))}")
+            raise ToolError(
+                cleaned(f"{masked_name(unknown)}: no such argument; allowed: {', '.join(sorted(known or ()))}")
+            )
         try:
             told = await super().call_tool(name, _with_ids(arguments), context)
         except ToolError as error:
@@ -179,7 +181,9 @@ class MemoryServer(MCPServer[Any]):
         if isinstance(cause, EngramlogError):
             return _in_terms_of_arguments(refusal_told(cause)["message"])
         if isinstance(cause, ValidationError):
-            return input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]).message
+            return str(
+                refusal_told(input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]))["message"]
+            )
         if cause is error:  # the SDK's own words: an unknown tool or resource
             return str(error)
         where = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(cause.__traceback__)[-3:]]

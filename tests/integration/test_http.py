@@ -279,6 +279,21 @@ def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: Http
         ({"host": "127.0.0.1.attacker.example"}, 421),
         ({"host": "0.0.0.0:8733"}, 421),
         ({"host": ""}, 421),
+        ({"host": "127.1.2.3:8733"}, 200),
+        ({"host": "127.0.0.1:8733?"}, 421),
+        ({"host": "127.0.0.1:8733#"}, 421),
+        ({"host": "127.0.0.1:8733/"}, 421),
+        ({"host": "127.0.0.1:08733"}, 421),
+        ({"host": "127.0.0.1:+8733"}, 421),
+        ({"host": "localhost.:8733"}, 421),
+        ({"host": "127.1:8733"}, 421),
+        ({"host": "2130706433:8733"}, 421),
+        ({"host": "[::1%25lo]:8733"}, 421),
+        ({"host": "[0:0:0:0:0:0:0:1]:8733"}, 421),
+        ({"host": "[127.0.0.1]:8733"}, 421),
+        ({"host": "::1:8733"}, 421),
+        ({"origin": "http://127.0.0.1:8733?"}, 403),
+        ({"origin": "http://127.0.0.1:08733"}, 403),
         ({"host": "[::1"}, 421),
         ({"origin": "http://127.0.0.1:8733"}, 200),
         ({"origin": "http://localhost:8733", "host": "localhost:8733"}, 200),
@@ -303,6 +318,16 @@ def test_only_this_machine_and_its_own_pages_are_served(http: HttpStore, headers
     assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (status, False)
     assert answer.headers["content-type"] == ("application/json" if status == 200 else "application/problem+json")
     assert (answer.headers["x-content-type-options"], answer.headers["cache-control"]) == ("nosniff", "no-store")
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_a_supervisor_may_ask_for_the_head_alone(http: HttpStore, path: str) -> None:
+    answer = http.client.head(path, headers={"authorization": ""})
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        http.client.get(path).status_code,
+        "application/json",
+    )
+    assert int(answer.headers["content-length"]) > 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])

@@ -180,6 +180,13 @@ def test_a_head_within_its_bound_is_taken_whatever_body_comes_behind_it(http: Ht
         assert answered(opened).startswith(b"HTTP/1.1 200")
 
 
+def test_a_head_that_is_asked_for_alone_comes_alone(http: HttpStore) -> None:
+    with served(http) as server, connected(server, GET.replace(b"GET", b"HEAD") + GET) as opened:
+        told = answered(opened)
+    head, _, rest = told.partition(b"\r\n\r\n")
+    assert (head.startswith(b"HTTP/1.1 200"), rest.startswith(b"HTTP/1.1 200")) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("version", "framing"),
     [

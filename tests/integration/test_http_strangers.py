@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from api.http.app import create_app
 from api.http.bearer import OPEN_PATHS
+from api.showing import CURL
 from tests.given_http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 
 HELD = {"owner": "alice", "memory_id": "coffee"}
@@ -78,7 +79,8 @@ def test_every_route_but_the_open_ones_refuses_whoever_does_not_show_the_token(
             answer = stranger.request(method, path, headers=told, content=b"{}" if method == "POST" else None)
             assert answer.status_code == 401, (method, path, headers)
             assert answer.headers["www-authenticate"].startswith("Bearer ")
-            assert "engramlog token" in answer.json()["detail"]
+            assert CURL in answer.json()["detail"]
+            assert "$(engramlog token)" not in answer.text
             assert TOKEN not in answer.text + str(answer.headers)
     assert log_of(http) == before
 

@@ -133,6 +133,49 @@ def test_a_refusal_of_anything_else_repeats_no_secret_either(faces: World) -> No
         assert (answer.status_code, VALUE in answer.text, HIDDEN in answer.text) == (422, False, True), answer.text
 
 
+@pytest.mark.parametrize("language", SECRETS)
+def test_the_name_of_an_unknown_field_is_not_repeated_where_it_holds_a_secret(
+    faces: World, tmp_path: Path, language: str
+) -> None:
+    secret, value = SECRETS[language]
+    bad = envelope("MemoryCreated", DATA["MemoryCreated"] | {secret: 1})
+    beside = envelope("MemoryCreated", DATA["MemoryCreated"]) | {secret.replace(" ", "_"): "x"}
+    twice = json.dumps(envelope("MemoryCreated", DATA["MemoryCreated"]), ensure_ascii=False)
+    twice = twice[:-1] + f', "{secret}": 1, "{secret}": 2}}'
+    tea = "/v1/owners/alice/memories/tea"
+    lines = {"content-type": "application/x-ndjson"}
+    answers = [
+        faces.client.post("/v1/events", json=[bad]),
+        faces.client.post("/v1/events", json=[beside, bad]),
+        faces.client.post("/v1/events", content=twice.encode(), headers=lines),
+        faces.client.post(f"{tea}/negate", json={secret: "x"}),
+        faces.client.post(
+            f"{tea}/negate",
+            content=f'{{"{secret}": 1, "{secret}": 2}}'.encode(),
+            headers={"content-type": "application/json"},
+        ),
+        faces.client.post("/v1/owners/alice/profile", json={"parameters": {secret: 1}}),
+        faces.client.get("/v1/owners/alice/search", params={"q": "tea", secret: "1"}),
+    ]
+    for answer in answers:
+        assert (answer.status_code, value in answer.text, HIDDEN in answer.text) == (422, False, True), answer.text
+    assert '"field":"data.[withheld' in answers[0].text
+    told = faces.tool("add_memory", content="I like tea", **{secret: "x"})
+    assert (value in told, HIDDEN in told) == (False, True), told
+    path = tmp_path / "events.jsonl"
+    path.write_text(json.dumps(bad), "utf-8")
+    with pytest.raises(AssertionError) as stopped:
+        faces.command("append", str(path))
+    assert (value in str(stopped.value), "withheld" in str(stopped.value)) == (False, True)
+
+
+def test_the_name_of_an_unknown_field_that_is_no_secret_is_repeated_and_not_at_any_length(faces: World) -> None:
+    data = DATA["MemoryCreated"] | {"colour": 1}
+    assert "data.colour: got 1" in faces.client.post("/v1/events", json=[envelope("MemoryCreated", data)]).text
+    answer = faces.client.post("/v1/owners/alice/memories/tea/negate", json={"colour": 1, "x" * 100_000: 2})
+    assert ("colour: got 1" in answer.text, len(answer.text) < 2_000) == (True, True)
+
+
 # --- what older logs hold of them, and free text: withheld where it is read -----------------------------------------
 
 
@@ -185,7 +228,7 @@ def test_no_log_line_holds_a_secret_in_an_id_a_reason_or_a_refusal() -> None:
     with redirect_stderr(err):
         start_logging("info", pretty=False)
         tell = teller(owner="password:hunter2-Xq9")
-        tell("something was refused", reason=SECRET, ids=[SECRET], query="x", count=2)
+        tell("something was refused", reason=SECRET, ids=[SECRET], fields={SECRET: 1}, query="x", count=2)
         tell("nothing to hide", reason="too long")
     first, second = map(json.loads, err.getvalue().splitlines())
     assert "hunter2" not in str(first)

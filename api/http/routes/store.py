@@ -61,12 +61,14 @@ def schema(asked: Annotated[SchemaAsked, Query()]) -> Response:
     return Json(schemas[asked.event])
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", summary="Alive?", tags=["supervision"], responses=documented(Health, "The process lives."))
 async def health() -> Response:
     """Whether this process answers; asks nothing of Redis."""
     return Json({"status": "alive"})
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented(Ready, "Redis answers."))
 def ready(application: Asked) -> Response:
     """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still."""
