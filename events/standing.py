@@ -91,11 +91,31 @@ def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
     return Objection("type", "MemoriesRevealed", allowed) if remote else None
 
 
+def _of_reading(_data: Any, actor: str, _remote: bool) -> Objection | None:
+    allowed = "system or operator: that turns were read, the job says that read them"
+    return None if actor == "system" else Objection("actor", actor, allowed)
+
+
+def _of_discard(_data: Any, actor: str, remote: bool) -> Objection | None:
+    if remote:
+        allowed = "any other: POST /v1/dead/{owner}/discard drops a parked event, and looks first whether it is parked"
+        return Objection("type", "EventDiscarded", allowed)
+    return None if actor in PERSONS else Objection("actor", actor, "user or operator: a person drops a parked event")
+
+
+def _of_sweep(_data: Any, _actor: str, remote: bool) -> Objection | None:
+    allowed = "any other: levels are what the store's own sweep records; MemoryRevised puts other words"
+    return Objection("type", "MemoryCompressed", allowed) if remote else None
+
+
 _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "MemoryCreated": _of_creation,
     "MemoryPromoted": _of_promotion,
     "ParametersChanged": _of_parameters,
     "SensitivitySet": _of_sensitivity,
     "MemoriesRevealed": _of_reveal,
+    "TurnsExtracted": _of_reading,
+    "EventDiscarded": _of_discard,
+    "MemoryCompressed": _of_sweep,
 }
 """What an operator may say and others not always: data, actor and whether it came over HTTP -> what stands against it."""

@@ -112,8 +112,9 @@ def _reveal(scene: Scene, data: MemoriesRevealed, _event: Event[Any]) -> None:
             scene.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
 
 
-def _discard(scene: Scene, _data: EventDiscarded, _event: Event[Any]) -> None:
-    scene.notes.append(Note(OWNER, "discard", "an operator dropped one parked event", None, None, ()))
+def _discard(scene: Scene, data: EventDiscarded, _event: Event[Any]) -> None:
+    reason = f"{data.position} was parked and is dropped, by {scene.actor}"
+    scene.notes.append(Note(OWNER, "discard", reason, None, None, ()))
 
 
 HANDLERS: Mapping[type, Handler] = {

@@ -14,7 +14,7 @@ import msgspec
 from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
 from events.envelope import Event, micros
 from events.parameters import Parameters
-from events.standing import FIRM
+from events.standing import FIRM, REVIEWERS
 from projections.evolve_link import boosted
 from projections.ground import WITNESSES, of_promotion
 from projections.laws.tiered import effective_importance, review_threshold_of
@@ -178,6 +178,11 @@ def _answered(memory: Memory) -> Upkeep | None:
     return None if upkeep is None else msgspec.structs.replace(upkeep, promotion_at=None)
 
 
+def _who(scene: Scene) -> str:
+    """Who keeps it: anybody may, and only some are reviewers."""
+    return "a reviewer" if scene.actor in REVIEWERS else f"the {scene.actor}"
+
+
 def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
     """A reviewer's decision: it stays. Asked whether to promote, nothing else changes; asked because it had decayed, it
     starts again from the review threshold, when the reviewer says so: a late answer leaves it as long as a prompt one."""
@@ -187,15 +192,15 @@ def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
     due = scene.at if data.due_at is None else min(micros(data.due_at), scene.at)
     upkeep = memory.upkeep or Upkeep()
     if upkeep.promotion_at is not None and data.due_at is not None and upkeep.promotion_at == due:
-        scene.change(memory, "keep", "a reviewer kept its tier", upkeep=_answered(memory))
+        scene.change(memory, "keep", f"{_who(scene)} kept its tier", upkeep=_answered(memory))
         return
     if effective_importance(memory, due, scene.parameters) >= review_threshold_of(memory, scene.parameters):
-        scene.change(memory, "keep", "a reviewer kept it")
+        scene.change(memory, "keep", f"{_who(scene)} kept it")
         return
     scene.change(
         memory,
         "keep",
-        "a reviewer kept it: importance back to the review threshold",
+        f"{_who(scene)} kept it: importance back to the review threshold",
         importance=scene.parameters.decay_review_importance,
         upkeep=msgspec.structs.replace(upkeep, set_at=max(scene.at, upkeep.set_at or scene.at), kept=True),
     )

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "events"
 KINDS = [f"{name}.{version}" for name, latest in LATEST_VERSION.items() for version in range(1, latest + 1)]
 CURRENT = [f"{name}.{version}" for name, version in LATEST_VERSION.items()]
 
-NO_MORE = {"MemoryPromoted"}
+NO_MORE = {"MemoryPromoted", "TurnsExtracted"}
 """What logs hold of an actor from whom the door takes it no more; it is read and folded as ever."""
 
 

@@ -65,7 +65,7 @@ def read(live: Live, chat: Fake | None = None) -> Extracted:
 
 
 def append(live: Live, data: Any) -> None:
-    event = make_event(data, owner="ada", occurred_at=from_micros(live.log.now()), actor="user", now=live.log.now())
+    event = make_event(data, owner="ada", occurred_at=from_micros(live.log.now()), actor="system", now=live.log.now())
     live.append(prepare(event))
     wait_until(live.folded)
 

@@ -38,7 +38,9 @@ plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 names = st.text(st.characters(categories=["L", "Nd", "P", "Zs"]), min_size=1, max_size=40).filter(
     lambda name: trouble_with(name, normal=False) is None
 )
-OPERATORS = frozenset(["MemoryPromoted", "ParametersChanged", "SensitivitySet", "MemoryPurged"])
+OPERATORS = frozenset(
+    ["MemoryPromoted", "ParametersChanged", "SensitivitySet", "MemoryPurged", "TurnsExtracted", "EventDiscarded"]
+)
 """Of these no schema says who may say them; an operator may say all."""
 NEW_NAMES = frozenset(["speaker", "project", "task", "tool"])
 NAMED: dict[str, st.SearchStrategy[Any]] = {

@@ -24,6 +24,14 @@ CLAIMS: dict[str, tuple[str, dict[str, Any], str]] = {
         for name in sorted(PROMOTION)
     },
 }
+INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "TurnsExtracted": ({"up_to": "t9", "turns": 1, "by": "rules"}, ("system", "operator")),
+    "EventDiscarded": ({"position": "0:1"}, ("user", "operator")),
+    "MemoryPurged": ({"memory_id": "m", "due_at": "2026-11-22T09:30:00Z"}, ("system", "operator")),
+    "MemoryCompressed": ({"memory_id": "m", "level": "tag"}, ACTORS),
+    "MemoriesRevealed": ({"memory_ids": ["m"], "by": "get", "face": "http"}, ACTORS),
+}
+"""What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
 ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
     "a memory": ("MemoryCreated", CREATED),
     "a memory of kind core and tier fact": ("MemoryCreated", CREATED | {"kind": "core", "tier": "fact"}),
@@ -51,6 +59,26 @@ def test_nobody_but_an_operator_claims_what_always_holds(
     assert refused.value.field == field
     assert actor in refused.value.got
     assert "operator" in refused.value.allowed
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+@pytest.mark.parametrize("event_type", INTERNAL)
+def test_what_jobs_and_verbs_say_for_themselves_nobody_says_over_http(event_type: str, actor: str) -> None:
+    with pytest.raises(InvalidEvent) as refused:
+        read_event(envelope(event_type, INTERNAL[event_type][0], actor), now=NOW, remote=True)
+    assert (refused.value.field, refused.value.got) in {("type", event_type), ("actor", actor)}
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+@pytest.mark.parametrize("event_type", INTERNAL)
+def test_at_the_machine_it_is_said_by_whom_it_is_for(event_type: str, actor: str) -> None:
+    data, allowed = INTERNAL[event_type]
+    if actor in allowed:
+        assert read_event(envelope(event_type, data, actor), now=NOW)
+        return
+    with pytest.raises(InvalidEvent) as refused:
+        read_event(envelope(event_type, data, actor), now=NOW)
+    assert (refused.value.field, refused.value.got) == ("actor", actor)
 
 
 @pytest.mark.parametrize(("event_type", "data"), [claim[:2] for claim in CLAIMS.values()], ids=CLAIMS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from projections.memory import Boost, Memory, Upkeep
@@ -144,3 +146,19 @@ def test_an_unmerge_gives_the_sources_their_boosts_back_as_they_were() -> None:
     before = BOTH_FULL.when().after.memories
     after = MERGED.when(reinforced("all", day=5), unmerged(day=6)).after.memories
     assert [after[i].upkeep for i in ("m", "n")] == [before[i].upkeep for i in ("m", "n")]
+
+
+@pytest.mark.parametrize(
+    ("actor", "name"),
+    [
+        ("system", "a reviewer"),
+        ("judge", "a reviewer"),
+        ("operator", "a reviewer"),
+        ("user", "the user"),
+        ("assistant", "the assistant"),
+    ],
+)
+def test_the_change_log_calls_nobody_a_reviewer_who_is_none(actor: str, name: str) -> None:
+    for day in (0, 27):
+        told = replace(kept(day=day), actor=actor)
+        assert folded(created(), told).entries[-1].reason.startswith(f"{name} kept it")

@@ -15,7 +15,7 @@ def view_of(*events: Told) -> OwnerView:
 
 
 def read(up_to: str, turns: int = 1) -> Told:
-    return Told(TurnsExtracted(up_to=up_to, turns=turns, by="rules"))
+    return Told(TurnsExtracted(up_to=up_to, turns=turns, by="rules"), actor="system")
 
 
 def unread(view: OwnerView) -> list[str]:
