@@ -23,6 +23,7 @@ from events.envelope import Prepared, derived_id, from_micros, micros, prepare, 
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
 from events.standing import firm_tier
+from events.utf8 import bytes_told
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
@@ -222,6 +223,8 @@ def _read_turn(line: bytes) -> dict[str, Any]:
     try:
         turn = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if (told := bytes_told(line)) is not None:
+            raise refused("turn", told, "one JSON object in UTF-8") from None
         raise refused("turn", line[:80].decode("utf-8", "replace"), f"one JSON object ({error})") from None
     if not isinstance(turn, dict):
         raise refused("turn", turn, "a JSON object with " + ", ".join(FIELDS))

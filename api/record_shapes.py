@@ -28,6 +28,7 @@ from api.record_fields import (
     unknown,
     without_repeats,
 )
+from events.utf8 import bytes_told
 from projections.memory import MAX_EDGES
 
 FORMAT = 1
@@ -81,6 +82,8 @@ def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if (told := bytes_told(line)) is not None:
+            raise refused("record", told, "one JSON object a line, in UTF-8") from None
         raise refused("record", line[:80].decode("utf-8", "replace"), f"one JSON object a line ({error})") from None
     if not isinstance(record, dict):
         raise refused("record", short(record), "one JSON object a line")

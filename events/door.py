@@ -44,6 +44,7 @@ from events.names_once import name_given_twice
 from events.parameters import problem_with
 from events.shape import Shape
 from events.standing import Objection, objection
+from events.utf8 import bytes_told
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
@@ -192,6 +193,8 @@ def _explain_json(raw: bytes | str, error: Exception, where: dict[str, Any]) -> 
             )
         if isinstance(value, float) and not isfinite(value):
             return InvalidEvent(path or "event", str(value), "a finite number", **where)
+    if (told := bytes_told(raw)) is not None:
+        return InvalidEvent("event", told, "one JSON object in UTF-8", **where)
     return InvalidEvent("event", _show(raw), f"one JSON object in UTF-8 ({error})", **where)
 
 

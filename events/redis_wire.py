@@ -8,7 +8,7 @@ broken connection apart from a refusal, and counts its connections: after a reco
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
@@ -61,9 +61,40 @@ def refusal_code(error: Exception) -> str:
     return found[1] or found[2] if found else ""
 
 
-def as_store_error(error: Exception) -> EngramlogError:  # noqa: PLR0911 - a table of refusals
-    """A redis-py error as one of ours, saying what to do."""
+READS = frozenset(
+    [
+        "AUTH",
+        "EXISTS",
+        "GET",
+        "HEXISTS",
+        "HGET",
+        "HGETALL",
+        "HKEYS",
+        "HLEN",
+        "HMGET",
+        "HSCAN",
+        "INFO",
+        "LRANGE",
+        "PING",
+        "SCAN",
+        "SMEMBERS",
+        "TIME",
+        "TTL",
+        "XINFO",
+        "XLEN",
+        "XRANGE",
+        "XREVRANGE",
+        "ZCARD",
+        "ZRANGE",
+    ]
+)
+"""Commands that write nothing; of a lost answer to others nobody knows whether they were carried out."""
+
+
+def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError:  # noqa: PLR0911 - a table of refusals
+    """A redis-py error as one of ours, saying what to do. `reading`: nothing can have been written by what failed."""
     text = str(error)
+    unknown = AGAIN if reading else f"whether it was written is not known, {AGAIN}"
     code = refusal_code(error)
     if code == "OOM":
         return StoreFull(
@@ -78,13 +109,9 @@ def as_store_error(error: Exception) -> EngramlogError:  # noqa: PLR0911 - a tab
     if isinstance(error, redis.AuthenticationError):
         return StoreUnavailable(f"Redis does not let us in ({text}): check the user and password of its URL")
     if isinstance(error, redis.TimeoutError):
-        return StoreUnavailable(
-            f"Redis did not answer in time ({text}); whether it was written is not known, {AGAIN}", retry_after=1
-        )
+        return StoreUnavailable(f"Redis did not answer in time ({text}); {unknown}", retry_after=1)
     if isinstance(error, redis.ConnectionError | OSError):
-        return StoreUnavailable(
-            f"no connection to Redis ({text}); whether it was written is not known, {AGAIN}", retry_after=1
-        )
+        return StoreUnavailable(f"no connection to Redis ({text}); {unknown}", retry_after=1)
     return StoreUnavailable(f"Redis refused: {text}")
 
 
@@ -100,6 +127,8 @@ class Wire:
         self._connection: Any = None
         self._loaded: set[str] = set()
         self._outstanding = 0
+        self._reading = True
+        """Whether all that was sent and has no answer only reads."""
         self.generation = 0
 
     @property
@@ -124,7 +153,16 @@ class Wire:
             self._open()
         except (redis.RedisError, OSError) as error:
             self.close()
-            raise as_store_error(error) from error
+            raise as_store_error(error, reading=True) from error
+
+    def _ready(self, commands: Iterable[Argument]) -> Any:
+        """The connection, for these commands; where there is none, nothing was sent. Raises StoreUnavailable."""
+        if self._connection is None:
+            self.connect()
+        if self._outstanding == 0:
+            self._reading = True
+        self._reading = self._reading and all(command in READS for command in commands)
+        return self._connection
 
     def close(self) -> None:
         """Drop the connection; the next call makes a new one."""
@@ -143,12 +181,13 @@ class Wire:
 
     def send(self, *arguments: Argument) -> None:
         """Send one command; its answer is had by `receive`, in order."""
+        connection = self._ready(arguments[:1])
         try:
-            self._open().send_packed_command([_packed(arguments)])
+            connection.send_packed_command([_packed(arguments)])
             self._outstanding += 1
         except (redis.RedisError, OSError) as error:
             self.close()
-            raise as_store_error(error) from error
+            raise as_store_error(error, reading=self._reading) from error
 
     def receive(self, *, timeout: float | None = None) -> Any:
         """The next answer. Raises StoreUnavailable on a broken connection, `redis.ResponseError` on a refusal."""
@@ -162,7 +201,7 @@ class Wire:
             raise
         except (redis.RedisError, OSError) as error:
             self.close()
-            raise as_store_error(error) from error
+            raise as_store_error(error, reading=self._reading) from error
         self._outstanding -= 1
         return answer
 
@@ -176,13 +215,13 @@ class Wire:
 
     def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
         """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
+        connection = self._ready(one[0] for one in commands)
         try:
-            connection = self._open()
             connection.send_packed_command([b"".join([_packed(tuple(one)) for one in commands])])
             self._outstanding += len(commands)
         except (redis.RedisError, OSError) as error:
             self.close()
-            raise as_store_error(error) from error
+            raise as_store_error(error, reading=self._reading) from error
         answers = []
         for _ in commands:
             try:

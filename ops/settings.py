@@ -16,6 +16,7 @@ from redis.connection import parse_url
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.urls import shown
+from ops.allowed import number_allowed
 from ops.environment import refuse_unknown
 from projections.endpoint_wire import base_url, checked_key
 
@@ -212,7 +213,8 @@ def load_settings() -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
-        allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        of_number = number_allowed(str(first["loc"][0]), Settings.model_fields[str(first["loc"][0])])
+        allowed = of_number or first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
         raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")

@@ -17,6 +17,7 @@ from api.application import Application
 from api.cli.app import err
 from api.long_texts import WAYS
 from api.pacing import PacedLog
+from api.text_files import CURES, no_text
 from events.errors import EngramlogError, InputError, StoreFull
 
 LongTurns = Annotated[
@@ -62,7 +63,14 @@ def again(file: str) -> Iterator[Iterator[bytes]]:
 
 def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
     try:
-        yield stream.readline(longest).removeprefix(codecs.BOM_UTF8)
+        first = stream.readline(longest).removeprefix(codecs.BOM_UTF8)
+        if (kind := no_text(first)) is not None:
+            raise InputError(
+                f"file: got {file!r}: not UTF-8 text, looks like {kind}; allowed: JSON in UTF-8{CURES.get(kind, '')}",
+                field="file",
+                got=kind,
+            )
+        yield first
         yield from iter(partial(stream.readline, longest), b"")
     except OSError as error:
         raise _unreadable(file, error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,7 @@ def test_a_bad_line_is_named_by_number_and_its_request_is_not_written(
 
 BAD_TURNS = [
     (b"not json", "turn: got 'not json", "one JSON object"),
-    (b"\xff\xfe", "turn: got", "one JSON object"),
+    (b"\xff\xfe", "turn: got 'bytes that are not UTF-8, from byte 1 on'", "one JSON object"),
     (b"[1]", "turn: got [1]", "a JSON object with turn_id, occurred_at, text"),
     (lines([turn(9, "x", turn_id=9)]), "turn_id: got 9", "a text"),
     (lines([turn(9, "x", turn_id="a b")]), 'data.turn_id: got "a b"', "1 to 128"),
@@ -160,13 +161,13 @@ def test_a_bad_option_of_an_import_writes_nothing(cli: Cli, option: str) -> None
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("ENGRAMLOG_PARTITIONS", "0", "greater than or equal to 1"),
-        ("ENGRAMLOG_PARTITIONS", "many", "a valid integer"),
+        ("ENGRAMLOG_PARTITIONS", "0", "a whole number from 1 to 1024"),
+        ("ENGRAMLOG_PARTITIONS", "many", "a whole number from 1 to 1024"),
         ("ENGRAMLOG_REDIS_URL", "http://localhost", "redis://, rediss:// or unix://"),
-        ("ENGRAMLOG_REDIS_MAXMEMORY", "1", "greater than or equal to 8388608"),
-        ("ENGRAMLOG_REDIS_TIMEOUT", "0", "greater than 0"),
+        ("ENGRAMLOG_REDIS_MAXMEMORY", "1", "a whole number of bytes, at least 8388608 (8 MiB)"),
+        ("ENGRAMLOG_REDIS_TIMEOUT", "0", "more than 0 up to 600"),
         ("ENGRAMLOG_LOG_LEVEL", "loud", "debug, info, warning or error"),
-        ("ENGRAMLOG_PORT", "65536", "less than or equal to 65535"),
+        ("ENGRAMLOG_PORT", "65536", "a whole number from 0 to 65535"),
     ],
 )
 def test_a_bad_setting_is_named_with_what_was_got_and_what_is_allowed(
@@ -199,6 +200,7 @@ def test_a_redis_that_is_not_there_is_a_failure_with_advice(
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", f"unix://{tmp_path}/nobody")
     told = Cli(monkeypatch, capsys)("status", code=1)
     assert f"no connection to Redis (Error 2 connecting to {tmp_path}/nobody" in told.err
+    assert "written" not in told.err  # nothing was to be
 
 
 def test_a_file_that_cannot_be_read_does_not_even_start_a_store(
@@ -241,3 +243,35 @@ def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(cli: Cli, t
 
 def test_a_byte_order_mark_within_a_file_is_no_json(cli: Cli) -> None:
     cli("append", "-", stdin=lines([event(7)]) + b"\xef\xbb\xbf" + lines([event(8)]), code=2)
+
+
+NO_TEXT = [
+    ("gzip", gzip.compress(lines([event(7)])), "looks like gzip"),
+    ("utf-16", lines([event(7)]).decode().encode("utf-16"), "looks like UTF-16"),
+    ("utf-16 without a mark", lines([event(7)]).decode().encode("utf-16-le"), "looks like UTF-16"),
+    ("zip", b"PK\x03\x04\x14\x00\x00\x00\xff\xd8 \n", "looks like zip"),
+    ("a program", b"\x7fELF\x02\x01\x00\x00\xff" * 90, "looks like binary"),
+]
+
+
+@pytest.mark.parametrize(
+    "words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"], ["chat-import", "--owner", "x"]]
+)
+@pytest.mark.parametrize(("body", "told"), [one[1:] for one in NO_TEXT], ids=[one[0] for one in NO_TEXT])
+def test_a_file_that_is_no_text_is_told_by_what_it_looks_like_and_not_printed(
+    cli: Cli, tmp_path: Path, words: list[str], body: bytes, told: str
+) -> None:
+    (tmp_path / "file.jsonl").write_bytes(body)
+    before = cli.json("status")["events"]
+    ran = cli(*words, str(tmp_path / "file.jsonl"), code=2)
+    assert f"not UTF-8 text, {told}" in ran.err
+    assert len(ran.err) < 400
+    assert "\ufffd" not in ran.err
+    assert cli.json("status")["events"] == before
+
+
+@pytest.mark.parametrize("words", [["append"], ["import", "turns"], ["import", "records", "--owner", "x"]])
+def test_a_line_that_is_no_utf_8_is_told_by_its_byte(cli: Cli, words: list[str]) -> None:
+    told = cli(*words, "-", stdin=b'{"text": "caf\xe9"}\n', code=2).err
+    assert "line 1: " in told
+    assert "bytes that are not UTF-8, from byte 14 on" in told

@@ -7,7 +7,7 @@ import redis
 from redis._parsers.base import BaseParser
 
 from events.errors import StoreFull, StoreUnavailable
-from events.redis_wire import as_store_error, refusal_code
+from events.redis_wire import Wire, as_store_error, refusal_code
 
 IN_SCRIPT = "ERR Error running script (call to f_5bd9a7c0b4a1): @user_script:43: @user_script: 43: -"
 OOM = "OOM command not allowed when used memory > 'maxmemory'."
@@ -60,3 +60,52 @@ def test_a_lost_answer_says_that_sending_again_is_safe(error: Exception, words: 
     assert words in told.message
     assert "whether it was written is not known, the same request can be sent again safely" in told.message
     assert told.context["retry_after"] > 0
+
+
+def test_a_connection_that_is_not_had_says_nothing_of_writing() -> None:
+    told = as_store_error(redis.ConnectionError("Connection refused."), reading=True).message
+    assert told == "no connection to Redis (Connection refused.); the same request can be sent again safely"
+
+
+class _Silent:
+    """A connection that takes everything and answers nothing."""
+
+    def __init__(self, **_: object) -> None:
+        self.answers: list[object] = []
+
+    def connect(self) -> None:
+        """At once."""
+
+    def disconnect(self) -> None:
+        """At once."""
+
+    def send_packed_command(self, _: object) -> None:
+        """Into nothing."""
+
+    def read_response(self, **_: object) -> object:
+        """An answer while there are some."""
+        raise redis.TimeoutError("Timeout reading from socket")
+
+
+@pytest.mark.parametrize(
+    ("commands", "unknown"),
+    [
+        ([("HGET", "a", "b")], False),
+        ([("XRANGE", "a", "-", "+"), ("INFO", "memory")], False),
+        ([("HSET", "a", "b", "c")], True),
+        ([("EVALSHA", "a", 0), ("HGET", "a", "b")], True),
+    ],
+)
+def test_only_of_what_may_write_it_is_said_that_nobody_knows_whether_it_did(
+    commands: list[tuple[str, ...]], unknown: bool
+) -> None:
+    client = redis.Redis(connection_pool=redis.ConnectionPool(connection_class=_Silent))  # type: ignore[type-var]
+    together, one_by_one = Wire(client), Wire(client)
+    with pytest.raises(StoreUnavailable) as first:
+        together.pipeline(commands)
+    for command in commands:
+        one_by_one.send(*command)
+    with pytest.raises(StoreUnavailable) as second:
+        one_by_one.receive()
+    for lost in (first, second):
+        assert ("whether it was written is not known" in lost.value.message) is unknown
