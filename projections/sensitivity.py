@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from projections import (
     sensitivity_answers,
+    sensitivity_assigned,
     sensitivity_background,
     sensitivity_codes,
     sensitivity_contact,
+    sensitivity_entered,
+    sensitivity_grouped,
     sensitivity_keyed,
     sensitivity_keys,
     sensitivity_logins,
@@ -45,6 +48,9 @@ RULES: tuple[Rule, ...] = (
     *sensitivity_told.RULES,
     *sensitivity_sent.RULES,
     *sensitivity_keyed.RULES,
+    *sensitivity_entered.RULES,
+    *sensitivity_grouped.RULES,
+    *sensitivity_assigned.RULES,
     *sensitivity_words_agreed.RULES,
     *sensitivity_papers.RULES,
     *sensitivity_keys.RULES,

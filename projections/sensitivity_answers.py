@@ -23,6 +23,15 @@ ASKED = Cues(
 )
 """What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
 
+ANSWERS = Cues(listed("answer is, answer's"))
+_WHO_ASKS = re.compile(
+    r"\b(?:bank|chase|lady|guy|rep|agent|insurance|pharmacy|they|support|teller|help ?desk)\b"
+    r"[^.\n]{0,12}\basks?\b[^.\n]{0,48}$"
+)
+_SAID_TO_THEM = re.compile(
+    r"(?: (?:it is|it's|its|that it's|is))?:? [\"']?(?!I |We |The |No\b|Yes\b|To |That |You |He |She )[A-Z][a-z]{2,}"
+)
+
 QUESTIONS_ZH = Cues(listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题"))
 _ABOUT = either("""
     pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
@@ -38,7 +47,8 @@ _ANSWER = re.compile(
     + r")(?P<value>[a-z0-9])"
 )
 _ABOUT_SAID = re.compile(
-    _ABOUT + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
+    _ABOUT
+    + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was| (?:and|but|so) it(?:'s|s| is)|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
 )
 _TOLD_AT_ONCE = re.compile(
     r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose)|[\"']?,?\s(?:put|answer|enter|type))\s?[\"']?"
@@ -49,7 +59,8 @@ _TOLD_AT_ONCE = re.compile(
 _ON_FILE = re.compile(r"answer (?:on file|they have|we set|i set|i gave|i put)?\s?(?:is|was|[:=])\s?[a-z]{3,}")
 _NAMED = re.compile(r",?\s[A-Z][a-z]{2,}")
 _MAIDEN = re.compile(
-    r"(?:is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
+    r"(?:(?:that |which )?(?:they|the bank|we|i) (?:have|hold|gave|use|put|used)(?: on file| down)? (?:is |was )"
+    r"|is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
     r"|used|hard|easy|spell|long|short|common|never|so |very|too |from|changed|different|unknown|on |in |also)[a-z]{3,}"
 )
 _ANSWER_ZH = re.compile(
@@ -79,6 +90,10 @@ def says_an_answer(read: Reading) -> bool:
     """Whether the answer to a security question is told."""
     return (
         any(map(_answer_in, read.pieces(QUESTIONS, before=40, after=110)))
+        or any(
+            _WHO_ASKS.search(piece.before) and _SAID_TO_THEM.match(piece.text, piece.end)
+            for piece in read.pieces(ANSWERS)
+        )
         or any(map(_answer_to, read.pieces(ASKED, before=64)))
         or any(map(_answer_in_chinese, read.pieces(QUESTIONS_ZH, before=24, after=72)))
     )
@@ -111,4 +126,4 @@ def _told_at_once(piece: Piece) -> bool:
     return re.search(_ABOUT, piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
 
 
-RULES = (Rule("security-answer", 3, says_an_answer, Cues(QUESTIONS, ASKED, QUESTIONS_ZH)),)
+RULES = (Rule("security-answer", 3, says_an_answer, Cues(QUESTIONS, ASKED, ANSWERS, QUESTIONS_ZH)),)

@@ -67,7 +67,7 @@ _OWNED = re.compile(either("my, our, his, her, their, mum's, mom's, dad's"))
 _NO_UNIT = r"(?![\w%\"]|[.,:/]\d|-\d| ?" + either("""
     am, pm, a\\.m, p\\.m, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles
     feet, ft, sq, mm, cm, lbs, kg, people, users, lines, characters, chars, digits, dollars, bucks, euros, pounds
-    usd, street, st, ave, avenue, road, rd, of them, errors, files, words, degrees, volts, mph, watts
+    usd, yen, street, st, ave, avenue, road, rd, of them, errors, files, words, degrees, volts, mph, watts
 """) + ")"  # fmt: skip
 _KEYED = (
     r"(?<![\w.$\u00a3\u20ac/:@-])#?\*?(?P<value>\d(?:[ -]?\d){2,8}[#*]?|\d{1,6}[#*]\d{1,6}[#*]?|(?=[a-z]*\d)[a-z0-9]{5,8}"

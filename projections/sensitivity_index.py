@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from projections.sensitivity_digits_said import OF_A_ROW, in_digits
 from projections.sensitivity_reading import Reading, holds_a_long_run
 from projections.sensitivity_rule import Rule
 from projections.sensitivity_sign import Sign
@@ -34,7 +35,8 @@ _DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
 _OF_DIGITS = Sign.DIGIT | Sign.FIVE_DIGITS | Sign.SEVEN_DIGITS | Sign.LONG | Sign.WIDE_DIGIT
 _SIGN_BITS = len(Sign)
 _MISSPELT = 1 << _SIGN_BITS
-_FIRST = _SIGN_BITS + 1
+_SAID = 2 << _SIGN_BITS
+_FIRST = _SIGN_BITS + 2
 _ALL_SIGNS = (1 << _SIGN_BITS) - 1
 # A text as bytes of three kinds, so that a run of one kind is looked for at the speed of any other few bytes.
 _WORDS = bytes(byte if byte in b"abcdefghijklmnopqrstuvwxyz" else 32 for byte in range(256))
@@ -46,13 +48,15 @@ _FIVE, _SEVEN = b"0" * 5, b"0" * 7
 class Index:
     """Rules by what a text must hold for them to match.
 
-    Signs and rules are held as the bits of one number: the signs below, whether a word may be misspelt, then the rules in their
-    order.
+    Signs and rules are held as the bits of one number: the signs below, whether a word may be misspelt, whether digits
+    may be said in a row, then the rules in their order.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = tuple(rules)
         bits = dict.fromkeys(NUMBER_WORDS, _SPOKEN)
+        for key in OF_A_ROW:
+            bits[key] = bits.get(key, 0) | _SAID
         for key in MISSPELT.keys:
             bits[key] = bits.get(key, 0) | _MISSPELT
         for place, rule in enumerate(rules, _FIRST):
@@ -67,7 +71,10 @@ class Index:
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
     def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
-        """A folded text, its words for a password spelt right, with what was found in it; the rules that can match it in order."""
+        """A folded text, with what was found in it, and the rules that can match it in order.
+
+        Its words for a password are spelt right and numbers said digit by digit are digits.
+        """
         data = lower.encode("utf-8", "replace")
         found = _signs(lower, data)
         possible = self._with_digits if found & _DIGIT else self._without_digits
@@ -78,6 +85,8 @@ class Index:
             found |= self._bits[key]
         if found & _MISSPELT and (right := corrected(text, lower)):
             return self.read(*right)
+        if found & _SAID and (said := in_digits(text, lower, keys)):
+            return self.read(*said)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
         asked = (found >> _FIRST | opened) & allowed
         return (Reading(text, lower, keys), self._at(asked)) if asked else _NONE

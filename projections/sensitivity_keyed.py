@@ -35,6 +35,10 @@ _SPOKEN = re.compile(
 _APART = re.compile(
     r"(?:'s)?(?: code| pin| number)?\s?(?:is|are|:|=|unlocks with|opens with|with)\s{0,2}\d(?: \d){3,5}(?![\w%]| \d|[.,:/-]\d)"
 )
+_GOES_OFF = re.compile(
+    r"[^.\n\d]{0,12}?\b(?:kicks? off|goes off|beeps|starts|screams)[^.\n\d]{0,16}?"
+    r"(?:its|it's|code is|do|press|use)\s\d{4,6}(?![\w%]|[.,:/-]\d)"
+)
 _ON_SCREEN = re.compile(r"(?: code| pin)?\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
 _PIN = re.compile(r"\spin\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
 _APART_ZH = re.compile(
@@ -66,6 +70,8 @@ def _keyed(piece: Piece) -> bool:
         return True
     if piece.word in ("ipad", "tablet", "phone", "laptop"):
         return (_APART.match(after) or _PIN.match(after)) is not None
+    if piece.word == "alarm" and _GOES_OFF.match(after):
+        return True
     return (_SIGNED.match(after) or _SPOKEN.match(after)) is not None
 
 

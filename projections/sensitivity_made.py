@@ -57,6 +57,7 @@ _SOMETHING_ELSE = re.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-_.]?\d"
 )
 _LEET = re.compile("[A-Za-z][0-9][A-Za-z]{2}|[0-9][A-Za-z]{3}")
+_AT_NUMBER = re.compile("[a-z]{6,16}@[0-9]{2,6}")
 _HUMP = re.compile("[a-z][A-Z][a-z]")
 _NUMBERED = re.compile("[A-Z][a-z]+[-.][0-9]{1,3}")
 """As a crew, a plane, an error is: Apollo-11."""
@@ -66,13 +67,13 @@ _ENDS = re.compile(r"[A-Za-z]{6,24}[0-9]{1,8}")
 def candidates(text: str) -> Iterator[tuple[int, str]]:
     """What may be made up as a password in a text: where it begins, and the run of letters, digits and signs.
 
-    A digit follows a letter in it, at once or after one sign.
+    A digit follows a letter in it, at once or after one sign, or it begins with a digit and a letter.
     """
     kinds = text.encode("ascii", "replace").translate(_KINDS)
-    for numbered in (b"a0", b"a-0"):
+    for numbered in (b"a0", b"a-0", b" 0a"):
         at = kinds.find(numbered)
         while at >= 0:
-            start, end = kinds.rfind(b" ", 0, at) + 1, kinds.find(b" ", at)
+            start, end = kinds.rfind(b" ", 0, at + 1) + 1, kinds.find(b" ", at + 1)
             end = len(text) if end < 0 else end
             if _LEAST <= end - start <= _MOST + 8:
                 yield start, text[start:end]
@@ -84,7 +85,7 @@ def made(token: str) -> int:
     value = bare(token)
     if not _LEAST <= len(value) <= _MOST or sum(map(str.islower, value)) < 3 or _SOMETHING_ELSE.match(value.lower()):
         return 0
-    known = strength(value)
+    known = 3 if _AT_NUMBER.fullmatch(value) else strength(value)
     letters = sum(map(len, _WORD.findall(value)))
     if not known or letters < 5:
         return 0

@@ -27,12 +27,16 @@ LOCKS = Cues(
 MACHINES = Cues(listed("atm, cash machine, cashpoint, cash point, debit card, bank card, cashcard, pin pad"))
 SENT = Cues(listed("text, texted, sms, sent, messaged, message, code, authenticator, verification"))
 BACKS = Cues(listed("digits, back, exp, expires, expiry, cvv, cvc"))
-CONTROLS = Cues(listed("parental controls, parental control, parental lock, child lock, kid lock, screen time"))
+CONTROLS = Cues(
+    listed(
+        "parental controls, parental control, parental lock, parental thing, parental code, child lock, kid lock, screen time"
+    )
+)
 
 _UNIT = r"(?![a-z0-9_%]|[.,:/-]\d|\s?[$\u20ac\u00a3]|\s?" + either("""
     am, pm, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles, feet, ft, sq, mm, cm, lbs
     kg, g, people, users, lines, characters, dollars, bucks, euros, pounds, usd, street, st, ave, avenue, road, rd, of, errors
-    files, words, watts, flight, calls, doors, gates, keys, points, gold, coins, steps, stores, shops, countries, more
+    files, words, watts, gems, flight, calls, doors, gates, keys, points, gold, coins, steps, stores, shops, countries, more
 """) + ")"  # fmt: skip
 _CODE = rf"(?<![\w.$\u00a3\u20ac/:-])(?<!\d )[#*]?\d(?:[ -]?\d){{2,7}}[#*]?{_UNIT}"
 _KEYED = (
@@ -59,7 +63,9 @@ _STANDS = re.compile(
     r"|are|is|was|now|still|to)\b|'s\b|[:=,\u2192-]))"
     rf"{{0,4}}\s{{0,2}}{_CODE}"
 )
-_THREE = re.compile(r"\s?(?:combo|is|:|=)?\s?\d{1,2}-\d{1,2}-\d{1,2}(?![\w-]|\.\d)")
+_THREE = re.compile(
+    r"(?:\s(?:at|in|by|on) (?:the|my|our) [a-z]{2,12})?\s?(?:combo|is|:|=)?\s?\d{1,2}-\d{1,2}-\d{1,2}(?![\w-]|\.\d)"
+)
 _APART = re.compile(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
 _LATER = re.compile(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
 _OF_ELSE = re.compile(
@@ -88,7 +94,7 @@ _YOURS = re.compile(
 _YOUR_CODE = re.compile(r"(?: is|:|'s)?\s{1,2}(?:g-)?\d{3}[ -]?\d{1,5}(?![\w%]|[-.,:/]\d)")
 _BACK = re.compile(
     r"(?:exp\w{0,5}\.?:?\s?\d{1,2}/\d{2,4}[^.\n]{0,40}?\b(?:digits|back|code|sec\w*)\b[^.\n\d]{0,16}\d{3,4}\b(?![-/.,:]\d)"
-    r"|(?:three|3|last) digits (?:on the back )?(?:are|is|:|=)\s?\d{3}\b(?![-/.,:]\d))"
+    r"|(?:three|3|last) (?:digits|numbers) (?:on the back |of the card |of it ){0,2}(?:are|is|:|=)\s?\d{3}\b(?![-/.,:]\d))"
 )
 _SET = re.compile(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
 

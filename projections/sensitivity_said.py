@@ -246,7 +246,8 @@ _OF_SERVICE = re.compile(
 _AFTER_ADDRESS = Begun(
     r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}",
     r"1(?<!\d1)[3-9]\d{9}",
-    then=r"(?P<between>\s?[/|,;:]\s?|\s{1,3})(?:(?:pw|pwd|pass\w{0,6}|密码)\s?[:是]?\s?)?(?P<value>[!-~]{5,64})",
+    then=r"(?P<between>\s?[/|,;:]\s?|\s{1,3})(?:(?:and then|then|and) )?"
+    r"(?:(?:pw|pwd|pass\w{0,6}|密码)\s?[:是]?\s?)?(?P<value>[!-~]{5,64})",
 )
 
 

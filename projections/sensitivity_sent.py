@@ -12,7 +12,7 @@ SENT = Cues(
     listed("""
     texted, text, sms, sent, sends, messaged, popped, came, code, verification, authenticator, expires, expire
     times out, just got
-    just in, digit, digits, login, log in, passcode, valid, whatsapp, sign in
+    just in, arrived, digit, digits, login, log in, passcode, valid, whatsapp, sign in
 """)
 )
 SENT_ZH = Cues(
@@ -42,9 +42,12 @@ _OF_ELSE = re.compile(
 )
 _CAME = re.compile(
     either(
-        "it (?:just )?texted, texted, they sent, sent me, (?:it|they|text|sms|code) came(?: through)?, popped up, just got, just in"
+        "it (?:just )?texted, texted, they sent, sent me"
+        ", (?:it|they|text|sms|code|message)(?: just| has)? (?:came|arrived)(?: through| in)?, popped up, just got, just in"
     )
-    + r"|\bwhat [a-z]{2,16} sent\b|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
+    + r"|\b(?:what|code(?: that)?) [a-z]{2,16} sent\b"
+    r"|\b(?:whatsapp|telegram|signal|google|apple|paypal|authenticator|app) (?:says?|said|shows)\b"
+    r"|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
 )
 _TO_BE_USED = re.compile(
     either("""
@@ -53,7 +56,7 @@ _TO_BE_USED = re.compile(
     paypal, google, apple
     microsoft, amazon, whatsapp, telegram, venmo, revolut, monzo, hsbc, santander, wells fargo, halifax, instagram
     facebook, steam, uber
-    passcode, code
+    passcode, code, types? it in, put it in, enter it, read it (?:back|out), before it (?:dies|goes|runs), don't tell
 """)
 )
 _RUNS_OUT = re.compile(

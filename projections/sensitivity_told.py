@@ -20,12 +20,14 @@ ASKING = Cues(
     paramount, peacock, crunchyroll, kindle, audible, iplayer, amazon, ebay, etsy, paypal, venmo, revolut, monzo, bank, banking
     vinted, dropbox, icloud, outlook, gmail, hotmail, yahoo, mail, email, e-mail, zoom, slack, jira, kahoot, duolingo, roblox
     minecraft, fortnite, xbox, playstation, psn, nintendo, steam, instagram, insta, facebook, twitter, tiktok, snapchat, discord
-    reddit, twitch, spotify, laptop, tablet, ipad, pc, macbook, chromebook, computer, desktop, phone, vpn, server, ssh, sftp, ftp
+    reddit, twitch, spotify, laptop, tablet, ipad, pc, macbook, chromebook, computer, desktop, phone, vpn, server
+    plex, ssh, sftp, ftp
     nas, login, log in, log into, log on, sign in, sign into, portal, redis, citrix, zip, pdf, excel
 """)
 )
 ASKING_ZH = Cues(
     listed("""
+    校园网, 学校网, 单位网
     开机, 锁屏, 解锁, 电脑, 笔记本, 路由, 无线, wifi, 网盘, 家网, 家里网, 家的网, 网络, 热点, 宽带, 解压, 会员, 爱奇艺
     优酷, 腾讯, 芒果, 京东, 淘宝, 支付宝
     微博, qq, 微信, 抖音, 快手, 小红书, 哔哩, b站, 游戏, steam, 原神, 王者, 账号, 账户, 登录, 登陆, 登入, 登录名, oa
@@ -47,6 +49,15 @@ _SECRETIVE = re.compile(
 _SAID = re.compile(
     r"(?:\b(?:its|it's|it is|is|is now|now|then|and then|use|with|to)\s{1,2}|[:=/|+,>\u2192]\s{0,2}|\s-\s)[\"'(]?$"
 )
+_TYPED_AS = re.compile(
+    r"[\"')]?[,.;:( -]{1,3}(?:it's |thats |that's |and |but |its )?"
+    r"(?:all (?:in )?(?:lower|small|one word|caps|together)"
+    r"|lower ?case|no (?:spaces|caps|capitals|gaps)|one word|(?:with )?a? ?(?:capital|cap|big) [a-z0-9]\b"
+    r"|small letters|caps? matters?"
+    r"|case sensitive|with the caps)"
+)
+"""How a value is typed."""
+_BY_NOW = re.compile(r"[\"')]?,? (?:now|these days|at the moment|nowadays|as of (?:today|last))\b")
 _AGAIN = re.compile(either("changed, again, new, reset, updated, switched"))
 _PAIR = re.compile(
     r"\W{0,3}(?:(?:login|account|acc|console|user|auth|is|as|in|id)\b\W{0,3}){0,2}(?P<user>[\w.@+-]{2,40})?"
@@ -113,10 +124,25 @@ def says_what_is_typed(read: Reading) -> bool:
         return False
     english, chinese = read.places(ASKING), [] if lower.isascii() else read.places(ASKING_ZH)
     return any(
-        (led := _led(lower, english, at, NEAR, _link) or _led(lower, chinese, at, NEAR_ZH, _link_in_chinese))
+        (
+            led := _typed_as(lower, english, at, value)
+            or _led(lower, english, at, NEAR, _link)
+            or _led(lower, chinese, at, NEAR_ZH, _link_in_chinese)
+        )
         and made(value) >= led
         for at, value in values
     )
+
+
+def _typed_as(lower: str, places: list[tuple[int, int]], at: int, value: str) -> int:
+    """The grade that is believed of a value with words about how it is typed, after a thing that asks for one."""
+    last = bisect_right(places, (at, at)) - 1
+    near = last >= 0 and places[last][1] <= at <= places[last][1] + NEAR and "\n" not in lower[places[last][1] : at]
+    before = lower[max(0, at - 24) : at]
+    if not near or not _SAID.search(before) or _OF_NAMES.search(before):
+        return 0
+    end = at + len(value.rstrip(",.;:)'\""))
+    return JOINED if _TYPED_AS.match(lower, end) else WORDS if _BY_NOW.match(lower, end) else 0
 
 
 def _may_lead(before: str) -> bool:

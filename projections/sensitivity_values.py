@@ -52,7 +52,8 @@ _TECHNICAL = re.compile(
 STAND_IN = re.compile(
     r"your|passw|example|placeholder|changeme|xxx|dummy|sample|insert|replace|redact|secret|token|\*\*|\.\.\.|<|{"
     r"|username"
-    r"|api_?key|hidden|masked|field|input|hash|confirm|valid|require|encrypt|string",
+    r"|api_?key|hidden|masked|confirm|valid|require|encrypt"
+    r"|(?:field|input|hash|string)(?!(?<=[a-z]{9})\d)",
     re.IGNORECASE,
 )
 _INNER_SIGN = re.compile(

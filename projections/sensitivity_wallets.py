@@ -11,11 +11,13 @@ from projections.sensitivity_wallet_words import WALLET_WORDS
 SEEDS = Cues(
     listed("""
     seed, mnemonic, recovery, phrase, wallet, metamask, ledger, trezor, exodus, phantom, electrum, words, backup
-    助记词, 助记, 种子, 钱包, 备份
+    imtoken, coinbase, seedphrase, 助记词, 助记, 种子, 钱包, 备份, 个词, 个单词, 个英文
 """)
 )
 _WORD = re.compile("[a-z]+")
-_LISTED = re.compile(r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:[\s,、]{1,3}(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}")
+_LISTED = re.compile(
+    r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"
+)
 _LISTED_ZH = re.compile("[\u4e00-\u9fff](?:[ ,、.-][\u4e00-\u9fff]){11,23}")
 ROW = 12
 """Words: the shortest recovery phrase."""

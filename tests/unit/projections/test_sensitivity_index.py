@@ -20,6 +20,7 @@ from projections import (
 )
 from projections.sensitivity import RULES, detect_sensitivity, reasons
 from projections.sensitivity_beside import AFTER, BEFORE, Piece, pieces, places
+from projections.sensitivity_digits_said import in_digits
 from projections.sensitivity_fold import folded, in_lower_case
 from projections.sensitivity_reading import Cues, Reading, key_of, long_runs
 from projections.sensitivity_rule import Begun, Rule, listed
@@ -59,7 +60,7 @@ class _Whole(Reading):
     def __init__(self, text: str) -> None:
         text = folded(text)
         lower = in_lower_case(text)
-        while right := corrected(text, lower):
+        while right := corrected(text, lower) or in_digits(text, lower, re.findall("[a-z]+", lower)):
             text, lower = right
         super().__init__(text, lower, ())
 

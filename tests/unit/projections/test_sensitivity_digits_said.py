@@ -1,0 +1,57 @@
+"""Numbers said digit by digit are digits before a rule asks; and what is only counted, scored or said once stays words."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.sensitivity import detect_sensitivity
+from projections.sensitivity_digits_said import STARTING, in_digits
+from projections.sensitivity_values import strength
+
+
+def _keys(text: str) -> frozenset[str]:
+    return STARTING.intersection(text.replace(",", " ").replace("-", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("said", "digits"),
+    [
+        ("punch in four four one nine", "punch in 4419"),
+        ("double seven oh two then enter", "7702 then enter"),
+        ("it is eight, one, three, six", "it is 8136"),
+        ("nine-two-one-four opens it", "9214 opens it"),
+    ],
+)
+def test_digits_said_in_a_row_are_read_as_digits(said: str, digits: str) -> None:
+    assert in_digits(said, said, _keys(said)) == (digits, digits)
+    assert in_digits(said.title(), said, _keys(said)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two three four",
+        "nine eight seven six",
+        "four four four four",
+        "seven or eight or nine",
+        "two point five six",
+    ],
+)
+def test_what_is_counted_or_not_in_a_row_stays_words(text: str) -> None:
+    assert in_digits(text, text, _keys(text)) is None
+
+
+def test_a_code_said_in_words_is_as_secret_as_in_digits() -> None:
+    for code in ("four four one nine", "4419"):
+        assert detect_sensitivity(f"The alarm will beep. Punch in {code} and then the OFF button") == 3
+
+
+def test_many_numbers_in_words_are_read_again_only_while_something_changes() -> None:
+    text = "one two three four five six seven eight nine " * 900 + "four four one nine"
+    assert in_digits(text, text, _keys(text)) is not None
+    assert detect_sensitivity(text) < 3
+
+
+def test_a_word_that_ends_in_a_stand_in_and_a_number_is_no_stand_in() -> None:
+    assert strength("strawberryfield66") > 0
+    assert strength("field1") == strength("input_field1") == 0
