@@ -100,12 +100,13 @@ class Operator:
         """Every alarm that stands, the worst and newest first."""
         return {"alarms": [as_dict(alarm, _told) for alarm in self._alarms.standing()]}
 
-    def clear_alarm(self, name: str, subject: str | None = None) -> dict[str, Any]:
-        """Acknowledge an alarm, or all of a name: it goes until it is raised again. Raises InputError for an unknown name."""
+    def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> dict[str, Any]:
+        """Acknowledge an alarm, or all of a name: it goes until it is raised again. The log tells it, with the
+        `face` (`http` or `command`) by which it was said. Raises InputError for an unknown name."""
         if name not in KNOWN:
             raise refused("name", name, ", ".join(sorted(KNOWN)))
         stood = {one.subject for one in self._alarms.standing() if one.name == name}
-        cleared = self._alarms.drop(name, subject)
+        cleared = bool(self._alarms.acknowledged(name, subject, face))
         if name == RECEIPT_LOST:  # this process knows receipts of others, which no other may come to forget
             for partition in stood & ({subject} if subject is not None else stood):
                 self._let_go(int(partition))

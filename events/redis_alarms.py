@@ -70,15 +70,22 @@ class RedisAlarms:
             mine = self._mine.pop((name, subject), None)
         gone = False
         with suppress(StoreError):
-            gone = self.drop(name, subject)
+            gone = bool(self.drop(name, subject))
         if gone or mine:
             self._tell("alarm cleared", name=name, subject=subject)
 
-    def drop(self, name: str, subject: str | None = None) -> bool:
-        """Forget an alarm, or every alarm of a name; whether there was one. Raises StoreError."""
+    def acknowledged(self, name: str, subject: str | None, face: str) -> int:
+        """Forget what somebody has looked at, and tell which, how many, and the face by which he says so. Raises StoreError."""
+        count = self.drop(name, subject)
+        about = "all" if subject is None else one_line(subject, MOST_SUBJECT)
+        self._tell("alarm acknowledged", name=name, subject=about, count=count, face=face)
+        return count
+
+    def drop(self, name: str, subject: str | None = None) -> int:
+        """Forget an alarm, or every alarm of a name; how many there were. Raises StoreError."""
         with self._wires.wire() as wire:
             fields = [_field(name, subject)] if subject is not None else self._fields_of(wire, name)
-            return bool(fields and wire.call("HDEL", ALARMS_KEY, *fields))
+            return int(wire.call("HDEL", ALARMS_KEY, *fields)) if fields else 0
 
     def standing(self) -> list[Alarm]:
         """Every alarm that stands, the worst and newest first. Raises StoreError."""

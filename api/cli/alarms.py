@@ -31,7 +31,7 @@ def alarms(
         raise InputError(f"subject: got {subject!r}; allowed: with --clear NAME only", field="subject", got=subject)
     with opened(context) as application:
         operator = application.operator
-        answer = operator.alarms() if clear is None else operator.clear_alarm(clear, subject)
+        answer = operator.alarms() if clear is None else operator.clear_alarm(clear, subject, face="command")
     show(answer, json, standing)
     if clear is None and any(alarm["severity"] == "stopped" for alarm in answer["alarms"]):
         raise typer.Exit(1)

@@ -69,6 +69,21 @@ def test_an_operator_clears_one_subject_or_all_of_a_name(alarms: RedisAlarms) ->
     assert (left, [alarm.name for alarm in alarms.standing()]) == ({"partition 0", "partition 2"}, ["log_rolled_back"])
 
 
+def test_who_acknowledges_an_alarm_leaves_a_line_with_name_subject_how_many_and_his_face(
+    alarms: RedisAlarms, facts: Facts
+) -> None:
+    for number in range(3):
+        alarms.raised("state_damaged", f"partition {number}", "x")
+    facts.clear()
+    assert alarms.acknowledged("state_damaged", "partition 1", "command") == 1
+    assert alarms.acknowledged("state_damaged", None, "http") == 2
+    assert alarms.acknowledged("state_damaged", "par\ntition", "http") == 0
+    assert facts == [
+        ("alarm acknowledged", {"name": "state_damaged", "subject": subject, "count": count, "face": face})
+        for subject, count, face in (("partition 1", 1, "command"), ("all", 2, "http"), ("par tition", 0, "http"))
+    ]
+
+
 def test_however_many_subjects_there_are_the_store_keeps_a_bounded_number(alarms: RedisAlarms, wires: WirePool) -> None:
     for number in range(MOST_ALARMS + 50):
         alarms.raised("state_damaged", f"subject {number}", "x")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from events.alarms import KNOWN
 from projections.builds import BuildKeys
 from tests.given_alarms import KeptAlarms
@@ -62,6 +64,17 @@ def test_an_alarm_is_told_by_status_ready_and_metrics_until_it_is_cleared(tmp_pa
     ]
     assert 'engramlog_alarms{name="state_damaged",severity="stopped"} 1.0' in metrics
     assert (cleared["cleared"], cleared["alarms"]) == (True, [])
+
+
+def test_an_alarm_cleared_over_http_leaves_a_line_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    with http_store(tmp_path) as stage:
+        stage.store.alarms.raised("job_refused", "a queue", "x")
+        monkeypatch.setattr(
+            stage.store.alarms, "_tell", lambda fact, **facts: told.append((fact, facts.get("face", "")))
+        )
+        assert stage.client.post("/v1/alarms/clear", json={"name": "job_refused"}).json()["cleared"]
+    assert told == [("alarm acknowledged", "http")]
 
 
 def test_an_alarm_that_nobody_knows_is_refused_with_those_that_there_are(tmp_path: Path) -> None:

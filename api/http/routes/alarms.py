@@ -42,4 +42,4 @@ def standing(application: Asked) -> Response:
 @router.post("/clear", summary="Clear an alarm", responses=documented(AlarmCleared, "Whether there was one."))
 def clear(application: Asked, told: Annotated[ClearingAlarm, Body(openapi_examples=_ONE)]) -> Response:
     """Acknowledge an alarm, or with no subject all of that name. What still holds is raised again."""
-    return Json(application.operator.clear_alarm(told.name, told.subject))
+    return Json(application.operator.clear_alarm(told.name, told.subject, face="http"))
