@@ -12,7 +12,7 @@ from api.cli.render import when
 from api.cli.tables import grid
 from events.errors import InputError
 
-COLUMNS = ("alarm", "about", "since", "times", "what happened", "what to do")
+COLUMNS = ("alarm", "about", "since", "times", "what happened")
 
 
 @app.command(epilog='Example: `engramlog alarms`, after a look `engramlog alarms --clear state_damaged "partition 3"`')
@@ -38,7 +38,7 @@ def alarms(
 
 
 def standing(answer: dict[str, Any]) -> None:
-    """The alarms as a table."""
+    """The alarms as a table, and under it what each name means and what to do, once."""
     if "cleared" in answer:
         out.print("[green]cleared[/]" if answer["cleared"] else "[dim]no such alarm stood[/]")
     if not answer["alarms"]:
@@ -55,6 +55,7 @@ def standing(answer: dict[str, Any]) -> None:
             when(alarm["first"]),
             f"{alarm['count']:,}",
             escape(alarm["text"]),
-            escape(alarm["meaning"]),
         )
     out.print(table)
+    for name, meaning in {alarm["name"]: alarm["meaning"] for alarm in answer["alarms"]}.items():
+        out.print(f"[bold]{escape(name)}[/]: {escape(meaning)}", soft_wrap=True)

@@ -113,6 +113,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "episodes",
         "negate",
         "confirm",
+        "sensitivity",
         "merge",
         "unmerge",
         "delete",
@@ -124,6 +125,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Operate": (
         "up",
         "token",
+        "promote",
         "mcp",
         "worker",
         "status",
@@ -133,6 +135,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "embed",
         "rebuild",
         "verify",
+        "heads",
         "eval",
         "eval-pairs",
         "bench",

@@ -91,7 +91,9 @@ def _named(file: str, problem: InputError) -> InputError:
 
 def _render(answer: ImportedChats, faded: bool) -> None:
     left_out = ", ".join(
-        f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(answer.left_out.items()) if count
+        f"{count:,} {reason.replace('_', ' ')}"
+        for reason, count in sorted(answer.left_out.items())
+        if count and reason != "too_long"  # told with the turns, and what to do about them
     )
     many = "" if answer.conversations == 1 else "s"
     told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from api.cli import render_search
-from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, progress, show
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING, ModeOption
 from api.searching import SearchTerms
 from projections.wish import RANKINGS, SEARCH_MODES
@@ -115,4 +116,11 @@ def search(
             on_progress=advance,
             **terms,
         )
+        empty = (
+            not (json or answer["results"])
+            and not application.reader.list(owner, mode="debug", limit=1, as_of=as_of, at=at, after=after)["total"]
+        )
     show(answer, json, render_search.explained if explain else render_search.results)
+    if empty and not answer["behind"]:
+        then = " as of then" if as_of is not None else "; `engramlog stats` names owners that have some"
+        out.print(f"Owner [cyan]{escape(owner)}[/] has no memories{then}.", soft_wrap=True)

@@ -10,6 +10,8 @@ import pytest
 from rich.console import Console
 
 from api.cli import render, render_search
+from api.cli.alarms import standing
+from api.cli.app import app, arrange, command_name
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
@@ -199,3 +201,34 @@ def test_the_store_tells_its_numbers(cli: Cli) -> None:
     assert "by category           fact 1" in cli("stats", "ada").out
     assert cli("verify").out.startswith("ok 2 events, 2 memories, digest ")
     assert "16 partition(s) rebuilt and switched" in cli("rebuild").out
+
+
+def test_a_search_of_an_owner_without_memories_says_so_and_one_that_only_misses_does_not(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(1, content="coffee")]))
+    assert "Owner nobody has no memories" in cli("search", "nobody", "coffee").out
+    assert "has no memories" not in cli("search", "ada", "zebra").out
+
+
+def test_every_command_has_its_group_in_the_help() -> None:
+    arrange()
+    known = [*app.registered_commands, *app.registered_groups]
+    assert len(known) > 40
+    assert [command_name(one) for one in known if one.rich_help_panel == "Other"] == []
+
+
+def test_what_to_do_about_an_alarm_is_told_once_for_all_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    one = {"severity": "stopped", "first": "2026-01-05T08:00:00Z", "count": 1, "text": "it stopped"}
+    alarms = [one | {"name": "state_damaged", "subject": f"partition {n}", "meaning": "Do this."} for n in range(14)]
+    alarms.append(one | {"name": "disk_full", "subject": "", "meaning": "Do that."})
+    standing({"alarms": alarms})
+    told = capsys.readouterr().out
+    assert (told.count("Do this."), told.count("Do that."), told.count("it stopped")) == (1, 1, 15)
+    assert told.count("\n") < 22
+
+
+def test_a_turn_that_is_too_long_is_told_once(cli: Cli, tmp_path: Path) -> None:
+    file = written(tmp_path / "talk.jsonl", [turn(1, "tea"), turn(2, "x" * 70_000)])
+    told = cli("chat-import", file, "--owner", "ada").out
+    assert "1 turn of more than 64 KiB left out" in told
+    assert "too long" not in told
+    assert cli.json("chat-import", file, "--owner", "ada")["left_out"] == {"too_long": 1}
