@@ -47,7 +47,11 @@ _SPOKEN_OF = frozenset(
 
 def holds_an_assigned_secret(read: Reading) -> bool:
     """Whether a value that is no stand-in is assigned to a variable that is named for a password, a secret, a token or a key."""
-    return bool(read.places(NAMES)) and any(_assigned(read.text, match) for match in _ASSIGNED.finditer(read.text))
+    return (
+        "_" in read.text
+        and any(_assigned(read.text, match) for match in _ASSIGNED.finditer(read.text))
+        and bool(read.places(NAMES))
+    )
 
 
 def _assigned(text: str, match: re.Match[str]) -> bool:

@@ -12,16 +12,16 @@ from projections.sensitivity_sign import Sign
 REDEEMED = Cues(
     listed("""
     voucher, vouchers, gift, giftcard, gift card, gift code, redeem, redeems, redeemed, redeeming, steam, itunes, google play
-    play store, xbox, playstation, psn, nintendo, eshop, roblox, robux, fortnite, licence, license, licences, activation
-    product key, cd key, game key, serial key, wallet code, topup, top-up, prepaid
+    xbox, playstation, psn, nintendo, eshop, roblox, robux, fortnite, licence, license, licences, activation
+    cd key, serial key, topup, prepaid
     礼品卡, 兑换码, 激活码, 点卡, 充值卡, 序列号, 卡密, 储值卡
 """)
 )
 GUARDED = Cues(listed("steam guard, steamguard"))
 SET_UP = Cues(
     listed("""
-    setup, set-up, 2fa, mfa, totp, otp, authenticator, authy, two-factor, two factor, manual entry, enter manually
-    by hand, qr, 两步, 双重, 验证器, 令牌, 二次验证
+    setup, 2fa, mfa, totp, otp, authenticator, authy, manual entry, enter manually
+    qr, 两步, 双重, 验证器, 令牌, 二次验证
 """)
 )
 _GROUPS = re.compile(
