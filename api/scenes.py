@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from api.asked import PRESENT, AsOf, check_memory_id, check_owner, parse_as_of, parse_instant, position_of
 from api.patience import current_check, weigh
 from events.envelope import Stored, micros
-from events.errors import NotFound
+from events.errors import LogGap, NotFound
 from events.log import EventLog
-from events.partitions import parse_position, position_text
+from events.partitions import parse_position, partition_of, position_text
 from projections.changelog import Entry
 from projections.checks import Bounds
 from projections.fold import AnyEvent, fold_owner
@@ -166,6 +166,7 @@ class Scenes:
             keep=_happened_by(place.instant),
             check=current_check(),
             total=len(wanted),
+            held=lambda position: self._holds(owner, position),
         )
         now = place.instant if place.instant is not None else history.newest
         past = Past(OwnerView.of_history(owner, history, view.columns, check=current_check()), now, history.entries)
@@ -176,6 +177,15 @@ class Scenes:
                 self._pasts.popitem(last=False)
                 del sizes[0]
         return past
+
+    def _holds(self, owner: str, position: str) -> bool:
+        partition, seq = parse_position(position)
+        if partition != partition_of(owner, self._log.partitions):
+            return False
+        try:
+            return self._views.stored(owner, [seq])[0].owner == owner
+        except LogGap:  # beyond what the log holds
+            return False
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""

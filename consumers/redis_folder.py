@@ -11,6 +11,7 @@ from typing import Any
 
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
+from events.partitions import STORE_KEY, partition_of
 from events.redis_gap import refuse_holes
 from events.redis_wire import Script, Wire
 from projections.partition import (
@@ -163,7 +164,13 @@ class PartitionFolder:
         self._lane.settle()
         released = {stored.owner: self._parked(stored.owner)}
         outcome = fold_batch(
-            self.checkpoint, self._owners, decoded[:1], base=self._base, released=released, on_failure=self._told
+            self.checkpoint,
+            self._owners,
+            decoded[:1],
+            base=self._base,
+            number=self._number(stored.owner),
+            released=released,
+            on_failure=self._told,
         )
         self._tell(
             "event discarded",
@@ -172,6 +179,11 @@ class PartitionFolder:
             still_parked=outcome.owners[stored.owner].parked_now,
         )
         return outcome
+
+    def _number(self, owner: str) -> int | None:
+        """The partition's number, which positions begin with; None where there is no store beside it."""
+        partitions = self._load.call("HGET", STORE_KEY, "partitions")
+        return None if partitions is None else partition_of(owner, int(partitions))
 
     def _parked(self, owner: str) -> list[Decoded]:
         keys = self.lease.keys

@@ -79,7 +79,7 @@ class _Verification:
     ) -> None:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
-        self._oracle = Oracle(base)
+        self._oracle = Oracle(base, verdict.partition)
         self._ledger = Ledger(verdict.partition, int(wire.call("HGET", STORE_KEY, "partitions")), chain_at)
         self._on_progress = on_progress
 

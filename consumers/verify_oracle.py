@@ -45,7 +45,8 @@ class Kept:
 class Oracle:
     """The partition folded anew."""
 
-    def __init__(self, base: Parameters) -> None:
+    def __init__(self, base: Parameters, number: int | None = None) -> None:
+        self._number = number
         self.checkpoint = Checkpoint()
         self.owners: dict[str, WorkingOwner] = {}
         self.kept: dict[str, Kept] = {}
@@ -68,7 +69,9 @@ class Oracle:
     def _discard(self, first: list[Any]) -> Outcome:
         owner = first[0][0].owner
         parked = decode_all(self._waiting[owner][seq] for seq in self.kept[owner].parked)
-        return fold_batch(self.checkpoint, self.owners, first, base=self._base, released={owner: parked})
+        return fold_batch(
+            self.checkpoint, self.owners, first, base=self._base, number=self._number, released={owner: parked}
+        )
 
     def _keep(self, outcome: Outcome, decoded: list[Any]) -> None:
         self.checkpoint = seal(self.checkpoint, outcome, self.owners).checkpoint

@@ -112,6 +112,12 @@ def _reveal(scene: Scene, data: MemoriesRevealed, _event: Event[Any]) -> None:
             scene.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
 
 
+def nothing_parked(settings: Settings, event: Event[EventData]) -> Change:
+    """An EventDiscarded that names what is not parked, or is not this owner's: nothing is dropped."""
+    note = Note(OWNER, "ignored", "nothing is parked there", None, None, ())
+    return Change({}, settings, [note], micros(event.occurred_at))
+
+
 def _discard(scene: Scene, data: EventDiscarded, _event: Event[Any]) -> None:
     reason = f"{data.position} was parked and is dropped, by {scene.actor}"
     scene.notes.append(Note(OWNER, "discard", reason, None, None, ()))

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.catalogue import EventData, TurnsExtracted
+from events.catalogue import EventData, EventDiscarded, TurnsExtracted
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue
+from events.partitions import parse_position
 from projections.changelog import FIRST_LINK, Entry, link, make_entry
 from projections.checks import EVERY, Check, unchecked
-from projections.evolve import evolve, parameters_of
+from projections.evolve import evolve, nothing_parked, parameters_of
 from projections.memory import Memory
 from projections.scene import Settings
 
@@ -91,11 +92,22 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
 
 def fold_event(
-    owner: OwnerState, memories: Mapping[str, Memory], event: AnyEvent, stored: Stored, base: Parameters = DEFAULTS
+    owner: OwnerState,
+    memories: Mapping[str, Memory],
+    event: AnyEvent,
+    stored: Stored,
+    base: Parameters = DEFAULTS,
+    drops: bool = True,
 ) -> Step:
-    """One event on one owner. Total for every decodable event; `memories` as `evolve` asks."""
+    """One event on one owner. Total for every decodable event; `memories` as `evolve` asks.
+
+    `drops`: whether what an EventDiscarded names is parked, which only whoever folds the partition knows.
+    """
     seq, raw_id = stored.seq, stored.raw_id
-    change = evolve(owner.settings, memories, event, seq, base)
+    if drops or type(event.data) is not EventDiscarded:
+        change = evolve(owner.settings, memories, event, seq, base)
+    else:
+        change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
     if change.notes:
         parameters = parameters_of(settings, base)
@@ -145,21 +157,31 @@ def fold_owner(
     forced: Mapping[str, ParameterValue] | None = None,
     check: Check = unchecked,
     total: int = 0,
+    held: Callable[[str], bool] = lambda _: True,
 ) -> History:
-    """All of an owner's events in log order, those that `keep` lets through.
+    """All of an owner's events in the order in which they were applied, those that `keep` lets through.
+
+    `held`: whether a position is that of one of the owner's events; asked of what is discarded. What is held and was not
+    applied by then was parked.
 
     `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
     `check` is asked between events whether to go on, and told how many of `total` are folded.
     Raises UndecodableEvent as `decode` does, and what `check` raises.
     """
     owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
+    over = set[int]()
     for number, one in enumerate(stored):
         if not number % EVERY:
             check(number, total)
-        event = decode(one.kind, one.body)
+        event, drops = decode(one.kind, one.body), True
+        over.add(one.seq)
+        if type(event.data) is EventDiscarded:
+            seq = parse_position(event.data.position)[1]
+            drops = seq < one.seq and seq not in over and held(event.data.position)
+            over |= {seq} if drops else set()
         if not keep(event):
             continue
-        step = fold_event(_with(owner, forced), memories, event, one, base)
+        step = fold_event(_with(owner, forced), memories, event, one, base, drops)
         owner = step.owner
         memories.update(step.changed)
         entries.extend(step.entries)

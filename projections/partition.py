@@ -129,12 +129,14 @@ def fold_batch(
     decoded: Sequence[Decoded],
     *,
     base: Parameters = DEFAULTS,
+    number: int | None = None,
     released: Mapping[str, Sequence[Decoded]] | None = None,
     on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
 ) -> Outcome:
     """Fold the next entries of a partition into `owners`, as far as one commit goes.
 
-    `released`: parked events of an owner whose discard stands first in `decoded`.
+    `released`: parked events of an owner whose discard stands first in `decoded`. `number`: the partition's, by which a position
+    of another one is known; None where every position is of this one.
     """
     outcome = Outcome(checkpoint.seq, checkpoint.seq, b"", checkpoint.head)
     size, head = 0, checkpoint.head
@@ -145,9 +147,11 @@ def fold_batch(
             if released is None or stored.owner not in released or outcome.events:
                 outcome.waits_for_discard = True
                 break
-            kept = [one for one in released[stored.owner] if one[0].seq != parse_position(dropped)[1]]
+            parked, (partition, wanted) = released[stored.owner], parse_position(dropped)
+            here = number is None or partition == number
+            kept = [one for one in parked if not here or one[0].seq != wanted]
             release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
-            _apply(outcome, owner, stored, event, base)
+            _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
         else:
             _apply_or_park(outcome, owner, stored, event, base, on_failure)
         seq, body = stored.seq, stored.body
@@ -209,12 +213,20 @@ def _apply_or_park(
 
 
 def _apply(
-    outcome: Outcome, owner: WorkingOwner, stored: Stored, event: AnyEvent | UndecodableEvent, base: Parameters
+    outcome: Outcome,
+    owner: WorkingOwner,
+    stored: Stored,
+    event: AnyEvent | UndecodableEvent,
+    base: Parameters,
+    drops: bool = False,
 ) -> None:
-    """Raises what `evolve` raises, and the event itself where it is unreadable: nothing is changed then."""
+    """Raises what `evolve` raises, and the event itself where it is unreadable: nothing is changed then.
+
+    A discard comes here by itself only where nothing is parked.
+    """
     if isinstance(event, UndecodableEvent):
         raise event
-    step = fold_event(owner.state, owner.memories, event, stored, base)
+    step = fold_event(owner.state, owner.memories, event, stored, base, drops)
     part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
     owner.state = step.owner
     part.seqs.append(stored.seq)

@@ -35,6 +35,7 @@ class Partition:
     packed: dict[str, bytes] = field(default_factory=dict)
     parked: dict[str, list[int]] = field(default_factory=dict)
     commits: int = 0
+    number: int | None = None
 
     def fold(self, sizes: Iterator[int] | None = None, *, restarts: bool = False) -> Partition:
         """Fold all of the log in batches of these sizes; with `restarts`, nothing is remembered between batches."""
@@ -55,7 +56,9 @@ class Partition:
                 name = batch[0][0].owner
                 released = decode_all(self.log[seq - 1] for seq in self.parked[name])
                 self._load(released)
-                outcome = fold_batch(self.checkpoint, self.owners, batch[:1], released={name: released})
+                outcome = fold_batch(
+                    self.checkpoint, self.owners, batch[:1], number=self.number, released={name: released}
+                )
             batch = batch[outcome.events :]
             self._commit(outcome)
 

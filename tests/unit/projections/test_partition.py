@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import repeat
 
 import pytest
@@ -10,7 +11,7 @@ from events.catalogue import EventDiscarded
 from events.envelope import Stored
 from events.errors import UndecodableEvent
 from projections import evolve
-from projections.changelog import FIRST_LINK, event_link
+from projections.changelog import DECISIONS, FIRST_LINK, event_link
 from projections.fold import fold_owner
 from projections.memory import encode_memory
 from projections.partition import (
@@ -27,6 +28,7 @@ from projections.partition import (
     record_hash,
     release,
 )
+from projections.scene import OWNER
 from tests.given import (
     Told,
     at,
@@ -238,6 +240,42 @@ def test_two_damaged_events_need_two_discards() -> None:
 def test_a_discard_where_nothing_is_parked_changes_no_memory() -> None:
     folded = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
     assert (folded.owners["ada"].memories["m"].mention_count, folded.history("ada")[0]) == (2, [1, 2, 3])
+
+
+def said_of_discards(told: Partition) -> list[tuple[str, str]]:
+    return [(DECISIONS[one.decision], one.reason) for one in told.history("ada")[1] if one.memory_id == OWNER]
+
+
+NOT_THERE = [("ignored", "nothing is parked there")]
+ELSEWHERE: dict[str, str] = {
+    "folded": "0:1",
+    "parked, and not the one that is asked for": "0:5",
+    "another owner's": "0:2",
+    "itself": "0:7",
+    "later than the log": "0:99",
+    "another partition's": "1:3",
+}
+
+
+@pytest.mark.parametrize("position", ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_discard_of_what_is_not_parked_there_drops_nothing_and_says_so(position: str, size: int) -> None:
+    told = Told(EventDiscarded(position=position), 9, "user")
+    found = Partition(log_of(*STUCK, ("ada", told)), number=0).fold(repeat(size))
+    assert (found.parked["ada"], said_of_discards(found)) == ([3, 4, 6], NOT_THERE)
+
+
+def test_a_discard_where_nothing_was_ever_parked_says_so() -> None:
+    found = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
+    assert said_of_discards(found) == NOT_THERE
+
+
+def test_the_same_event_is_dropped_once_and_by_whom_is_told() -> None:
+    again = replace(discarded(3), actor="user")
+    found = Partition(log_of(*STUCK, ("ada", discarded(3)), ("ada", again))).fold()
+    assert said_of_discards(found) == [("discard", "0:3 was parked and is dropped, by operator"), *NOT_THERE]
+    seqs, entries = found.history("ada")
+    assert fold_owner(found.log[seq - 1] for seq in seqs).entries == entries
 
 
 def test_a_discard_waits_until_the_parked_events_are_read_and_stands_first() -> None:
