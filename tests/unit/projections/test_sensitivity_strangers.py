@@ -6,6 +6,7 @@ Who wrote the rules opened its first 115 lines after a first measure, and the re
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import orjson
@@ -13,8 +14,17 @@ import orjson
 from projections.memory import SECRET
 from projections.sensitivity import detect_sensitivity
 
-LIST = Path(__file__).parents[2] / "lists/told_by_strangers.jsonl"
-ROWS = [orjson.loads(line) for line in LIST.read_bytes().splitlines()]
+LISTS = Path(__file__).parents[2] / "lists"
+
+
+def rows_of(name: str) -> list[dict[str, object]]:
+    """A list, line by line."""
+    return [orjson.loads(line) for line in (LISTS / name).read_bytes().splitlines()]
+
+
+ROWS = rows_of("told_by_strangers.jsonl")
+UNSEEN = rows_of("told_unseen.jsonl")
+"""By another stranger, measured once when the rules were done; nobody who writes rules reads it."""
 
 
 def _withheld(secret: bool, rows: list[dict[str, object]]) -> int:
@@ -25,3 +35,13 @@ def test_at_least_nineteen_in_twenty_of_a_strangers_secrets_are_known_and_at_mos
     secrets = sum(one["secret"] is True for one in ROWS)
     assert (secrets, len(ROWS)) == (80, 230)
     assert (_withheld(True, ROWS) >= 76, _withheld(False, ROWS) <= 1) == (True, True)
+
+
+def test_at_least_nine_in_ten_secrets_of_a_list_that_no_rule_was_made_for_are_known() -> None:
+    assert Counter((one["language"], one["secret"]) for one in UNSEEN) == {
+        ("en", True): 40,
+        ("zh", True): 40,
+        ("en", False): 75,
+        ("zh", False): 75,
+    }
+    assert (_withheld(True, UNSEEN) >= 72, _withheld(False, UNSEEN) <= 3) == (True, True)
