@@ -155,7 +155,7 @@ REFUSED = {
     "a list for data": (document(data=[]), "data", "[]", "an object"),  # type: ignore[arg-type]
     "nothing": ("", "event", '""', "one JSON object in UTF-8"),
     "half an event": (document()[:-1], "event", '"{', "one JSON object in UTF-8"),
-    "other than UTF-8": (document().encode("utf-16"), "event", '"', "one JSON object in UTF-8"),
+    "other than UTF-8": (document().encode("utf-16"), "event", "bytes that are not UTF-8", "one JSON object in UTF-8"),
     "a list too deep to show": ("[" * 1_000 + "]" * 1_000, "event", "too large to show", "a JSON object"),
     "a field too deep to read": (
         document()[:-1] + ', "x": ' + "[" * 1_000 + "]" * 1_000 + "}",
