@@ -162,29 +162,6 @@ class Connections:
         self._busy.discard(connection)
 
 
-class FewLines(logging.Filter):
-    """At most `most` lines in `seconds` of a logger; the next one says how many were left out."""
-
-    def __init__(self, clock: Callable[[], float], most: int = 20, seconds: float = 10.0) -> None:
-        super().__init__()
-        self._clock = clock
-        self._most = most
-        self._seconds = seconds
-        self._began = clock()
-        self._lines = 0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this line is written."""
-        now = self._clock()
-        if now - self._began >= self._seconds:
-            left_out = self._lines - self._most
-            self._began, self._lines = now, 0
-            if left_out > 0:
-                record.msg, record.args = f"{record.getMessage()} ({left_out:,} lines before it were left out)", None
-        self._lines += 1
-        return self._lines <= self._most
-
-
 def quiet_loop(loop: asyncio.AbstractEventLoop, refusals: Refusals, logger: logging.Logger) -> None:
     """Let `loop` tell what it cannot accept by an alarm, and anything else by at most a few lines.
 

@@ -8,14 +8,13 @@ import logging
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
-from threading import Thread
-from time import monotonic
+from threading import Thread, get_ident
 
 import uvicorn
 from fastapi import FastAPI
 
 from api.http.connection import protocol_of
-from api.http.connections import ConnectionLimits, Connections, FewLines, connections_within, open_files, quiet_loop
+from api.http.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
 from api.http.guard import check_host
 from api.http.port_holder import holder_of
 from api.http.server_lines import Malformed, Tell, Told, not_malformed, silent
@@ -26,6 +25,8 @@ __all__ = ["Server", "check_host", "claim", "serve"]
 
 STOP_SECONDS = 5.0
 """How long requests in hand may take once the server stops."""
+LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
+"""What the server's libraries write to; asyncio tells of each write to a client that has gone."""
 
 
 class _Uvicorn(uvicorn.Server):
@@ -94,29 +95,22 @@ class Server:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        logger, few = logging.getLogger("uvicorn.error"), FewLines(monotonic)
-        quiet = (logger, logging.getLogger("asyncio"))  # which tells of each write to a client that has gone
-        told = None if self._tell is silent else Told(self._tell)
-        for one in quiet:
-            one.addFilter(not_malformed)  # first: those it drops are not counted by the other
-            one.addFilter(few)
-            if told is not None:
-                one.addHandler(told)
+        heard = Told(self._tell, get_ident())
+        for one in LOGGERS:
+            one.addFilter(not_malformed)  # and stays: it keeps nothing, and any server of this process wants it
+            one.addHandler(heard)
         try:
-            asyncio.run(self._main(logger))
+            asyncio.run(self._main())
         except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
             self.failure = error
         finally:
-            for one in quiet:
-                one.removeFilter(not_malformed)
-                one.removeFilter(few)
-                if told is not None:
-                    one.removeHandler(told)
+            for one in LOGGERS:
+                one.removeHandler(heard)
             self.connections.malformed.end()
             self._listener.close()
 
-    async def _main(self, logger: logging.Logger) -> None:
-        quiet_loop(asyncio.get_running_loop(), self.connections.refusals, logger)
+    async def _main(self) -> None:
+        quiet_loop(asyncio.get_running_loop(), self.connections.refusals, LOGGERS[0])
         await self._uvicorn.serve(sockets=[self._listener])
 
     def wait(self, seconds: float | None = None) -> None:
@@ -129,6 +123,8 @@ class Server:
         """Take no more requests, end the feeds, finish what is in hand (five seconds at most), and end the thread."""
         self._uvicorn.should_exit = True
         self.wait(2 * STOP_SECONDS)
+        if self.running:
+            self._tell("the HTTP server has not ended", seconds=2 * STOP_SECONDS, url=self.url, alarm=True)
 
 
 def serve(

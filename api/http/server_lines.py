@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 Tell = Callable[..., None]
@@ -54,17 +55,45 @@ class Malformed:
         self._tell("malformed requests refused", requests=requests, in_all=self.count, alarm=True)
 
 
+class FewLines(logging.Filter):
+    """At most `most` lines in `seconds` of a logger; the next one says how many were left out."""
+
+    def __init__(self, clock: Callable[[], float], most: int = 20, seconds: float = 10.0) -> None:
+        super().__init__()
+        self._clock = clock
+        self._most = most
+        self._seconds = seconds
+        self._began = clock()
+        self._lines = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether this line is written."""
+        now = self._clock()
+        if now - self._began >= self._seconds:
+            left_out = self._lines - self._most
+            self._began, self._lines = now, 0
+            if left_out > 0:
+                record.msg, record.args = f"{record.getMessage()} ({left_out:,} lines before it were left out)", None
+        self._lines += 1
+        return self._lines <= self._most
+
+
 def not_malformed(record: logging.LogRecord) -> bool:
     """A filter that drops uvicorn's line about each malformed request: `Malformed` tells of them."""
     return record.msg != MALFORMED
 
 
 class Told(logging.Handler):
-    """Tells every line of a logger as a fact, with its traceback where it has one."""
+    """Tells what one thread writes to a logger as facts, a few lines at a time, with tracebacks.
 
-    def __init__(self, tell: Tell) -> None:
+    Loggers belong to the process. A filter of theirs would drop what another server in it says, so the handler filters.
+    """
+
+    def __init__(self, tell: Tell, thread: int) -> None:
         super().__init__()
         self._tell = tell
+        self.addFilter(lambda record: record.thread == thread)
+        self.addFilter(FewLines(monotonic))
 
     def emit(self, record: logging.LogRecord) -> None:
         """One line."""

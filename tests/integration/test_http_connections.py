@@ -8,16 +8,18 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from threading import Event as Flag
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
-from api.http.connections import ConnectionLimits, FewLines, connections_within
+from api.http.connections import ConnectionLimits, connections_within
 from api.http.feed import Limits
 from api.http.serve import Server, serve
-from api.http.server_lines import Malformed
+from api.http.server_lines import FewLines, Malformed
 from tests.given_http import SHOWN, HttpStore, app_of, created, http_store
 
 NEVER = 10_000
@@ -54,9 +56,11 @@ class Heard:
 
 
 @contextmanager
-def served(http: HttpStore, limits: ConnectionLimits = PATIENT, **given: Any) -> Iterator[Server]:
+def served(
+    http: HttpStore, limits: ConnectionLimits = PATIENT, *, app: FastAPI | None = None, **given: Any
+) -> Iterator[Server]:
     """A real server of the store."""
-    running = serve(app_of(http.application), "127.0.0.1", 0, limits=limits, **given)
+    running = serve(app or app_of(http.application), "127.0.0.1", 0, limits=limits, **given)
     try:
         yield running
     finally:
@@ -241,13 +245,19 @@ def test_malformed_requests_are_told_once_a_minute_with_how_many_they_were_and_t
     assert (told, len(waiting)) == ([1, 999, 1], 1)
 
 
-def test_what_the_server_cannot_do_is_told_as_a_fact_with_its_traceback(http: HttpStore) -> None:
+def broken(http: HttpStore) -> FastAPI:
+    """The service with a route that fails."""
     app = app_of(http.application)
 
     @app.get("/health/broken")
-    async def broken() -> None:
+    async def breaks() -> None:
         raise RuntimeError("nobody foresaw it")
 
+    return app
+
+
+def test_what_the_server_cannot_do_is_told_as_a_fact_with_its_traceback(http: HttpStore) -> None:
+    app = broken(http)
     told: list[tuple[str, dict[str, Any]]] = []
     running = serve(app, "127.0.0.1", 0, limits=PATIENT, tell=lambda fact, **facts: told.append((fact, facts)))
     try:
@@ -258,6 +268,35 @@ def test_what_the_server_cannot_do_is_told_as_a_fact_with_its_traceback(http: Ht
     ((fact, facts),) = told
     assert fact == "Exception in ASGI application"
     assert (facts["logger"], facts["alarm"], facts["exc_info"][0]) == ("uvicorn.error", True, RuntimeError)
+
+
+def test_each_server_of_a_process_tells_its_own_lines_however_many_another_has_written(http: HttpStore) -> None:
+    def saying(lines: list[str], fact: str, **_facts: Any) -> None:
+        lines.append(fact)
+
+    told: dict[str, list[str]] = {"loud": [], "calm": []}
+    ask = GET.replace(b"/health", b"/health/broken")
+    with ExitStack() as opened:
+        servers = {
+            name: opened.enter_context(served(http, app=broken(http), tell=partial(saying, lines)))
+            for name, lines in told.items()
+        }
+        for name, times in (("loud", 30), ("calm", 1)):
+            for _ in range(times):
+                with connected(servers[name], ask) as asked:
+                    assert to_the_end_of_a_problem(asked).startswith(b"HTTP/1.1 500")
+    assert {name: len(lines) for name, lines in told.items()} == {"loud": 20, "calm": 1}
+
+
+def test_a_server_that_ends_leaves_the_others_lines_as_they_were(
+    http: HttpStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(http) as stays:
+        with served(http):
+            pass
+        with connected(stays, b"no request\r\n\r\n") as opened:
+            assert to_the_end(opened).startswith(b"HTTP/1.1 400")
+    assert [line for line in caplog.messages if "Invalid HTTP" in line] == []
 
 
 def test_a_body_in_more_chunks_than_anybody_needs_is_refused(http: HttpStore) -> None:
