@@ -81,6 +81,33 @@ class Stored(NamedTuple):
     owner: str
     """Told beside the body, so that an event that cannot be read still stops nobody but its owner."""
     body: bytes
+    beside: tuple[bytes, ...] = ()
+    """What stands beside the body since format 2: recorded time, principal, level, digests, commitment, and where a clock was
+    behind what it said (docs/stream-format.md). Empty in an entry of format 1."""
+    salt: bytes = b""
+    """16 random bytes that open the commitment; they lie and go with the body."""
+
+    @property
+    def recorded(self) -> int | None:
+        """When it was appended, microseconds since 1970 by Redis's clock; None in format 1."""
+        return int(self.beside[0]) if self.beside else None
+
+    @property
+    def principal(self) -> str | None:
+        """Who brought it; None in format 1."""
+        return self.beside[1].decode() if self.beside else None
+
+    @property
+    def level(self) -> int | None:
+        """How sensitive its words are, 0 to 3; None where nobody looked when it was appended."""
+        return level_in(self.beside[2]) if self.beside else None
+
+
+@lru_cache(maxsize=256)
+def level_in(told: bytes) -> int | None:
+    """The level in an entry's `rules:level`; None where no rules looked."""
+    rules, _, level = told.partition(b":")
+    return int(level) if rules != b"0" else None
 
 
 def micros(moment: datetime) -> int:
