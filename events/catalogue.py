@@ -174,12 +174,14 @@ class MemoryMerged(Shape, frozen=True, kw_only=True):
     sources: Sources
     into: Id
     summary: Text
+    reason: Reason = ""
 
 
 class MemoryUnmerged(Shape, frozen=True, kw_only=True):
     """A merge was wrong: the sources come back as they were and `into` retires."""
 
     into: Id
+    reason: Reason = ""
 
 
 class MemoryRevised(Shape, frozen=True, kw_only=True):
@@ -208,6 +210,7 @@ class MemoryPromoted(Shape, frozen=True, kw_only=True):
     from_: Annotated[Tier | None, Field(alias="from")] = msgspec.field(default=None, name="from")
     to: Tier
     due_at: Time | None = None
+    reason: Reason = ""
 
 
 class MemoryKept(Shape, frozen=True, kw_only=True):
@@ -224,12 +227,14 @@ class MemoryDeleted(Shape, frozen=True, kw_only=True):
     memory_id: Id
     policy: DeletionPolicy = "user_delete"
     due_at: Time | None = None
+    reason: Reason = ""
 
 
 class MemoryRestored(Shape, frozen=True, kw_only=True):
     """A soft delete was undone."""
 
     memory_id: Id
+    reason: Reason = ""
 
 
 class MemoryPurged(Shape, frozen=True, kw_only=True):

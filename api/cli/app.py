@@ -82,6 +82,7 @@ AfterOption = Annotated[
     ),
 ]
 ActorOption = Annotated[str, typer.Option("--actor", help="Who says so: user, assistant, judge, system or operator.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why, in words; kept in the log.")]
 OccurredOption = Annotated[
     str | None,
     typer.Option("--occurred-at", help="When it happened, if not now: RFC 3339 with a zone.", show_default=False),

@@ -275,6 +275,12 @@ class Told(BaseModel):
     )
 
 
+class Reasoned(Told):
+    """What may be told with why."""
+
+    reason: str = Field(default="", description="Why, in words; kept in the log.", examples=["asked at the desk"])
+
+
 class Revealing(BaseModel):
     """A secret is to be shown."""
 
@@ -293,7 +299,7 @@ class Revealing(BaseModel):
         return By("http", self.actor, self.reason)
 
 
-class Deletion(Told):
+class Deletion(Reasoned):
     """A memory is deleted."""
 
     with_sources: bool = Field(
@@ -309,7 +315,7 @@ class Deletion(Told):
     )
 
 
-class Once(Told):
+class Once(Reasoned):
     """What may be told again, and changes nothing then."""
 
     event_id: str | None = Field(
@@ -323,7 +329,7 @@ class DeletionOfOne(Deletion, Once):
     """One memory is deleted."""
 
 
-class Negation(Told):
+class Negation(Reasoned):
     """It is no longer so."""
 
     correction: str | None = Field(
@@ -337,7 +343,6 @@ class Negation(Told):
         description="latest_wins, version_keep or weight_balance; by category if not given.",
         examples=["latest_wins"],
     )
-    reason: str = Field(default="", description="Why, in words.", examples=["said so"])
     turn_id: str | None = Field(default=None, description="The turn in which it was said.", examples=["D4:7"])
 
 
@@ -348,7 +353,7 @@ class Judging(Told):
     reason: str = Field(description="Why, in words; kept in the log.", examples=["a made-up number"])
 
 
-class Merging(Told):
+class Merging(Reasoned):
     """Several memories become a new one."""
 
     sources: list[str] = Field(description="Two memories or more.", examples=[["m1", "m2"]])

@@ -112,6 +112,7 @@ def delete(
     owner: str | None = None,
     with_sources: bool = False,
     dry_run: bool = False,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -120,7 +121,7 @@ def delete(
 
     `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
     """
-    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run}
+    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_why(reason)}
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
     return Removed.model_validate(done)
 
@@ -130,12 +131,15 @@ def restore(
     memory_id: str,
     *,
     owner: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Restored]:
     """Undo a soft delete, and that of what went with it."""
-    done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", {})
+    done = yield from told_to(
+        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _why(reason)
+    )
     return Restored.model_validate(done)
 
 
@@ -238,6 +242,7 @@ def merge(
     owner: str | None = None,
     summary: str | None = None,
     into: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -256,7 +261,9 @@ def merge(
         if newest.sensitivity >= SECRET:
             raise refused("summary", "nothing", "a text: the newest source is a secret, whose text is withheld")
         summary = newest.content
-    merged = event(scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary)
+    merged = event(
+        scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary, reason=reason or None
+    )
     done = yield from wrote(scope, told, [merged], about=[into, *sources])
     return Effects.model_validate(done | {"id": into, "into": into, "sources": list(sources)})
 
@@ -266,6 +273,7 @@ def unmerge(
     into: str,
     *,
     owner: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -273,7 +281,9 @@ def unmerge(
     """Undo a merge: the sources come back as they were."""
     told = said(scope, owner, actor, occurred_at, key=key)
     yield from standing(scope, told.owner, into)
-    done = yield from wrote(scope, told, [event(scope, told, "MemoryUnmerged", into=into)], about=[into])
+    done = yield from wrote(
+        scope, told, [event(scope, told, "MemoryUnmerged", into=into, reason=reason or None)], about=[into]
+    )
     return Effects.model_validate(done | {"id": into, "into": into})
 
 
@@ -283,6 +293,11 @@ def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any)
     written = [event(scope, told, event_type, memory_id=memory_id, **data)]
     done = yield from wrote(scope, told, written, about=[memory_id])
     return Effects.model_validate(done | {"id": memory_id})
+
+
+def _why(reason: str) -> dict[str, str]:
+    """The reason, where there is one."""
+    return {"reason": reason} if reason else {}
 
 
 def _listed(words: Sequence[str] | None) -> list[str] | None:
