@@ -97,6 +97,7 @@ class Server:
     def _run(self) -> None:
         heard = Told(self._tell, get_ident())
         for one in LOGGERS:
+            one.disabled = False  # whoever set up logging in this process before may have silenced what it did not know
             one.addFilter(not_malformed)  # and stays: it keeps nothing, and any server of this process wants it
             one.addHandler(heard)
         try:

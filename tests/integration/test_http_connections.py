@@ -299,6 +299,19 @@ def test_a_server_that_ends_leaves_the_others_lines_as_they_were(
     assert [line for line in caplog.messages if "Invalid HTTP" in line] == []
 
 
+def test_a_program_that_set_up_logging_before_silences_nothing_of_a_server(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "disabled", True)  # as `dictConfig` does by default
+    told: list[str] = []
+    with (
+        served(http, app=broken(http), tell=lambda fact, **_: told.append(fact)) as server,
+        connected(server, GET.replace(b"/health", b"/health/broken")) as asked,
+    ):
+        assert to_the_end_of_a_problem(asked).startswith(b"HTTP/1.1 500")
+    assert told == ["Exception in ASGI application"]
+
+
 def test_a_body_in_more_chunks_than_anybody_needs_is_refused(http: HttpStore) -> None:
     head = f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}content-type: application/json\r\n".encode()
     with (
