@@ -13,10 +13,10 @@ import orjson
 from api.asked import check_limit, refused
 from api.patience import both, current_check, weigh
 from api.scenes import Progress, Scene, Scenes
-from events.envelope import cause_of
 from events.partitions import parse_position
 from projections.changelog import Entry, describe
 from projections.redis_changelog import Place
+from projections.telling import UNTOLD, Teller, Words, telling
 
 MOST_CHANGES = 1_000
 """Changes a page at the most."""
@@ -87,7 +87,7 @@ class Histories(Scenes):
         page = list(islice(found, asked.limit))
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, scene.partition) for _, entry in page]
-        self._name_actors(owner, changes, both(current_check(), on_progress))
+        self._tell_beside(owner, changes, both(current_check(), on_progress))
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
@@ -143,13 +143,24 @@ class Histories(Scenes):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
         return logs.entries(owner, of, start=start, newest=newest, check=current_check())
 
-    def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
-        """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
+    def _tell_beside(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
+        """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
+
+        Words are told as far as the owner's memories of today let them be, whatever time is asked about.
+        """
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        causes = {stored.seq: cause_of(stored) for stored in self.stored(owner, seqs, on_progress)}
+        told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
+        worded: list[tuple[dict[str, Any], Words]] = []
         for change in changes:
-            actor, correlation_id = causes.get(parse_position(change["position"])[1], (None, None))
-            change |= {"actor": actor, "correlation_id": correlation_id}
+            beside = told.get(parse_position(change["position"])[1], UNTOLD)
+            change.update(beside.clear(), said_reason=None)
+            if beside.words is not None:
+                worded.append((change, beside.words))
+        if worded:
+            with self.scene(owner) as today:
+                teller = Teller(today.view)
+                for change, words in worded:
+                    change["said_reason"] = teller.reason(words, change["memory"])
 
 
 _PAST = "past"

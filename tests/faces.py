@@ -11,7 +11,9 @@ BY_ID = "asked for by its id, and marked deleted: how else could it be looked at
 DEBUG = "mode debug shows everything, what is deleted marked as such"
 ASKED_FOR = "an export with `--include deleted` says of each line that it is deleted"
 PAST = "the past as it was known then, until it is purged"
-EVENTS_ONLY = "an answer of receipts or change-log entries, which never hold content (asked through history)"
+EVENTS_ONLY = (
+    "an answer of receipts or change-log entries, which never hold content (asked through history, which tells reasons)"
+)
 NOTHING_OF_OWNERS = "tells nothing of an owner's memories"
 OWN_PROCESS = "opens a store by itself and tells counts and positions only"
 
@@ -82,10 +84,10 @@ HTTP: dict[str, list[Face]] = {
         post("/memories/t2/reveal", tells=False),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/why": [
-        get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why", tells=False),
+        get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why"),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/history": [
-        get(f"{MEMORY}/history", tells=False), get("/memories/old/history", tells=False),
+        get(f"{MEMORY}/history", tells=False), get("/memories/old/history"),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance", tells=False)],
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": [get("/memories/tea/associations", depth=2)],
@@ -128,7 +130,7 @@ HTTP: dict[str, list[Face]] = {
     "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
     "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
     "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
-    "GET /v1/owners/{owner}/history": [get("/history", tells=False)],
+    "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
        for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
@@ -160,7 +162,7 @@ MCP: dict[str, list[Face]] = {
     "get_memory_detail": [tool("get_memory_detail", memory_key="t1", kept=BY_ID)],
     "delete_memory": [tool("delete_memory", tells=False, memory_key="typed", dry_run=True)],
     "reinforce_memory": [tool("reinforce_memory", tells=False, memory_key="tea")],
-    "memory_history": [tool("memory_history", tells=False), tool("memory_history", tells=False, memory_key="t1")],
+    "memory_history": [tool("memory_history", limit=100), tool("memory_history", tells=False, memory_key="t1")],
     "explain_memory": [tool("explain_memory", memory_key="t1", kept=BY_ID)],
     "memory_assess_knowledge": [tool("memory_assess_knowledge", topic=q)],
     "memory_knowledge_map": [tool("memory_knowledge_map", topic=q)],
@@ -180,7 +182,7 @@ CLI: dict[str, list[Face]] = {
     "list": [command("list", OWNER), command("list", OWNER, "--mode", "debug", kept=DEBUG)],
     "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
     "why": [command("why", OWNER, "t1", kept=BY_ID)],
-    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all", tells=False)],
+    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
     "provenance": [command("provenance", OWNER, "both", tells=False)],
     "associations": [command("associations", OWNER, "tea", "--depth", "2")],
     "map": [command("map", OWNER, q)],

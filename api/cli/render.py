@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.tables import Cell, Column, has_room, tabulate
+from events.lateness import late_words
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -198,8 +199,18 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
         "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
-        "reason": Text(entry["reason"]),
+        "reason": _why(entry),
     }
+
+
+def _why(entry: dict[str, Any]) -> Text:
+    """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
+    told = Text(entry["reason"])
+    if said := entry.get("said_reason"):
+        told.append(f'; said: "{said}"')
+    if (late := entry.get("late_by")) is not None:
+        told.append(f"; {late_words(late)}", "yellow")
+    return told
 
 
 def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:

@@ -228,8 +228,16 @@ class Change(Result):
     factors: dict[str, float] | None = None
     fields: list[str] = []
     actor: str | None = None
+    """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`, as what follows."""
     correlation_id: str | None = None
-    """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`."""
+    recorded_at: datetime | None = None
+    """When the log took it in; None of what an older release appended, as `principal`."""
+    principal: str | None = None
+    """Who brought it, as the service says."""
+    late_by: float | None = None
+    """Seconds, where it was recorded more than five minutes after `time`."""
+    said_reason: str | None = None
+    """Why, in the words of whoever did it; `reason` is what became of it."""
 
 
 class Effects(Result):

@@ -90,7 +90,65 @@ def test_a_verb_keeps_the_reason_in_its_event(
         said(verb, *ids, reason=f"{verb}: {WHY}")
     said("unmerge", "ab", reason=f"unmerge: {WHY}")
     said("restore", "c", reason=f"restore: {WHY}")
-    assert kept(running.http, owner) == {EVENTS[verb]: [f"{verb}: {WHY}"] for verb in VERBS}
+    expected = {EVENTS[verb]: [f"{verb}: {WHY}"] for verb in VERBS}
+    assert kept(running.http, owner) == expected
+    assert told(running, owner) == {name: set(reasons) for name, reasons in expected.items()}
+
+
+def told(running: Service, owner: str) -> dict[str, set[str]]:
+    """Event type -> reasons, as the history over HTTP tells them."""
+    found: dict[str, set[str]] = {}
+    for one in running.http.client.get(f"/v1/owners/{owner}/history").json()["changes"]:
+        if one["said_reason"] is not None:
+            found.setdefault(one["event"], set()).add(one["said_reason"])
+    return found
+
+
+def test_history_and_why_tell_why_as_every_face_asks_them(running: Service) -> None:
+    owner = "asked"
+    given(running.http, owner)
+    by_http(running, owner)("negate", "d", reason=WHY)
+    http, application = running.http.client, running.http.application
+    for path in ("history", "why"):
+        answer = http.get(f"/v1/owners/{owner}/memories/d/{path}").json()
+        assert [one["said_reason"] for one in answer["changes"]] == [None, WHY]
+        assert [one["late_by"] for one in answer["changes"] if one["recorded_at"] is None] in ([], [None, None])
+        with connected("sync", running.url, owner=owner) as memory:
+            assert [one.said_reason for one in getattr(memory, path)("d").changes] == [None, WHY]
+        shown = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        with redirect_stdout(shown):
+            assert run(lambda: nullcontext(application), [path, owner, "d", "--json"]) == 0
+        shown.flush()
+        assert WHY in shown.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+def test_an_agent_is_told_why(running: Service) -> None:
+    given(running.http, "asking-agent")
+    by_http(running, "asking-agent")("negate", "d", reason=WHY)
+
+    async def asks(agent: Agent) -> Any:
+        return (await agent.client.call_tool("memory_history", {"memory_key": "d"})).structured_content
+
+    answer = talk(in_process(running.http.application, "asking-agent"), asks)
+    assert [one["said_reason"] for one in answer["changes"]].count(WHY) == 1
+
+
+def test_a_reason_that_looks_secret_is_withheld_from_history_and_told_by_nobody(running: Service) -> None:
+    given(running.http, "secretive")
+    by_http(running, "secretive")("delete", "c", reason="my password is hunter2-Xq9!")
+    answer = running.http.client.get("/v1/owners/secretive/history")
+    assert "hunter2" not in answer.text
+    assert "withheld" in [one["said_reason"] for one in answer.json()["changes"]][-1]
+
+
+def test_of_the_past_a_reason_is_told_as_it_may_be_told_today(running: Service) -> None:
+    given(running.http, "past")
+    by_http(running, "past")("negate", "d", reason=WHY, replaced_by="c")
+    path = "/v1/owners/past/memories/d/history"
+    position = running.http.client.get(path).json()["position"]
+    by_http(running, "past")("delete", "c")
+    found = running.http.client.get(path, params={"as_of": position}).json()["changes"]
+    assert [one["said_reason"] for one in found] == [None, None]
 
 
 def test_a_promotion_keeps_its_reason(running: Service) -> None:

@@ -119,6 +119,18 @@ class Change(BaseModel):
         None,
         description="The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided.",
     )
+    recorded_at: str | None = Field(
+        None, description="When the log took it in, by Redis's clock; null of an event that lies there in format 1."
+    )
+    principal: str | None = Field(None, description="Who brought it, as the receiving side says; null in format 1.")
+    late_by: float | None = Field(
+        None, description="Seconds, where it was recorded more than five minutes after `time`; else null."
+    )
+    said_reason: str | None = Field(
+        None,
+        description="Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld"
+        " where it is or speaks of a secret.",
+    )
 
 
 class Effects(BaseModel):

@@ -8,8 +8,6 @@ import pytest
 
 from events.catalogue import EVENT_TYPES, MemoryMentioned, MemoryPromoted
 from events.envelope import (
-    Stored,
-    cause_of,
     decode,
     derived_id,
     from_micros,
@@ -110,11 +108,3 @@ def test_instants_beyond_the_calendar_are_held_at_its_ends() -> None:
 def test_instants_are_spelled_in_utc() -> None:
     assert utc_text(datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=2)))) == "2025-12-31T23:00:00Z"
     assert utc_text(datetime(2026, 1, 1, microsecond=5, tzinfo=UTC)) == "2026-01-01T00:00:00.000005Z"
-
-
-@pytest.mark.parametrize(
-    ("body", "actor"),
-    [(mention(1).body, "user"), (b'{"actor":"nobody"}', None), (b'{"owner":"ann"}', None), (b"{", None), (b"", None)],
-)
-def test_who_caused_a_stored_event_is_read_where_its_bytes_can_be(body: bytes, actor: str | None) -> None:
-    assert cause_of(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body)) == (actor, None)
