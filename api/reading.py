@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Unpack
 
-from api.accesses import AccessRecorder
+from api.accesses import AccessRecorder, Read
 from api.asked import (
     check_limit,
     check_mode,
@@ -30,6 +31,7 @@ from api.secrets import QUERY_HIDDEN, is_secret
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
+from events.vocabulary import Via
 from projections.meaning import EmbeddedQuestion
 from projections.provenance import with_events
 from projections.query import Asked, detail, listing, why
@@ -68,19 +70,22 @@ class Reader(Histories):
         at: str | None = None,
         after: str | None = None,
         trace: bool = True,
+        inspect: bool = False,
         on_progress: Progress | None = None,
         **terms: Unpack[SearchTerms],
     ) -> dict[str, Any]:
         """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
 
-        `cursor`: what `next` said on the page before.
+        `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
+        somebody only looks, in any mode and at any time: recorded too, and no memory gains by it.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
         check_terms(terms, with_meaning=self._meanings is not None)
         digest = question_digest(terms, owner, query, checked, as_of, at)
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
-        traced = trace and checked == "normal" and as_of is None and at is None
+        present = as_of is None and at is None
+        traced = trace and (inspect or (checked == "normal" and present))
         question, failed = self._question(query, terms)
         if cursor is not None:
             as_of, at = as_of or page.position, utc_text(from_micros(page.at))
@@ -105,16 +110,21 @@ class Reader(Histories):
         answer["offset"] = page.offset
         answer["next"] = cursor_text(following) if end < answer["total"] else None
         if traced:
-            self._record(owner, query, answer)
+            read = Read(scene.position, checked, None if present and cursor is None else scene.now)
+            self._record(owner, query, answer, read, inspect=inspect)
         return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
-    def _record(self, owner: str, query: str, answer: dict[str, Any]) -> None:
+    def _record(self, owner: str, query: str, answer: dict[str, Any], read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
+        hit, mind = answer["results"], answer.get("associated", ())
+        self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
+        self._shown(owner, mind, "inspection" if inspect else "association", query, read)
+
+    def _shown(
+        self, owner: str, cards: Iterable[dict[str, Any]], via: Via, query: str | None, read: Read, first: int = 1
+    ) -> None:
         if self._accesses is not None:
-            ids = [one["id"] for one in answer["results"]]
-            self._accesses.record(owner, ids, via="recall", query=query, first=answer["offset"] + 1)
-            brought = [one["id"] for one in answer.get("associated", ())]
-            self._accesses.record(owner, brought, via="association", query=query)
+            self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
 
     def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
@@ -162,14 +172,20 @@ class Reader(Histories):
         at: str | None = None,
         after: str | None = None,
         trace: bool = True,
+        inspect: bool = False,
         on_progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records."""
+        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records.
+
+        `trace` and `inspect` as in a search; a deleted memory counts as shown only where somebody inspects it.
+        """
         with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
             memory = self.memory(scene, owner, memory_id)
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
-        if trace and scene.past is None and at is None and memory.deleted_at is None and self._accesses is not None:
-            self._accesses.record(owner, [memory_id], via="detail", query=None)
+        present = scene.past is None and at is None
+        if trace and (inspect or (present and memory.deleted_at is None)):
+            read = Read(scene.position, read_at=None if present else scene.now)
+            self._shown(owner, [answer], "inspection" if inspect else "detail", None, read)
         return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def why(

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from api.accesses import AccessRecorder
+from api.accesses import AccessRecorder, Read
+from api.asked import parse_instant
 from api.exporting import ExportOptions
 from api.reading import Reader
 from api.records import Export, Records
@@ -55,6 +56,8 @@ class Revealer:
     ) -> dict[str, Any]:
         """Everything about one memory with its text, and the position (`revealed`) at which that is recorded.
 
+        `trace`: record also that it was shown (`MemoriesAccessed` via `reveal`), which no law hears of.
+
         Recorded is also what replaced it, where that is a secret: a correction tells its text. Raises as `Reader.get` does,
         InvalidEvent for an actor or a reason that cannot be, and StoreError where nothing could be recorded.
         """
@@ -66,8 +69,10 @@ class Revealer:
             found = [scene.view.get(one) for one in successors if one is not None]
         secret = [one.id for one in found if one is not None and one.sensitivity >= SECRET]
         position = self._record(owner, list(dict.fromkeys([memory_id, *secret])), "get", by)
-        if trace and as_of is None and at is None and answer["deleted_at"] is None:
-            self._accesses.record(owner, [memory_id], via="detail", query=None)
+        if trace:
+            then = at or (as_of if as_of is not None and "-" in as_of else None)  # a position says when by itself
+            read = Read(answer["position"], read_at=None if then is None else parse_instant(then))
+            self._accesses.record(owner, [memory_id], via="reveal", query=None, read=read)
         return answer | {"revealed": position}
 
     def export(

@@ -22,6 +22,7 @@ from events.vocabulary import (
     Face,
     Id,
     Importance,
+    InOrder,
     Keyword,
     Keywords,
     Level,
@@ -30,6 +31,7 @@ from events.vocabulary import (
     Name,
     Outcome,
     Position,
+    Reading,
     Reason,
     Resolution,
     Revealing,
@@ -140,7 +142,7 @@ class MemoryNegated(Shape, frozen=True, kw_only=True):
 
 
 class Hit(Shape, frozen=True, kw_only=True):
-    """How often a memory was shown since the last flush, and how high it stood (1 is the first)."""
+    """A sum: how often a memory was shown since the last flush, and how high it stood (1 is the first)."""
 
     memory_id: Id
     count: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -148,16 +150,29 @@ class Hit(Shape, frozen=True, kw_only=True):
     last_at: Time
 
 
+class Access(Shape, frozen=True, kw_only=True):
+    """One answer that showed memories: when, and which in order of rank, of which the first is `first`."""
+
+    at: Time
+    shown: InOrder
+    first: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    position: Position | None = None
+    mode: Reading = "normal"
+    query: Annotated[str, Field(max_length=2_000)] | None = None
+    read_at: Time | None = None
+
+
 class MemoriesAccessed(Shape, frozen=True, kw_only=True):
     """Memories were shown. Counts accesses; never moves `last_activated_at` and writes no change-log entry."""
 
-    hits: Annotated[tuple[Hit, ...], Field(min_length=1, max_length=500)]
+    hits: Annotated[tuple[Hit, ...], Field(min_length=1, max_length=500)] = ()
     via: Via
     query: Annotated[str, Field(max_length=2_000)] | None = None
     turn_id: Id | None = None
     together: Annotated[
         tuple[Annotated[tuple[Id, ...], Field(min_length=2, max_length=3)], ...], Field(max_length=500)
     ] = ()
+    accesses: Annotated[tuple[Access, ...], Field(min_length=1, max_length=500)] = ()
 
 
 class MemoryReinforced(Shape, frozen=True, kw_only=True):
@@ -379,7 +394,7 @@ EventData = (
     | MemoriesRevealed
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
-LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1)
+LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
 """Refused at the door until contents are sealed."""

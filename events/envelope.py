@@ -26,7 +26,7 @@ from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
 from events.shape import Shape
 from events.unreadable import UNREADABLE
-from events.upcast import upcast
+from events.upcast import reads_as_it_is, upcast
 from events.vocabulary import Actor, EventId, Id, Time
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -256,14 +256,25 @@ def event_class(event_type: str) -> Any:
 @lru_cache(maxsize=1024)
 def _decoder(kind: str) -> Callable[[bytes], Event[EventData]]:
     """What reads stored bytes of a kind; bounded, for damaged logs may hold any."""
-    event_type = _CURRENT.get(kind)
+    event_type, latest = _AS_THEY_ARE.get(kind, (None, True))
     if event_type is None:
         return partial(_decode_slowly, kind)
     decoder: msgspec.json.Decoder[Event[EventData]] = msgspec.json.Decoder(event_class(event_type))
-    return decoder.decode
+    return decoder.decode if latest else partial(_decode_older, decoder.decode, LATEST_VERSION[event_type])
 
 
-_CURRENT = {f"{name}.{version}": name for name, version in LATEST_VERSION.items()}
+_AS_THEY_ARE = {
+    f"{name}.{version}": (name, version == latest)
+    for name, latest in LATEST_VERSION.items()
+    for version in range(1, latest + 1)
+    if reads_as_it_is(name, version)
+}
+"""Kinds whose bytes the latest shape reads, and whether they are of the latest version."""
+
+
+def _decode_older(read: Callable[[bytes], Event[EventData]], latest: int, body: bytes) -> Event[EventData]:
+    event: Event[EventData] = msgspec.structs.replace(read(body), schema_version=latest)
+    return event
 
 
 def decode(kind: str, body: bytes) -> Event[EventData]:

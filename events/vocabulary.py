@@ -21,6 +21,8 @@ MAX_REQUEST_EVENTS = 1_000
 """Most events in one append request."""
 MAX_SOURCES = 100
 """Most memories one event may merge, summarise or cite."""
+MOST_SHOWN = 100
+"""Most memories that one access names: as many as a search may show."""
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 """Last instant an event may name: one that every time zone can still spell."""
@@ -35,7 +37,8 @@ Actor = Literal["user", "assistant", "judge", "system", "operator"]
 Role = Literal["user", "assistant", "tool", "system", "other"]
 Resolution = Literal["latest_wins", "version_keep", "weight_balance"]
 Level = Literal["full", "summary", "tag", "trace", "archive"]
-Via = Literal["recall", "association", "detail", "injection"]
+Via = Literal["recall", "association", "detail", "injection", "inspection", "reveal"]
+Reading = Literal["normal", "review", "debug"]
 Outcome = Literal["task_success", "task_failure", "manual_review", "used"]
 Revealing = Literal["get", "export"]
 Face = Literal["command", "http"]
@@ -155,6 +158,11 @@ Evidence = Annotated[
 Shown = Annotated[
     tuple[Id, ...],
     Field(min_length=1, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+InOrder = Annotated[
+    tuple[Id, ...],
+    Field(min_length=1, max_length=MOST_SHOWN, json_schema_extra=_UNIQUE),
     AfterValidator(_all_different),
 ]
 Turns = Annotated[

@@ -212,7 +212,9 @@ def assemble(
     model: Model = NO_MODEL,
 ) -> Application:
     """Join the parts on an open store; without `meanings` search reads words alone, without a model rules read and review."""
-    accesses = AccessRecorder(store.log, tell)
+    accesses = AccessRecorder(
+        store.log, tell, lambda many, why: store.alarms.raised("accesses_lost", "", why, times=many)
+    )
     reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
     records = Records(store.log, store.views, reader, writer)
@@ -230,6 +232,7 @@ def assemble(
         store.alarms,
         meanings,
         let_go=store.log.let_go,
+        accesses=accesses.figures,
     )
     lifecycle = Lifecycle(store.log, store.views, catch_up)
     keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from events.accesses import shown_in
 from events.catalogue import (
     EventData,
     EventDiscarded,
@@ -212,9 +213,9 @@ def _named_at_creation(data: MemoryCreated) -> tuple[str, ...]:
 
 def _shown(data: MemoriesAccessed) -> tuple[str, ...]:
     """What was shown, and what was shown together: a producer may name other memories there."""
-    shown = [hit.memory_id for hit in data.hits]
+    shown = shown_in(data)
     if not data.together:
-        return tuple(shown)
+        return shown
     return tuple(dict.fromkeys([*shown, *(memory_id for group in data.together for memory_id in group)]))
 
 

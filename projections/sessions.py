@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
 
@@ -73,7 +74,7 @@ def read_said(stored: Stored) -> Said | None:
     if isinstance(data, ToolResultRecorded):
         return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at)
     if isinstance(data, MemoriesAccessed) and data.via == "injection":
-        return Injection(stored.seq, tuple(hit.memory_id for hit in data.hits), data.turn_id, session, at)
+        return Injection(stored.seq, shown_in(data), data.turn_id, session, at)
     return None
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from events.catalogue import (
+    Access,
     FactAsserted,
     FactRetracted,
     Hit,
@@ -200,6 +201,12 @@ def accessed(
     last = moment(day if last_day is None else last_day)
     hits = tuple(Hit(memory_id=i, count=count, best_rank=rank, last_at=last) for rank, i in enumerate(ids or ("m",), 1))
     return Told(MemoriesAccessed(hits=hits, via=via, together=together), day, "system")
+
+
+def shown(*ids: str, day: float = 0, via: str = "recall", **access: Any) -> Told:
+    """One answer that showed these memories, recorded by itself."""
+    one = Access(at=moment(day), shown=ids or ("m",), **access)
+    return Told(MemoriesAccessed(accesses=(one,), via=via), day, "system")
 
 
 def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any) -> Told:

@@ -44,6 +44,9 @@ CursorOption = Annotated[
 OrderOption = Annotated[str, typer.Option("--order", help="oldest or newest first.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
 ReasonOption = Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")]
+InspectOption = Annotated[
+    bool, typer.Option("--inspect", help="Only look: recorded in any mode and at any time, and no memory gains by it.")
+]
 FOLDING = "folding the past"
 REPLAYING = "replaying"
 
@@ -58,6 +61,7 @@ def get(
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that this memory was shown.")] = False,
+    inspect: InspectOption = False,
     actor: ActorOption = "user",
     reason: ReasonOption = "",
     json: Json = False,
@@ -69,7 +73,7 @@ def get(
             by = By("command", actor, reason)
             answer = application.revealer.get(owner, memory_id, by, **asked, on_progress=advance)
         else:
-            answer = application.reader.get(owner, memory_id, **asked, on_progress=advance)
+            answer = application.reader.get(owner, memory_id, **asked, inspect=inspect, on_progress=advance)
     show(answer, json, render.fields)
 
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from api.cli import render_search
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
-from api.cli.reading import FOLDING, ModeOption
+from api.cli.reading import FOLDING, InspectOption, ModeOption
 from api.searching import SearchTerms
 from projections.wish import RANKINGS, SEARCH_MODES
 
@@ -81,6 +81,7 @@ def search(
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
+    inspect: InspectOption = False,
     json: Json = False,
 ) -> None:
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
@@ -113,6 +114,7 @@ def search(
             at=at,
             after=after,
             trace=not no_trace,
+            inspect=inspect,
             on_progress=advance,
             **terms,
         )

@@ -191,6 +191,11 @@ class SearchAsked(ModeAsked):
     trace: bool = Field(
         default=True, description="Record that these memories were shown, after the answer.", examples=[True]
     )
+    inspect: bool = Field(
+        default=False,
+        description="Somebody only looks: recorded in any mode and at any time, and no memory gains by it.",
+        examples=[False],
+    )
 
 
 class InstantAsked(Question):
@@ -250,6 +255,11 @@ class GetAsked(TimeAsked):
         default=False, description="Refused: POST .../reveal shows a secret, and records it.", examples=[False]
     )
     trace: bool = Field(default=True, description="Record that this memory was shown.", examples=[True])
+    inspect: bool = Field(
+        default=False,
+        description="Somebody only looks: recorded at any time, and the memory gains nothing by it.",
+        examples=[False],
+    )
 
 
 def _speaker(actor: str) -> str:
@@ -291,7 +301,11 @@ class Revealing(BaseModel):
     as_of: str | None = Field(default=None, description="As of an instant or a position.", examples=["3:128"])
     at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
     after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
-    trace: bool = Field(default=True, description="Count it as shown; it is recorded in any case.", examples=[True])
+    trace: bool = Field(
+        default=True,
+        description="Record also what was shown; who asked is recorded in any case, and the memory gains nothing by either.",
+        examples=[True],
+    )
 
     @property
     def by(self) -> By:

@@ -41,10 +41,12 @@ def search(
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
+    inspect: bool | None = None,
 ) -> Plan[Found]:
     """Find memories, best first, each with its reasons; `next` of the answer is the `cursor` of the next page.
 
-    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer.
+    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer; with
+    `inspect=True` somebody only looks: recorded, and no memory gains by it.
     """
     page = {"limit": limit, "cursor": cursor, "mode": mode, "search_mode": search_mode, "ranking": ranking}
     words = {"keywords": keywords, "kinds": kinds, "categories": categories, "tags": tags}
@@ -55,7 +57,8 @@ def search(
         "near_project": near_project,
         "speaker": speaker,
     }
-    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations, "trace": trace}
+    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations}
+    shown = {"trace": trace, "inspect": inspect}
     times = {
         "since": spelled(since),
         "until": spelled(until),
@@ -63,7 +66,7 @@ def search(
         "at": spelled(at),
         "after": after,
     }
-    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **times)
+    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **shown, **times)
     return Found.model_validate((yield from ask(scope, request)))
 
 
@@ -108,9 +111,11 @@ def get(
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
+    inspect: bool | None = None,
 ) -> Plan[Detail]:
     """Everything about one memory; a secret's text only with `reveal=True`. Raises NotFound.
 
+    `inspect=True`: somebody only looks, which is recorded and moves no weight; to reveal is that anyway.
     That a secret was shown, to which `actor` and for what `reason`, is recorded before it is: `revealed` tells where.
     """
     path = memory_path(scope.whose(owner), memory_id)
@@ -121,7 +126,7 @@ def get(
         }
         request = posted(f"{path}/reveal", told)
     else:
-        request = got(path, **asked)
+        request = got(path, **asked, inspect=inspect)
     return Detail.model_validate((yield from ask(scope, request)))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from events.catalogue import (
+    LATEST_VERSION,
+    Access,
     EventData,
-    Hit,
     MemoriesAccessed,
     MemoryCreated,
     MemoryMentioned,
@@ -61,6 +62,7 @@ def sample(events: int, owners: int, *, seed: int = SEED, only_created: bool = F
             Event(
                 event_id=str(UUID(int=chance.getrandbits(128), version=4)),
                 type=type(data).__name__,
+                schema_version=LATEST_VERSION[type(data).__name__],
                 owner=owner.name,
                 occurred_at=at,
                 actor="system" if isinstance(data, MemoriesAccessed) else "user",
@@ -85,11 +87,8 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
         "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
         "access": lambda: MemoriesAccessed(
-            hits=tuple(
-                Hit(memory_id=i, count=1, best_rank=rank, last_at=at) for rank, i in enumerate(owner.live[-3:], 1)
-            ),
+            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), query=owner.speak(chance)),),
             via="recall",
-            query=owner.speak(chance),
         ),
         "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),
         "merge": lambda: _merged(owner, chance),
