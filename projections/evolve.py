@@ -166,10 +166,18 @@ def _changed(base: Parameters, values: tuple[tuple[str, ParameterValue], ...]) -
 
 
 def evolve(
-    settings: Settings, memories: Mapping[str, Memory], event: Event[EventData], seq: int, base: Parameters = DEFAULTS
+    settings: Settings,
+    memories: Mapping[str, Memory],
+    event: Event[EventData],
+    seq: int,
+    base: Parameters = DEFAULTS,
+    level: int | None = None,
 ) -> Change:
-    """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists."""
-    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor)
+    """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
+
+    `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
+    """
+    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor, level)
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:

@@ -114,7 +114,9 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "versions": (*memory.versions, old)[-MAX_VERSIONS:],
         "updated_at": until,
         "compressed": None,
-        "sensitivity": risen_by(memory, (data.content, data.summary, *(data.keywords or ()), *(data.tags or ()))),
+        "sensitivity": risen_by(
+            memory, (data.content, data.summary, *(data.keywords or ()), *(data.tags or ())), scene.level
+        ),
         "conflicts": settled(scene, memory),
     }
     if data.content != memory.content:
@@ -151,7 +153,7 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
         "level_due_at": None if data.due_at is None else micros(data.due_at),
     }
     if data.content is not None:
-        fields["sensitivity"] = risen_by(memory, (data.content,))
+        fields["sensitivity"] = risen_by(memory, (data.content,), scene.level)
     scene.change(memory, "compress", f"level {data.level}", **fields)
 
 

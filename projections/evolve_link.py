@@ -14,6 +14,7 @@ from projections.evolve_conflict import flagged
 from projections.evolve_sensitivity import judged, risen_by
 from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
 from projections.scene import Scene, trouble_with
+from projections.sensitivity_level import told_by_triple
 
 CO_HIT = "co-hit"
 
@@ -90,8 +91,8 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
         if fact not in facts:
             scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
             continue
-        told = f"{data.subject} {data.predicate} {data.object} {data.condition or ''}"
-        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, (told,))
+        told = (told_by_triple(data),)
+        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, told, scene.level)
         scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 

@@ -61,7 +61,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
     tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
     standing = of_merge(data.summary, sources, scene.actor, tier)
-    sensitivity, set_at = risen_by_merge(data.summary, sources)
+    sensitivity, set_at = risen_by_merge(data.summary, sources, scene.level)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
         id=data.into,

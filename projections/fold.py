@@ -105,7 +105,7 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        change = evolve(owner.settings, memories, event, seq, base)
+        change = evolve(owner.settings, memories, event, seq, base, stored.level)
     else:
         change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
@@ -215,7 +215,7 @@ def fold_records(
         event = decode(one.kind, one.body)
         if not keep(one, event):
             continue
-        change = evolve(settings, memories, event, one.seq, base)
+        change = evolve(settings, memories, event, one.seq, base, one.level)
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

@@ -37,12 +37,13 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.door import make_event
-from events.envelope import Event, Prepared, Stored, derived_id, micros, prepare
+from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
 from projections.changelog import Entry, describe
 from projections.fold import History, fold_owner
 from projections.memory import Memory
+from projections.sensitivity_level import LEVEL_RULES, level_of
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 CLOCK = micros(datetime(2199, 1, 1, tzinfo=UTC))
@@ -98,6 +99,14 @@ def made_ready(told: Told, owner: str, now: int, event_id: str) -> Prepared:
     if told.old or isinstance(told.data, MemoryErased):
         return prepare(Event(type=type(told.data).__name__, data=told.data, **fields, **told.extra))
     return prepare(make_event(told.data, now=now, **fields, **told.extra))
+
+
+def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]:
+    """The same entries as format 2 has them: each with the level of its words, found when it was appended."""
+    return [
+        one._replace(beside=(b"0", b"local", b"%d:%d" % (rules, level_of(decode(one.kind, one.body))), b"", bytes(32)))
+        for one in entries
+    ]
 
 
 def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
