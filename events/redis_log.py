@@ -236,7 +236,7 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
     """Stream entries as Redis sends them, decoded. Raises LogGap at one that no append wrote; `tag`: of the partition."""
     try:
         return [
-            # As Stored(...), in half the time. An id that is not `<seq>-0` is no number.
+            # As Stored(...), in half the time: all of its fields. An id that is not `<seq>-0` is no number.
             _STORED(
                 Stored,
                 (
@@ -245,6 +245,8 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
                     held[3],
                     held[5].decode(),
                     held[7],
+                    (),
+                    b"",
                 ),
             )
             for key, held in answer or ()
