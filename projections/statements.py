@@ -69,8 +69,11 @@ def normalised(text: str) -> str:
 
 def _kept(found: re.Match[str]) -> str:
     """What stays of a run of signs, with the spaces in it; a space where nothing does."""
-    run, text, start, end = found[0], found.string, found.start(), found.end()
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    run, text, (start, end) = found[0], found.string, found.span()
+    after = text[end : end + 1]
+    if run[0] not in _MEANT_BEHIND and (not after or (run[-1] == " " and not after.isdigit())):
+        return " "
+    before = text[start - 1 : start] if start else ""
     sign = run.rstrip()
     number = after.isdigit() and text[max(0, start - 2) : start].rstrip()[-1:].isdigit()
     if number and (sign == "-" or (before != " " and " " not in run)):

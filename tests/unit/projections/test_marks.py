@@ -22,6 +22,6 @@ def test_every_event_is_marked_with_its_level_and_what_it_states(path: Path) -> 
 
 
 def test_the_marker_names_the_versions_of_both_rules_and_each_fits_its_field() -> None:
-    assert MARKER == (LEVEL_RULES, STATEMENT_RULES, mark)
+    assert (LEVEL_RULES, STATEMENT_RULES, mark) == MARKER
     assert LEVEL_RULES >= 1
     assert 1 <= STATEMENT_RULES <= 255
