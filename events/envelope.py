@@ -105,9 +105,12 @@ class Stored(NamedTuple):
 
 @lru_cache(maxsize=256)
 def level_in(told: bytes) -> int | None:
-    """The level in an entry's `rules:level`; None where no rules looked."""
+    """The level in an entry's `rules:level`; None where no rules looked, or no append wrote this: then the words are judged."""
     rules, _, level = told.partition(b":")
-    return int(level) if rules != b"0" else None
+    return int(level) if rules.isdigit() and int(rules) and level in _LEVELS else None
+
+
+_LEVELS = frozenset({b"0", b"1", b"2", b"3"})
 
 
 def micros(moment: datetime) -> int:
