@@ -21,6 +21,7 @@ from api.record_shapes import FORMAT, OF_THE_LOG
 from events.invisible import with_hidden_as
 from events.lateness import late_words
 from events.parameters import Parameters
+from projections.basis import NOTHING
 from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.laws.law import Law
@@ -116,6 +117,7 @@ def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -
 
     `made`: what the log holds of the event that made it; an import passes it over, for its own log tells its own.
     """
+    basis = memory.basis or NOTHING
     told = {
         "engramlog": FORMAT,
         "memory_id": memory.id,
@@ -142,6 +144,9 @@ def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -
         "source_turns": list(memory.source_turns),
         "corrects": memory.corrects,
         "summarises": list(memory.summarises),
+        "because": basis.because,
+        "grounds": [{"uri": one.uri, "digest": one.digest} for one in basis.grounds],
+        "metadata": dict(basis.metadata) or None,
         "status": status(memory),
         "imported": _counters(memory, exported),
     }
@@ -203,6 +208,7 @@ def _text(
 
 def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:
     """One memory: its id, what it says as a quotation, and what is known of it."""
+    basis = memory.basis or NOTHING
     late = "" if made.late_by is None else f", {late_words(made.late_by)}"
     last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
     facts = {
@@ -221,6 +227,9 @@ def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:
         "project": memory.project,
         "task": memory.task,
         "corrects": memory.corrects,
+        "because": basis.because,
+        "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
+        "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
     }
     said = "\n".join(f"> {_visible(line)}".rstrip() for line in memory.content.splitlines())
     listed = "\n".join(f"- {name}: {_visible(value)}" for name, value in facts.items() if value)

@@ -153,14 +153,14 @@ class Histories(Scenes):
         worded: list[tuple[dict[str, Any], Words]] = []
         for change in changes:
             beside = told.get(parse_position(change["position"])[1], UNTOLD)
-            change.update(beside.clear(), said_reason=None)
+            change.update(beside.clear(), said_reason=None, because=None)
             if beside.words is not None:
                 worded.append((change, beside.words))
         if worded:
             with self.scene(owner) as today:
                 teller = Teller(today.view)
                 for change, words in worded:
-                    change["said_reason"] = teller.reason(words, change["memory"])
+                    change.update(teller.told(words, change["memory"]))
 
 
 _PAST = "past"

@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from events.parameters import ParameterValue, Profile
 from events.shape import Shape
 from events.vocabulary import (
+    MAX_GROUNDS,
     Category,
     Count,
     DeletionPolicy,
+    Digest,
     Emotion,
     Evidence,
     Face,
@@ -27,6 +30,7 @@ from events.vocabulary import (
     Keywords,
     Level,
     MemoryIds,
+    Metadata,
     Modality,
     Name,
     Outcome,
@@ -47,6 +51,7 @@ from events.vocabulary import (
     Time,
     Tokens,
     Turns,
+    Uri,
     Via,
     Word,
 )
@@ -94,6 +99,22 @@ class Imported(Shape, frozen=True, kw_only=True):
     associations: Annotated[tuple[ImportedEdge, ...], Field(max_length=32)] = ()
 
 
+class Ground(Shape, frozen=True, kw_only=True):
+    """Something outside that a memory rests on, as it was then: a page, a file, a record."""
+
+    uri: Uri
+    digest: Digest
+
+
+def _one_a_uri(grounds: tuple[Ground, ...]) -> tuple[Ground, ...]:
+    if len({one.uri for one in grounds}) != len(grounds):
+        raise PydanticCustomError("repeated", "each uri once")
+    return grounds
+
+
+Grounds = Annotated[tuple[Ground, ...], Field(max_length=MAX_GROUNDS), AfterValidator(_one_a_uri)]
+
+
 class MemoryCreated(Shape, frozen=True, kw_only=True):
     """A memory begins. `corrects` is a link to an older memory and changes nothing on it."""
 
@@ -119,6 +140,9 @@ class MemoryCreated(Shape, frozen=True, kw_only=True):
     corrects: Id | None = None
     summarises: MemoryIds = ()
     imported: Imported | None = None
+    because: Reason = ""
+    grounds: Grounds = ()
+    metadata: Metadata | None = None
 
 
 class MemoryMentioned(Shape, frozen=True, kw_only=True):
@@ -207,6 +231,9 @@ class MemoryRevised(Shape, frozen=True, kw_only=True):
     summary: Text | None = None
     keywords: Keywords | None = None
     tags: Tags | None = None
+    because: Reason | None = None
+    grounds: Grounds | None = None
+    metadata: Metadata | None = None
 
 
 class MemoryCompressed(Shape, frozen=True, kw_only=True):
@@ -363,6 +390,14 @@ class MemoriesRevealed(Shape, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class GroundChanged(Shape, frozen=True, kw_only=True):
+    """Something that a memory rests on has this digest now: another than it had withholds the memory."""
+
+    memory_id: Id
+    uri: Uri
+    digest: Digest
+
+
 EventData = (
     TurnRecorded
     | ToolResultRecorded
@@ -392,6 +427,7 @@ EventData = (
     | TurnsExtracted
     | SensitivitySet
     | MemoriesRevealed
+    | GroundChanged
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}

@@ -19,6 +19,7 @@ from events.catalogue import (
     EventDiscarded,
     FactAsserted,
     FactRetracted,
+    GroundChanged,
     MemoriesAccessed,
     MemoriesLinked,
     MemoriesRevealed,
@@ -47,6 +48,7 @@ from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
 from events.standing import PROMOTION
 from projections import (
+    basis,
     evolve_conflict,
     evolve_create,
     evolve_life,
@@ -151,6 +153,7 @@ HANDLERS: Mapping[type, Handler] = {
     SensitivitySet: evolve_sensitivity.set_by_hand,
     EventDiscarded: _discard,
     MemoriesRevealed: _reveal,
+    GroundChanged: basis.ground_changed,
 }
 """Turns and tool results change nothing and have no handler."""
 

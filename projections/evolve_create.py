@@ -7,6 +7,7 @@ from typing import Any
 from events.catalogue import Imported, MemoryCreated
 from events.envelope import Event, micros
 from events.standing import FIRM
+from projections.basis import basis_of
 from projections.evolve_link import linked
 from projections.evolve_use import risen, tier_of
 from projections.ground import OPERATOR
@@ -62,6 +63,7 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         stability=_first_stability(scene, data),
         last_reinforced_at=at,
         changed_seq=scene.seq,
+        basis=basis_of(data, at),
     )
     if scene.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)

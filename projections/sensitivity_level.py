@@ -15,7 +15,7 @@ import msgspec
 from events.catalogue import EventData, FactAsserted, FactRetracted
 from events.envelope import AnyEvent, Stored
 from events.shape import Shape
-from events.vocabulary import EventId, Id, Position, Word
+from events.vocabulary import Digest, EventId, Id, Position, Word
 from projections.sensitivity import PUBLIC, SECRET, detect_sensitivity
 
 LEVEL_RULES = 1
@@ -56,10 +56,8 @@ def texts_of(data: EventData) -> Iterator[str]:
         return
     for value_of in _written(type(data)):
         value = value_of(data)
-        if type(value) is str:
-            yield value
-        elif value:
-            yield from _words_in(value)
+        if value:
+            yield from words_in(value)
 
 
 def told_by_triple(data: FactAsserted | FactRetracted) -> str:
@@ -77,7 +75,7 @@ def level_now(stored: Stored) -> int | None:
     return stored.level if judged_under(stored) == LEVEL_RULES else None
 
 
-_NOT_WRITTEN = (Id, EventId, Word, Position)
+_NOT_WRITTEN = (Id, EventId, Word, Position, Digest)
 """Ids, and words without a space: what an event is told by, not what it tells."""
 
 
@@ -95,15 +93,16 @@ def _may_hold_words(kind: Any) -> bool:
     return kind is str or any(map(_may_hold_words, get_args(kind)))
 
 
-def _words_in(value: Any) -> Iterator[str]:
-    """Every text in a value, however deep it lies: of shapes their written fields, of a dict names and values."""
+def words_in(value: Any) -> Iterator[str]:
+    """Every text in a value, however deep it lies: of shapes their written fields, of a dict each name with its value, as
+    `password: ...` is read in a text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Shape):
         for value_of in _written(type(value)):
-            yield from _words_in(value_of(value))
+            yield from words_in(value_of(value))
     elif isinstance(value, tuple | list):
         for item in value:
-            yield from _words_in(item)
+            yield from words_in(item)
     elif isinstance(value, dict):
-        yield from _words_in([*value.keys(), *value.values()])
+        yield from (f"{name}: {item}" for name, item in value.items())

@@ -23,9 +23,10 @@ from projections.view import WITHHELD, OwnerView
 
 
 class Words(NamedTuple):
-    """Why somebody did it, and what that is about."""
+    """Why somebody did it or keeps a memory, and what that is about."""
 
-    reason: str
+    reason: str | None
+    because: str | None
     about: tuple[str, ...]
     """Memories that the event names."""
     turn_id: str | None = None
@@ -58,6 +59,7 @@ UNTOLD = Telling()
 
 class _Data(msgspec.Struct, frozen=True):
     reason: str = ""
+    because: str | None = None
     memory_id: str | None = None
     into: str | None = None
     sources: tuple[str, ...] = ()
@@ -86,10 +88,11 @@ def telling(stored: Stored) -> Telling:
     except UNREADABLE:
         return Telling(recorded_at=known, principal=principal)
     data, words = event.data, None
-    if data.reason.strip():
+    reason, because = (((text or "").strip() and text) or None for text in (data.reason, data.because))
+    if reason or because:
         named = (data.memory_id, data.into, *data.sources, *data.memory_ids)
         about = tuple(one for one in named if one is not None)
-        words = Words(data.reason, about, data.turn_id, data.replaced_by, event.type in _OF_SHOWING)
+        words = Words(reason, because, about, data.turn_id, data.replaced_by, event.type in _OF_SHOWING)
     late = lateness(micros(event.occurred_at), recorded)
     return Telling(event.actor, event.correlation_id, known, principal, late, words)
 
@@ -110,16 +113,21 @@ class Teller:
         self._view = view
         self._forgotten: frozenset[str] | None = None
 
-    def reason(self, words: Words, memory_id: str | None) -> str | None:
-        """Why it was done: None where what it is about is purged, or its correction deleted, or its turn retracted; withheld
-        where it looks secret, or speaks of a memory that is one.
+    def told(self, words: Words, memory_id: str | None) -> dict[str, str | None]:
+        """`said_reason`, why it was done, and `because`, why the memory is kept.
+
+        None where what they are about is purged, or its correction deleted, or its turn retracted; a deleted memory is no longer
+        kept because of anything. Withheld where they look secret, or speak of a memory that is one.
         """
         memories = list(self._memories([*words.about, memory_id]))
         if any(one.purged_at is not None for one in memories) or self._is_gone(words):
-            return None
-        told_of = () if words.of_showing else memories
-        hidden = any(one.sensitivity >= SECRET for one in told_of) or detect_sensitivity(words.reason) >= SECRET
-        return WITHHELD if hidden else words.reason
+            return {"said_reason": None, "because": None}
+        secret = not words.of_showing and any(one.sensitivity >= SECRET for one in memories)
+        kept = not any(one.deleted_at is not None for one in memories)
+        return {
+            "said_reason": _as_may_be(words.reason, secret=secret),
+            "because": _as_may_be(words.because if kept else None, secret=secret),
+        }
 
     def _memories(self, ids: Iterable[str | None]) -> Iterable[Memory]:
         found = (self._view.get(one) for one in dict.fromkeys(ids) if one is not None)
@@ -134,3 +142,7 @@ class Teller:
         if self._forgotten is None:
             self._forgotten = frozenset(forgotten_turns(self._view.columns))
         return words.turn_id in self._forgotten
+
+
+def _as_may_be(text: str | None, *, secret: bool) -> str | None:
+    return text if text is None or not (secret or detect_sensitivity(text) >= SECRET) else WITHHELD

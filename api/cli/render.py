@@ -208,6 +208,8 @@ def _why(entry: dict[str, Any]) -> Text:
     told = Text(entry["reason"])
     if said := entry.get("said_reason"):
         told.append(f'; said: "{said}"')
+    if because := entry.get("because"):
+        told.append(f'; because: "{because}"')
     if (late := entry.get("late_by")) is not None:
         told.append(f"; {late_words(late)}", "yellow")
     return told

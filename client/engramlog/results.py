@@ -43,6 +43,19 @@ class Card(Result):
     successor: str | None = None
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
+    ground_changed: bool = False
+    """Whether something that it rests on has another digest now; then normal mode withholds it."""
+
+
+class RestsOn(Result):
+    """Something outside that a memory rests on."""
+
+    uri: str | None = None
+    """None of a secret memory."""
+    digest: str
+    reported: str | None = None
+    """As it was last reported; None where nobody did."""
+    changed: bool = False
 
 
 class Withheld(Result):
@@ -167,6 +180,11 @@ class Listed(Card):
     """One memory of a list."""
 
     weight: float
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
 
 
 class Listing(Place):
@@ -188,6 +206,11 @@ class Detail(Card, Place):
     tier: str
     ground: str | None = None
     """Why one of tier core or system stands in every prompt: `operator`, `review`, or None where it does not."""
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
     source: str
     confidence: float
     importance: float
@@ -238,6 +261,8 @@ class Change(Result):
     """Seconds, where it was recorded more than five minutes after `time`."""
     said_reason: str | None = None
     """Why, in the words of whoever did it; `reason` is what became of it."""
+    because: str | None = None
+    """Why the memory is kept, as a creation or revision tells."""
 
 
 class Effects(Result):
@@ -323,6 +348,11 @@ class Why(Place):
     is_negated: bool
     level: str
     status: str
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
 

@@ -10,7 +10,7 @@ answers as it did. Something else told under a key that is taken raises InputErr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -46,6 +46,9 @@ def add(
     sensitivity: int | None = None,
     source_turns: Sequence[str] = (),
     corrects: str | None = None,
+    because: str = "",
+    grounds: Sequence[Mapping[str, str]] = (),
+    metadata: Mapping[str, str | int | float | bool] | None = None,
     remember: Collection[str] = ("user",),
     session: str | None = None,
     actor: str = "user",
@@ -54,7 +57,8 @@ def add(
 ) -> Plan[Added]:
     """Remember a text as it is, or a conversation.
 
-    A text becomes one memory with the fields given. Messages (`{"role": ..., "content": ...}`) become turns, and those of the
+    A text becomes one memory with the fields given; `because` says why it is kept, `grounds` ({uri, digest}) what it rests on.
+    Messages (`{"role": ..., "content": ...}`) become turns, and those of the
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
     `extract` reads the turns. Only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
     """
@@ -70,6 +74,9 @@ def add(
         "tags": tuple(tags),
         "source_turns": tuple(source_turns),
         "corrects": corrects,
+        "because": because or None,
+        "grounds": tuple(dict(one) for one in grounds),
+        "metadata": None if metadata is None else dict(metadata),
     }
     done = yield from wrote(scope, told, [event(scope, told, "MemoryCreated", **fields)], about=[new_id])
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
@@ -95,13 +102,22 @@ def update(
     summary: str | None = None,
     keywords: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
+    because: str | None = None,
+    grounds: Sequence[Mapping[str, str]] | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead."""
+    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead.
+
+    `because`, `grounds` and `metadata` replace what there was where they are given; keywords and tags too.
+    """
     told = said(scope, owner, actor, occurred_at, key=key)
-    fields = {"content": content, "summary": summary, "keywords": _listed(keywords), "tags": _listed(tags)}
+    fields: dict[str, Any] = {"content": content, "summary": summary}
+    fields |= {"keywords": _listed(keywords), "tags": _listed(tags), "because": because}
+    fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
+    fields["metadata"] = None if metadata is None else dict(metadata)
     return (yield from _one(scope, told, memory_id, "MemoryRevised", **fields))
 
 

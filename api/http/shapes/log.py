@@ -131,6 +131,9 @@ class Change(BaseModel):
         description="Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld"
         " where it is or speaks of a secret.",
     )
+    because: str | None = Field(
+        None, description="Why the memory is kept, as a creation or revision tells; as `said_reason`."
+    )
 
 
 class Effects(BaseModel):

@@ -69,6 +69,18 @@ class Card(BaseModel):
     successor: str | None = None
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    ground_changed: bool | None = Field(
+        default=None, description="True: something that it rests on has another digest now; normal mode withholds it."
+    )
+
+
+class RestsOn(BaseModel):
+    """Something outside that a memory rests on."""
+
+    uri: str | None = Field(description="Null of a secret memory.")
+    digest: str = Field(description="As it was when the memory was told.")
+    reported: str | None = Field(default=None, description="As it was last reported; null where nobody did.")
+    changed: bool = False
 
 
 class Withheld(BaseModel):
@@ -96,6 +108,9 @@ class Listed(Card):
     """One memory of a list."""
 
     weight: float
+    because: str | None = Field(default=None, description="Why it is kept, where that was told and it is no secret.")
+    grounds: list[RestsOn] | None = Field(default=None, description="What it rests on, as far.")
+    metadata: dict[str, str | int | float | bool] | None = Field(default=None, description="As it was told, as far.")
 
 
 class ExtractedKeyword(BaseModel):
@@ -170,6 +185,9 @@ class Detail(Card, Place):
         }
     )
 
+    because: str | None = Field(default=None, description="Why it is kept.")
+    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
+    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
     content: str
     summary: str | None
     recorded_level: str
@@ -267,6 +285,9 @@ class Why(Place):
     status: str
     created_at: str
     last_activated_at: str
+    because: str | None = Field(default=None, description="Why it is kept.")
+    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
+    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
 

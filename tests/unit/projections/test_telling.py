@@ -28,7 +28,7 @@ def reason_of(data: Any, *lived: Told, memory_id: str | None = "m") -> str | Non
     """What is told of the reason of an event, once these have happened."""
     words = telling(entry(Told(data), "ada", 99)).words
     assert words is not None
-    return Teller(view_of(lived)).reason(words, memory_id)
+    return Teller(view_of(lived)).told(words, memory_id)["said_reason"]
 
 
 def test_of_format_1_neither_recorded_time_nor_principal_is_known_and_nothing_is_late() -> None:
