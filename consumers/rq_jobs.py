@@ -37,7 +37,8 @@ from events.errors import (
 )
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
-from projections.redis_create import read_identity
+from projections.marks import MARKER
+from projections.redis_create import known_identity
 from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
@@ -128,7 +129,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
 
     client = connect(served.url, timeout=served.timeout)
     try:
-        opened = _opened(client, served._replace(tell=tell), store_id)
+        opened = _opened(client, served._replace(tell=tell), store_id, f"job:{kind}")
         try:
             walked = job(opened, partition)
         finally:
@@ -169,15 +170,15 @@ class Opened(NamedTuple):
     close: Callable[[], None]
 
 
-def _opened(client: Any, served: Serving, store_id: str) -> Opened:
+def _opened(client: Any, served: Serving, store_id: str, principal: str) -> Opened:
     """The store at the process's URL, if it is the one that the job is about."""
     wire = Wire(client)
-    identity = read_identity(wire)
+    identity = known_identity(wire)
     found = identity.store_id if identity else None
     if identity is None or found != store_id:
         wire.close()
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
-    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags))
+    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
     views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
     vectors = RedisVectors(WirePool(client), identity.tags)
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
-from hashlib import blake2b
 from math import isfinite
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 from uuid import UUID, uuid5
 
 import msgspec
@@ -28,6 +27,9 @@ from events.shape import Shape
 from events.unreadable import UNREADABLE
 from events.upcast import reads_as_it_is, upcast
 from events.vocabulary import Actor, EventId, Id, Time
+
+if TYPE_CHECKING:
+    from events.marks import Marks
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -57,7 +59,7 @@ AnyEvent = Event[Any]
 
 
 class Prepared(NamedTuple):
-    """An event ready to append: validated, encoded, hashed."""
+    """An event ready to append: validated and encoded."""
 
     event_id: str
     raw_id: bytes
@@ -66,10 +68,10 @@ class Prepared(NamedTuple):
     kind: str
     """`Type.version`, the stream field by which a decoder is chosen."""
     body: bytes
-    fingerprint: bytes
-    """8 bytes of blake2b over `body`: tells a redelivery from a reused id."""
     moves_head: bool
     is_access: bool
+    marks: Marks | None = None
+    """What was found in its words; None where nobody looked yet."""
 
 
 class Stored(NamedTuple):
@@ -162,7 +164,6 @@ def prepare_body(event_id: str, event_type: str, version: int, owner: str, body:
         owner,
         f"{event_type}.{version}",
         body,
-        blake2b(body, digest_size=8).digest(),
         event_type not in SIDE_EVENTS,
         event_type == "MemoriesAccessed",
     )

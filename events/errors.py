@@ -177,6 +177,10 @@ class StoreMismatch(StoreError):
     """The store is not the one that the settings or the folder say it is."""
 
 
+class OtherFormat(StoreMismatch):
+    """The store's log is of a format that this release does not write: an older one, which it brings over, or a newer one."""
+
+
 class EmbeddedRedisError(StoreError):
     """The private Redis of a data folder did not start, or died."""
 

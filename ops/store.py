@@ -24,6 +24,7 @@ from ops.embedded_folder import Role
 from ops.private_folder import private_folder
 from ops.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.settings import Settings
+from projections.marks import MARKER
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
@@ -150,6 +151,8 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         own_clock=now_micros,
         alarms=alarms,
         read_debt=FoldDebt(identity.tags),
+        marker=MARKER,
+        principal=settings.principal,
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)

@@ -219,8 +219,8 @@ def _of_stream(client: redis.Redis, key: bytes, chance: Random) -> Flip:
     answer: Any = client.execute_command("XRANGE", key, "-", "+")
     entries = [(entry_id, _words(fields)) for entry_id, fields in answer]
     at = chance.randrange(len(entries))
-    word = chance.randrange(8)
     entry_id, words = entries[at]
+    word = chance.choice([number for number, one in enumerate(words) if one])
     changed = [_other(one, chance) if number == word else one for number, one in enumerate(words)]
     entries[at] = (entry_id, changed)
     return Flip(key, f"entry {entry_id!r}, word {word}", lambda: _lay(client, key, entries))

@@ -227,13 +227,6 @@ def test_order_of_fields_time_zone_and_case_of_uuids_do_not_make_another_event(
     assert read_event(json.dumps(other, indent=indent), now=NOW) == read_event(json.dumps(document), now=NOW)
 
 
-@given(any_document, any_document)
-def test_other_content_has_another_fingerprint(one: Document, other: Document) -> None:
-    other = other | {"event_id": one["event_id"]}
-    first, second = (read_event(json.dumps(document), now=NOW) for document in (one, other))
-    assert (first.fingerprint == second.fingerprint) == (first.body == second.body)
-
-
 @given(st.binary(max_size=200) | st.text(st.characters(), max_size=200))
 def test_whatever_bytes_come_the_door_refuses_in_words(raw: bytes | str) -> None:
     assert let_in(raw) is None

@@ -28,12 +28,6 @@ def test_a_prepared_event_knows_its_key_its_owner_and_whether_it_moves_a_head() 
     assert [e.is_access for e in (moving, access, turn, tool)] == [False, True, False, False]
 
 
-def test_the_fingerprint_follows_the_content() -> None:
-    one, same, other = mention(1), mention(1), mention(1, memory_id="m2")
-    assert (one.fingerprint == same.fingerprint, one.fingerprint == other.fingerprint) == (True, False)
-    assert len(one.fingerprint) == 8
-
-
 def test_every_event_but_four_moves_its_owners_head() -> None:
     still = {name for name in EVENT_TYPES if not prepare_body(derived_id("x"), name, 1, "ann", b"{}").moves_head}
     assert still == {"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed"}
