@@ -74,7 +74,7 @@ class _Pool:
         return (
             len(self.accesses) < MOST_ACCESSES
             and self.size + size <= MOST_BYTES - AN_EVENT
-            and len(self.memories.union(one.shown)) <= MOST_MEMORIES
+            and len(self.memories) + sum(i not in self.memories for i in one.shown) <= MOST_MEMORIES
         )
 
     def add(self, one: Access, size: int) -> None:
@@ -137,7 +137,7 @@ class AccessRecorder:
             for one, size in with_sizes:
                 self._take(key, one, size)
             full = bool(self._full)
-        if full and self._thread is not None:
+        if full and self._thread is not None and self._thread.is_alive():
             self._wake.set()
         elif full:
             self._append_full()

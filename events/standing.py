@@ -98,6 +98,11 @@ def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
     return Objection("type", "MemoriesRevealed", allowed) if remote else None
 
 
+def _of_access(data: Any, _actor: str, remote: bool) -> Objection | None:
+    allowed = "any other: that a secret was shown, POST .../reveal records itself"
+    return Objection("data.via", "reveal", allowed) if remote and data.via == "reveal" else None
+
+
 def _of_reading(_data: Any, actor: str, _remote: bool) -> Objection | None:
     allowed = "system or operator: that turns were read, the job says that read them"
     return None if actor == "system" else Objection("actor", actor, allowed)
@@ -121,6 +126,7 @@ _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "ParametersChanged": _of_parameters,
     "SensitivitySet": _of_sensitivity,
     "MemoriesRevealed": _of_reveal,
+    "MemoriesAccessed": _of_access,
     "TurnsExtracted": _of_reading,
     "EventDiscarded": _of_discard,
     "MemoryCompressed": _of_sweep,

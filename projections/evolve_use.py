@@ -7,6 +7,7 @@ owner's profile, so that any law can read any history.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, Memor
 from events.envelope import Event, micros
 from events.parameters import Parameters
 from events.standing import FIRM, REVIEWERS
-from projections.evolve_link import boosted
+from projections.evolve_link import all_boosted, boosted
 from projections.ground import WITNESSES, of_promotion
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
@@ -55,11 +56,8 @@ def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
             changed_seq=scene.seq,
         )
         scene.changed[memory_id] = risen(memory, after, scene)
-    for group in (*data.together, *_first_hits(data)):
-        shown = list(dict.fromkeys(group))[:FIRST_HITS]
-        for number, one in enumerate(shown):
-            for other in shown[number + 1 :]:
-                boosted(scene, one, other, parameters.co_hit_boost)
+    pairs = (pair for group in (*data.together, *_first_hits(data)) for pair in combinations(_few(group), 2))
+    all_boosted(scene, pairs, parameters.co_hit_boost)
 
 
 def _sums(data: MemoriesAccessed) -> dict[str, tuple[int, int]]:
@@ -74,6 +72,10 @@ def _sums(data: MemoriesAccessed) -> dict[str, tuple[int, int]]:
             count, last = sums.get(memory_id, (0, NEVER))
             sums[memory_id] = (count + 1, max(last, at))
     return sums
+
+
+def _few(group: tuple[str, ...]) -> list[str]:
+    return list(dict.fromkeys(group))[:FIRST_HITS]
 
 
 def _first_hits(data: MemoriesAccessed) -> list[tuple[str, ...]]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from events.catalogue import Access, Hit, MemoriesAccessed
 from events.envelope import micros
-from projections.evolve_link import boosted
+from projections.evolve_link import strongest
 from projections.evolve_use import risen
-from projections.memory import with_changes
+from projections.memory import Edge, with_changes
 from projections.scene import Scene, trouble_with
 
 
@@ -69,4 +69,19 @@ def fold_of_version_1(scene: Scene, data: MemoriesAccessed) -> None:
         shown = list(dict.fromkeys(group))[:3]
         for number, one in enumerate(shown):
             for other in shown[number + 1 :]:
-                boosted(scene, one, other, parameters.co_hit_boost)
+                _boosted(scene, one, other, parameters.co_hit_boost)
+
+
+def _boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
+    one, other = scene.get(one_id), scene.get(other_id)
+    if one_id == other_id or one is None or other is None or trouble_with(one) or trouble_with(other):
+        return
+    for memory, to in ((one, other_id), (other, one_id)):
+        scene.adjust(memory, edges=strengthened_plainly(memory.edges, to, amount))
+
+
+def strengthened_plainly(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge, ...]:
+    """The edges with a boost to one, all of them put in order anew."""
+    old = next((edge for edge in edges if edge.to == to), Edge(to, 0.0, 0.0, "co-hit"))
+    edge = Edge(to, old.base, min(round(old.boost + amount, 6), 1.0), old.link)
+    return strongest([*(e for e in edges if e.to != to), edge])

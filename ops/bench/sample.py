@@ -30,6 +30,8 @@ CLOCK = micros(datetime(2_100, 1, 1, tzinfo=UTC))
 EVENTS_AN_OWNER = 20
 MIX = ((0.58, "create"), (0.88, "mention"), (0.91, "negate"), (0.96, "access"), (0.99, "revise"), (1.0, "merge"))
 """Cumulative shares: 58 % MemoryCreated, 30 % MemoryMentioned, 3 % Negated, 5 % Accessed, 3 % Revised, 1 % Merged."""
+FURTHER = 6
+"""First rank of what was shown: a further page, which associates nothing, so that figures compare with those of older releases."""
 _CATEGORIES = ("fact", "stable_preference", "short_term_preference", "temporary", "skill", "identity")
 
 
@@ -87,7 +89,7 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
         "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
         "access": lambda: MemoriesAccessed(
-            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), query=owner.speak(chance)),),
+            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=FURTHER, query=owner.speak(chance)),),
             via="recall",
         ),
         "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),

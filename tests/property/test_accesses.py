@@ -14,13 +14,14 @@ from events.door import read_event
 from events.envelope import Event, decode, derived_id, encode
 from events.parameters import DEFAULTS
 from projections.evolve import parameters_of
+from projections.evolve_link import strengthened, strongest
 from projections.evolve_use import access
 from projections.laws import LAWS
-from projections.memory import Memory
+from projections.memory import MAX_EDGES, Edge, Memory
 from projections.scene import Scene, Settings
 from tests.given import CLOCK, Told, at, created, deleted, folded, merged, moment, reinforced
 from tests.histories import histories
-from tests.pooled import Shown, by_itself, fold_of_version_1, summed
+from tests.pooled import Shown, by_itself, fold_of_version_1, strengthened_plainly, summed
 
 QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 IDS = ("a", "b", "c", "d", "nobody")
@@ -31,6 +32,7 @@ START = [
     created("x", "d"),
 ]
 BEFORE = [START, [*START, reinforced("b", 1), deleted("d", 2)], [*START, merged("c", "d", into="e", day=2)]]
+MANY = [f"n{n:02}" for n in range(MAX_EDGES + 8)]
 ways = st.sampled_from(["recall", "association", "detail", "injection"])
 answers = st.lists(
     st.builds(
@@ -131,6 +133,27 @@ def test_the_order_of_answers_within_an_event_changes_no_count_and_no_clock(
     there = folded(*START, *(Told(by_itself(shown, via), 12, "system") for shown, via in flushes)).memories
     back = folded(*START, *(Told(by_itself(shown[::-1], via), 12, "system") for shown, via in flushes)).memories
     assert bare(there) == bare(back)
+
+
+edge = st.builds(
+    Edge,
+    st.sampled_from(MANY),
+    st.sampled_from([0.0, 0.3, 0.35, 0.5, 1.0]),
+    st.sampled_from([0.0, 0.05, 0.1, 1.0]),
+    st.just("task"),
+)
+
+
+@QUICK
+@given(st.lists(edge, max_size=60), st.lists(st.sampled_from(MANY), min_size=1, max_size=40))
+def test_an_edge_that_is_boosted_finds_the_place_that_putting_all_in_order_gives_it(
+    told: list[Edge], boosts: list[str]
+) -> None:
+    quick = plain = strongest(told)
+    for to in boosts:
+        quick, plain = strengthened(quick, to, 0.05), strengthened_plainly(plain, to, 0.05)
+        assert quick == plain
+        assert quick == strongest(list(quick))  # what the next boost relies on
 
 
 def test_the_control_an_access_that_is_no_look_does_move_them() -> None:
