@@ -22,7 +22,7 @@ _AS = {
     "%": "\u066a",
     ".": "\u066b",
     ",": "\u066c",
-    "": "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff",  # the colour of a hand
+    "": "\u0640\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff",  # a stretched Arabic line, the colour of a hand
 }
 _SPECIAL = {written: plain for plain, all_written in _AS.items() for written in all_written}
 _BOXED = (0x249C, 0x1F110, 0x1F150, 0x1F170)

@@ -39,11 +39,12 @@ _SOFT = (
     "\u25cf\u25e6\u2768-\u2775\u27e6-\u27ef\u2983-\u2998\u2e00-\u2e2d\u2e30-\u2e52\u3001-\u3003\u3008-\u3011\u3014-\u301f\u3030"
     "\u303d\u30a0\u30fb\ua4fe\ua4ff\ua60d-\ua60f\ua92e\ua92f\ufd3e\ufd3f\ufe45\ufe46"
 )
-_RUN = re.compile(f"[{_SOFT}][{_SOFT} ]*")
+_RUN = re.compile(f"([{_SOFT}][{_SOFT} ]*)")
 _ALONE = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u312f\u3400-\u9fff\U00020000-\U0003ffff"
 _BY_ITSELF = re.compile(f"[{_ALONE}]")
 """A character that is a word by itself: Han, kana, bopomofo."""
 _NEVER_WITHIN = frozenset(",;!\u3001\u3002\u060c\u061b\u06d4\u0964")
+_ENDS = _NEVER_WITHIN | {" "}
 _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 """What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
 _SHORT_WORD = re.compile(rf"(?:^|[^a-z{_ALONE}]|[{_ALONE}])[a-z]{{1,2}}\Z")
@@ -57,9 +58,9 @@ def normalised(text: str) -> str:
     Any text; empty only where it shows nothing at all. Times grow with its length.
     """
     plain = letters(text)
-    told = _RUN.sub(_kept, plain)
+    told = " ".join(_signed(plain).split())
     if " " in told:
-        told = _APART.sub(_BETWEEN, " ".join(told.split())).replace(" ", "").replace(_BETWEEN, " ")
+        told = _APART.sub(_BETWEEN, told).replace(" ", "").replace(_BETWEEN, " ")
     if "??" in told:
         told = _QUESTIONS.sub("?", told)
     if not told.isascii():
@@ -67,15 +68,24 @@ def normalised(text: str) -> str:
     return told or plain.replace(" ", "")
 
 
-def _kept(found: re.Match[str]) -> str:
-    """What stays of a run of signs, with the spaces in it; a space where nothing does."""
-    run, text, (start, end) = found[0], found.string, found.span()
-    after = text[end : end + 1]
-    if run[0] not in _MEANT_BEHIND and (not after or (run[-1] == " " and not after.isdigit())):
-        return " "
-    before = text[start - 1 : start] if start else ""
+def _signed(plain: str) -> str:
+    """The letters of a text with those of its signs that stay; spaces are not counted yet."""
+    parts, led_by = _RUN.split(plain), ""
+    for at in range(1, len(parts), 2):
+        run, after = parts[at], parts[at + 1][:1]
+        if run[0] not in _MEANT_BEHIND and (not after or (run[-1] in _ENDS and after != "=" and not after.isdigit())):
+            parts[at] = " "  # nearly all: a stop or a comma between two words, without asking more
+        else:
+            parts[at] = _kept((led_by + parts[at - 1])[-3:], run, after)
+        led_by = run[-1]
+    return "".join(parts)
+
+
+def _kept(behind: str, run: str, after: str) -> str:
+    """What stays of a run of signs and the spaces in it, a space where nothing does; `behind`: up to three characters before it."""
+    before = behind[-1:]
     sign = run.rstrip()
-    number = after.isdigit() and text[max(0, start - 2) : start].rstrip()[-1:].isdigit()
+    number = after.isdigit() and behind[-2:].rstrip()[-1:].isdigit()
     if number and (sign == "-" or (before != " " and " " not in run)):
         return run
     within = len(run) == 1 and _is_joined(before)
@@ -84,7 +94,7 @@ def _kept(found: re.Match[str]) -> str:
     if within and run == ":" and after and after in "/\\":
         return run
     led = _led(run, after) if after else " "
-    if led == " " and sign in _MEANT_BEHIND and _stands_behind(text[max(0, start - 3) : start], sign):
+    if led == " " and sign in _MEANT_BEHIND and _stands_behind(behind, sign):
         return _MEANT_BEHIND[sign]
     return led
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from projections import statements
 from projections.look_alikes import IN_LATIN, LIKE
 from projections.normal_letters import letters, letters_slowly
 from projections.statements import normalised
@@ -50,6 +52,14 @@ def test_the_short_way_gives_what_the_long_one_does(text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_the_short_way_of_ascii_gives_what_the_long_one_does(text: str) -> None:
     assert letters(text) == letters_slowly(text)
+
+
+@given(TEXTS)
+def test_a_sign_that_can_only_end_a_word_is_read_as_if_all_had_been_asked(text: str) -> None:
+    quickly = normalised(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statements, "_ENDS", frozenset())
+        assert normalised(text) == quickly
 
 
 @given(TEXTS)
