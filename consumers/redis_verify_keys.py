@@ -16,7 +16,9 @@ from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys, is_build
 
-LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys((b"heads", b"ctl", b"del", b"vem", b"keys"), b"hash")
+LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
+    (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
+)
 META_NUMBERS = (b"seq", b"rec", b"format2", b"format2_at")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {b"st": b"hash", b"log": b"hash", b"chg": b"zset", b"park": b"list"}

@@ -35,11 +35,13 @@ from events.vocabulary import (
     Name,
     Outcome,
     Position,
+    Raised,
     Reading,
     Reason,
     Resolution,
     Revealing,
     Role,
+    Rules,
     Sensitivity,
     Share,
     Shown,
@@ -398,6 +400,14 @@ class GroundChanged(Shape, frozen=True, kw_only=True):
     digest: Digest
 
 
+class SensitivityRaised(Shape, frozen=True, kw_only=True):
+    """Newer rules find more in a memory's words than was found when they were appended. Never lowers."""
+
+    memory_id: Id
+    level: Raised
+    rules: Rules
+
+
 EventData = (
     TurnRecorded
     | ToolResultRecorded
@@ -428,6 +438,7 @@ EventData = (
     | SensitivitySet
     | MemoriesRevealed
     | GroundChanged
+    | SensitivityRaised
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}

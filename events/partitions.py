@@ -91,6 +91,11 @@ class LogKeys:
         """Hash: owner -> 32 random bytes."""
         return f"{{{self.tag}}}:keys"
 
+    @property
+    def levels(self) -> str:
+        """Hash: how far entries were read again under newer rules of sensitivity."""
+        return f"{{{self.tag}}}:lvl"
+
     def dedupe_of(self, bucket: int) -> str:
         """Hash of a bucket, 0 to 511: dedupe field -> 8-byte keyed fingerprint and decimal seq."""
         return f"{{{self.tag}}}:ids:{bucket}"

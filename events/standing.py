@@ -93,6 +93,14 @@ def _of_ground(_data: Any, actor: str, _remote: bool) -> Objection | None:
     return None if actor in REPORTERS else Objection("actor", actor, allowed)
 
 
+def _of_raise(_data: Any, actor: str, remote: bool) -> Objection | None:
+    if remote:
+        allowed = "any other: what newer rules find, the store's own job records; POST .../sensitivity sets a level"
+        return Objection("type", "SensitivityRaised", allowed)
+    allowed = "system or operator: what newer rules find, the job says that reads entries again"
+    return None if actor == "system" else Objection("actor", actor, allowed)
+
+
 def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
     allowed = "any other: what is revealed is recorded by POST .../reveal itself"
     return Objection("type", "MemoriesRevealed", allowed) if remote else None
@@ -127,6 +135,7 @@ _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "SensitivitySet": _of_sensitivity,
     "MemoriesRevealed": _of_reveal,
     "MemoriesAccessed": _of_access,
+    "SensitivityRaised": _of_raise,
     "TurnsExtracted": _of_reading,
     "EventDiscarded": _of_discard,
     "MemoryCompressed": _of_sweep,

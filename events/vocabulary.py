@@ -224,6 +224,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Emotion = Annotated[float, Field(ge=-1, le=1)]
 Importance = Annotated[float, Field(ge=0, le=10)]
 Sensitivity = Annotated[int, Field(ge=0, le=3)]
+Raised = Annotated[int, Field(ge=1, le=3)]
+Rules = Annotated[int, Field(ge=1, le=1_000_000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
 MemoryIds = Annotated[

@@ -40,6 +40,7 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    SensitivityRaised,
     SensitivitySet,
     SynonymDefined,
     TurnsExtracted,
@@ -154,6 +155,7 @@ HANDLERS: Mapping[type, Handler] = {
     EventDiscarded: _discard,
     MemoriesRevealed: _reveal,
     GroundChanged: basis.ground_changed,
+    SensitivityRaised: evolve_sensitivity.raise_by_rules,
 }
 """Turns and tool results change nothing and have no handler."""
 

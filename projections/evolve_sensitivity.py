@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from events.catalogue import SensitivitySet
+from events.catalogue import SensitivityRaised, SensitivitySet
 from events.envelope import Event
 from projections.extractive import sentences
 from projections.memory import Memory
-from projections.scene import Scene
+from projections.scene import PURGED, UNKNOWN, Scene
 from projections.sensitivity_level import highest
 
 
@@ -26,6 +26,18 @@ def set_by_hand(scene: Scene, data: SensitivitySet, _event: Event[Any]) -> None:
     reason = f"sensitivity {data.level}, set by hand (it was {memory.sensitivity})"
     at = scene.at if memory.sensitivity_set_at is None else max(scene.at, memory.sensitivity_set_at)
     scene.change(memory, "sensitivity", reason, sensitivity=data.level, sensitivity_set_at=at)
+
+
+def raise_by_rules(scene: Scene, data: SensitivityRaised, _event: Event[Any]) -> None:
+    """Newer rules find more in its words. Also of what is deleted or merged away: it is readable, and may come back."""
+    memory = scene.get(data.memory_id)
+    if memory is None or memory.purged_at is not None:
+        scene.ignore(data.memory_id, UNKNOWN if memory is None else PURGED)
+    elif data.level <= memory.sensitivity:
+        scene.ignore(memory.id, f"as sensitive already: {memory.sensitivity}")
+    else:
+        reason = f"sensitivity {data.level}, found by rules {data.rules} (it was {memory.sensitivity})"
+        scene.change(memory, "sensitivity", reason, sensitivity=data.level)
 
 
 def risen_by(memory: Memory, texts: Iterable[str | None], level: int | None) -> int:

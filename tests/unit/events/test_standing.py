@@ -29,6 +29,7 @@ INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "EventDiscarded": ({"position": "0:1"}, ("user", "operator")),
     "MemoryPurged": ({"memory_id": "m", "due_at": "2026-11-22T09:30:00Z"}, ("system", "operator")),
     "MemoryCompressed": ({"memory_id": "m", "level": "tag"}, ACTORS),
+    "SensitivityRaised": ({"memory_id": "m", "level": 3, "rules": 2}, ("system", "operator")),
     "MemoriesRevealed": ({"memory_ids": ["m"], "by": "get", "face": "http"}, ACTORS),
 }
 """What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
