@@ -7,7 +7,7 @@ stated. What is lost while it lives is counted and told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Event as Flag
 from threading import Lock, Thread
@@ -36,8 +36,6 @@ TELL_SECONDS = 60.0
 """How often losses are told in the log at most; the next line has all since the one before."""
 MOST_QUERY = 2_000
 """Characters of a query that are recorded."""
-LOCAL = "local"
-"""The principal until keys exist."""
 TOO_MANY = "more accesses waited than are held"
 NOT_APPENDED = "accesses could not be appended"
 Lost = Callable[[int, str], None]
@@ -57,7 +55,7 @@ PRESENT = Read()
 
 class _Key(NamedTuple):
     owner: str
-    principal: str
+    principal: str | None
     via: Via
 
 
@@ -125,9 +123,12 @@ class AccessRecorder:
         query: str | None,
         first: int = 1,
         read: Read = PRESENT,
-        principal: str = LOCAL,
+        principal: str | None = None,
     ) -> None:
-        """These memories were shown together, in this order of rank, of which the first is `first`. Waits for nothing."""
+        """These memories were shown together, in this order of rank, of which the first is `first`. Waits for nothing.
+
+        `principal`: to whom, where that is not whom the log itself names.
+        """
         if not memory_ids:
             return
         key = _Key(owner, principal, via)
@@ -166,6 +167,7 @@ class AccessRecorder:
         turn_id: str | None = None,
         session_id: str | None = None,
         read: Read = PRESENT,
+        principal: str | None = None,
     ) -> Receipt | None:
         """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
 
@@ -197,16 +199,19 @@ class AccessRecorder:
                     session_id=session_id,
                 )
                 prepared.append(prepare(event))
-            receipts = self._log.append(prepared)
+            receipts = self._log.append(prepared, principal=principal)
+            failure = _failure(one for one in receipts if one.status != "conflict")  # a conflict: it was told before
         except EngramlogError as error:
-            with self._lock:
-                self._drop(1, NOT_APPENDED, error.message)
-            self._tell_losses()
-            return None
+            receipts, failure = [], error.message
         with self._lock:
             self._injected += [receipt for receipt in receipts if receipt.written]
-            self._recorded += receipts[0].written
-        return receipts[0]
+            if failure is not None:
+                self._drop(1, NOT_APPENDED, failure)
+            elif receipts[0].status == "appended":
+                self._recorded += 1
+        if failure is not None:
+            self._tell_losses()
+        return receipts[0] if failure is None else None
 
     def flush(self) -> list[Receipt]:
         """Append what is pooled. An append that fails is told and dropped: the searches were answered.
@@ -233,8 +238,9 @@ class AccessRecorder:
         receipts: list[Receipt] = []
         for key, pool in pending:
             try:
-                receipts += self._append(key, pool)
-                failure = None
+                told = self._append(key, pool)
+                receipts += [one for one in told if one.written]
+                failure = _failure(told)
             except EngramlogError as error:
                 failure = error.message
             with self._lock:
@@ -250,7 +256,7 @@ class AccessRecorder:
         now = self._log.now()
         data: Any = MemoriesAccessed(accesses=tuple(pool.accesses), via=key.via)
         event = make_event(data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now)
-        return self._log.append([prepare(event)])
+        return self._log.append([prepare(event)], principal=key.principal)
 
     def _drop(self, accesses: int, reason: str, words: str) -> None:
         """Count what is lost; called with the lock held."""
@@ -316,6 +322,11 @@ def _accesses(memory_ids: Sequence[str], now: int, first: int, read: Read, query
             query=None if start else query,
             read_at=read_at,
         )
+
+
+def _failure(receipts: Iterable[Receipt]) -> str | None:
+    """Why one of these is not in the log; None where all are."""
+    return next((one.error or one.status for one in receipts if not one.written), None)
 
 
 _WRITE = msgspec.json.Encoder().encode

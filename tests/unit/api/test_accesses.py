@@ -12,6 +12,7 @@ from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import MemoriesAccessed
 from events.envelope import Event, decode, micros
 from events.errors import StoreUnavailable
+from events.log import Receipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MOST_SHOWN
 from projections.query import MAX_RESULTS
@@ -39,12 +40,15 @@ class Refusing(InMemoryEventLog):
     """A log that takes nothing while it refuses."""
 
     refuses = False
+    fails = False
 
-    def append(self, events: Any, *, expected_heads: Any = None) -> Any:
-        """Refuse, or append."""
+    def append(self, events: Any, *, expected_heads: Any = None, principal: str | None = None) -> Any:
+        """Refuse, say of each event that its partition could not be written, or append."""
         if self.refuses:
             raise StoreUnavailable("Redis does not answer")
-        return super().append(events, expected_heads=expected_heads)
+        if self.fails:
+            return [Receipt(one.event_id, "failed", error="partition 0 takes nothing") for one in events]
+        return super().append(events, expected_heads=expected_heads, principal=principal)
 
 
 class Bench:
@@ -77,12 +81,14 @@ def bench() -> Bench:
 def test_one_flush_makes_one_event_an_owner_principal_and_way_of_showing(bench: Bench) -> None:
     for owner in ("ann", "bob"):
         for via in ("recall", "association", "inspection"):
-            for principal in ("local", "desk"):
+            for principal in (None, "desk"):
                 for _ in range(3):
                     bench.shown("a", "b", owner=owner, via=via, principal=principal)
     bench.recorder.flush()
     assert len(bench.events()) == 2 * 3 * 2
     assert {len(one.accesses) for one in bench.data()} == {3}
+    principals = [one.principal for one in bench.log.read(0, 0, 100)]
+    assert sorted(filter(None, principals)) == ["desk"] * 6 + ["local"] * 6
     bench.recorder.flush()
     assert len(bench.events()) == 12  # the control: nothing waits any more
 
@@ -180,6 +186,18 @@ def test_an_append_that_fails_is_counted_and_told_in_one_line_not_one_an_access_
     bench.recorder.stop()
     assert bench.told.lost == [(80, NOT_APPENDED), (1, NOT_APPENDED)]
     assert bench.recorder.figures() == {"recorded": 1, "waiting": 0, "dropped": 81}
+
+
+def test_an_append_that_is_answered_with_a_failure_is_lost_as_one_that_is_refused(bench: Bench) -> None:
+    bench.log.fails = True
+    bench.shown("a")
+    assert bench.recorder.flush() == []
+    assert injected(bench, ["a"]) is None
+    assert bench.recorder.figures() == {"recorded": 0, "waiting": 0, "dropped": 2}
+    assert bench.told.lines[0]["reason"] == "partition 0 takes nothing"
+    bench.log.fails = False
+    assert injected(bench, ["a"]).written  # the control
+    assert bench.recorder.figures()["recorded"] == 1
 
 
 def test_more_than_may_wait_is_dropped_and_counted_and_the_rest_is_appended() -> None:
