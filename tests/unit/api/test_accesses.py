@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from api.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
+from api.secrets import label_objection
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import MemoriesAccessed
-from events.envelope import Event, decode, micros
-from events.errors import StoreUnavailable
+from events.door import read_event
+from events.envelope import Event, decode, derived_id, micros
+from events.errors import InvalidEvent, StoreUnavailable
 from events.log import Receipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MOST_SHOWN
@@ -286,3 +289,36 @@ def test_an_injection_that_fails_is_counted_and_told(bench: Bench) -> None:
 
 def test_what_may_wait_is_some_megabytes() -> None:
     assert MOST_HELD == 16 * 1024 * 1024
+
+
+# --- what a producer tells -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "taken"),
+    [
+        ("what does Ann drink", True),
+        ("安喝什么", True),
+        ("call me on +44 20 7946 0958", False),
+        ("我的电话是 13812345678", False),
+        ("my password is hunter2-Xq9!", False),
+    ],
+)
+def test_the_door_takes_a_query_of_an_access_at_level_0_or_1_alone_and_repeats_no_other(
+    query: str, taken: bool
+) -> None:
+    accesses = [
+        {"at": "2026-11-22T09:30:00Z", "shown": ["m"]},
+        {"at": "2026-11-22T09:30:00Z", "shown": ["m"], "query": query},
+    ]
+    event = {
+        "event_id": derived_id("producer"), "type": "MemoriesAccessed", "schema_version": 2, "owner": "ann",
+        "occurred_at": "2026-11-22T09:30:00Z", "actor": "assistant", "data": {"via": "recall", "accesses": accesses},
+    }  # fmt: skip
+    if taken:
+        assert read_event(json.dumps(event), now=NOW, remote=True, look=label_objection).kind == "MemoriesAccessed.2"
+        return
+    with pytest.raises(InvalidEvent) as refused:
+        read_event(json.dumps(event), now=NOW, remote=True, look=label_objection)
+    assert refused.value.field == "data.accesses[1].query"
+    assert query not in str(refused.value.as_dict())
