@@ -75,6 +75,11 @@ def level_now(stored: Stored) -> int | None:
     return stored.level if judged_under(stored) == LEVEL_RULES else None
 
 
+def at_most(level: int, words: str, whole: int | None) -> bool:
+    """Whether words are no more sensitive than `level`. `whole`: of the event that they stand in, which may spare the question."""
+    return (whole is not None and whole <= level) or detect_sensitivity(words) <= level
+
+
 _NOT_WRITTEN = (Id, EventId, Word, Position, Digest)
 """Ids, and words without a space: what an event is told by, not what it tells."""
 

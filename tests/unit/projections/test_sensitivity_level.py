@@ -26,16 +26,19 @@ from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
 from projections.fold import OwnerState, fold_event, fold_owner, fold_records
 from projections.life import life_of
 from projections.memory import Memory
+from projections.sensitivity import detect_sensitivity
 from projections.sensitivity_index import Index
 from projections.sensitivity_level import (
     LEVEL_RULES,
     _of_name,
+    at_most,
     judged_under,
     level_now,
     level_of,
     level_of_data,
     texts_of,
 )
+from projections.sessions import Turn, read_said
 from tests.given import (
     Told,
     asserted,
@@ -259,3 +262,29 @@ def test_a_merge_takes_its_highest_source_and_what_its_summary_newly_says() -> N
 def test_a_revision_keeps_the_higher_level() -> None:
     assert levels(created(PASSWORD), revised("I like tea", day=1)) == (3, 3)
     assert levels(created("I like tea"), revised(PASSWORD, day=1)) == (3, 3)
+
+
+def test_a_turn_has_the_level_of_its_entry_where_todays_rules_found_it() -> None:
+    told = Told(TurnRecorded(turn_id="t", role="user", text=PASSWORD, speaker="Lin"))
+    [one] = stored([told])
+    found = [read_said(each) for each in (one, *at_door([one]), *at_door([one], rules=LEVEL_RULES + 1))]
+    assert [each.level for each in found if isinstance(each, Turn)] == [None, 3, None]
+
+
+@pytest.mark.parametrize("most", range(4))
+@pytest.mark.parametrize(("text", "speaker"), [(PASSWORD, "Lin"), ("I like tea", PASSWORD), ("I like tea", "Lin")])
+def test_words_of_an_event_are_told_as_if_each_were_judged_alone(text: str, speaker: str, most: int) -> None:
+    whole = level_of_data(TurnRecorded(turn_id="t", role="user", text=text, speaker=speaker))
+    for words in (text, speaker):
+        assert at_most(most, words, whole) == at_most(most, words, None) == (detect_sensitivity(words) <= most)
+
+
+def test_where_the_whole_event_is_low_enough_no_rule_is_asked_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("a rule was asked")
+
+    monkeypatch.setattr(Index, "read", asked)
+    assert at_most(1, "I like tea", 1)
+    for whole in (None, 2):
+        with pytest.raises(AssertionError, match="a rule was asked"):
+            at_most(1, "I like tea", whole)
