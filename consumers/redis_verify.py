@@ -29,6 +29,7 @@ from consumers.redis_verify_vectors import compare_vectors
 from consumers.verdict import Verdict
 from consumers.verify_ledger import Ledger, is_number
 from consumers.verify_oracle import Oracle
+from events.entry import SECRET_BYTES
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
@@ -158,7 +159,9 @@ class _Verification:
     def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
         owners = list({one.owner for one in batch})
         held = self._wire.call("HMGET", self._keys.log.secrets, *owners)
-        return {owner: secret for owner, secret in zip(owners, held, strict=True) if secret is not None}
+        return {
+            owner: secret for owner, secret in zip(owners, held, strict=True) if secret and len(secret) == SECRET_BYTES
+        }
 
     def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
         """Batches of the log; ends at a gap, which is told."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
 from events.entry import SECRET_BYTES
+from events.errors import StoreMismatch
 from events.partitions import LogKeys, partition_of
 from events.redis_wire import Argument, Wire, as_store_error
 
@@ -21,7 +22,7 @@ Chance = Callable[[int], bytes]
 
 
 def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict[str, bytes]:
-    """The secrets of those owners that have one. Raises StoreError."""
+    """The secrets of those owners that have one. Raises StoreError, and StoreMismatch for one that no append made."""
     asked: dict[int, list[str]] = {}
     for owner in owners:
         asked.setdefault(partition_of(owner, len(tags)), []).append(owner)
@@ -30,8 +31,19 @@ def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict
     for names, answer in zip(asked.values(), wire.pipeline(commands) if commands else (), strict=True):
         if isinstance(answer, Exception):
             raise as_store_error(answer)
-        found.update((name, secret) for name, secret in zip(names, answer, strict=True) if secret is not None)
+        found.update(
+            (name, _whole(name, secret)) for name, secret in zip(names, answer, strict=True) if secret is not None
+        )
     return found
+
+
+def _whole(owner: str, secret: bytes) -> bytes:
+    if len(secret) != SECRET_BYTES:
+        raise StoreMismatch(
+            f"the secret of owner {owner!r} has {len(secret)} bytes, {SECRET_BYTES} are allowed: no append made it; bring back the"
+            " backup that has the right one, and see `engramlog verify`"
+        )
+    return secret
 
 
 class Secrets:
@@ -62,9 +74,12 @@ class Secrets:
         return found
 
     def keep(self, secrets: Mapping[str, bytes]) -> None:
-        """Take over what the store told."""
+        """Take over what the store told; what can be no secret is asked for again, and refused then."""
         with self._lock:
             for owner, secret in secrets.items():
+                if len(secret) != SECRET_BYTES:
+                    self._kept.pop(owner, None)
+                    continue
                 self._kept[owner] = secret
                 self._kept.move_to_end(owner)
             while len(self._kept) > MOST_KEPT:

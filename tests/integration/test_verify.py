@@ -97,6 +97,9 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             "a key of the store": lambda: client.set("engramlog:more", "x"),
             "a checkpoint's field": lambda: client.hset(keys.checkpoint, "more", "x"),
             "the whole checkpoint": lambda: client.delete(keys.checkpoint),
+            "a longer secret": lambda: client.hset(keys.log.secrets, owner, bytes(65)),
+            "no secret at all": lambda: client.hdel(keys.log.secrets, owner),
+            "a secret of nobody": lambda: client.hset(keys.log.secrets, "nobody", bytes(32)),
             "vectors of nobody": lambda: client.hset(f"{{{tag}}}:vec:words%2F1:nobody", bytes(16), b"\x01"),
         }
         whole = {key: client.dump(key) for key in client.scan_iter()}
