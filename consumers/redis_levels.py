@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from consumers.redis_verify_scan import pairs
+from consumers.verdict import Verdict
 from events.log import EventLog
 from events.partitions import LogKeys
 from events.redis_wire import Wire
@@ -35,6 +37,18 @@ class Mark(NamedTuple):
 
 
 _DECODE = msgspec.msgpack.Decoder(Mark)
+
+
+def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Verdict) -> None:
+    """Tell of a mark that no job left there: one beyond the log would keep entries from ever being read again."""
+    for name, value in pairs(wire, keys.levels):
+        try:
+            mark = _DECODE.decode(value)
+        except UNREADABLE:
+            mark = Mark(rules=0)
+        known = mark.rules >= 1 and 0 <= mark.seq <= head and msgspec.msgpack.encode(mark) == value
+        if name != FIELD.encode() or not known:
+            verdict.differs("how far levels were read again, which no job wrote", field=name.decode("utf-8", "replace"))
 
 
 class Waiting(NamedTuple):

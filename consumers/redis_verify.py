@@ -14,6 +14,7 @@ from typing import Any
 
 import redis
 
+from consumers.redis_levels import compare_levels
 from consumers.redis_verify_keys import (
     compare_builds,
     compare_deletions,
@@ -121,6 +122,7 @@ class _Verification:
         compare_deletions(
             wire, keys, lambda name: oracle.owners[name].memories if name in oracle.owners else (), verdict
         )
+        compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, list(oracle.owners), verdict)
         seconds, micros = wire.call("TIME")
         compare_builds(wire, keys, found.builds, int(seconds) * 1_000 + int(micros) // 1_000, verdict)

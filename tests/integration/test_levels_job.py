@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from consumers import redis_levels
@@ -19,6 +20,7 @@ from tests.integration.served import Served
 from tests.integration.test_lifecycle_jobs import Jobs, poison
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
+from tests.tampering import findings
 
 DIARY = "The novel begins at sea, long ago. My password is hunter2-Xq9! So says its hero."
 TEA = "I like tea, and I like it in the morning more than in the evening."
@@ -135,3 +137,18 @@ def test_a_mark_that_is_damaged_or_of_other_rules_is_no_mark(
         live.client.hset(key, "read", damaged)
         assert told[0] in waiting(live, number)
     assert jobs.live is live
+
+
+def test_a_mark_that_no_job_wrote_is_told_by_a_verification(jobs: Jobs, live: Live, served: Served) -> None:
+    """One beyond the log would keep entries from ever being read again."""
+    jobs.tell("ada", created(DIARY))
+    wait_until(live.folded)
+    number = partition_of("ada", 2)
+    served.run("daily", number)
+    wait_until(live.folded)
+    assert findings(live) == []
+    key = LogKeys(live.identity.tags[number]).levels
+    written = live.client.hget(key, "read")
+    for wrong in (b"\xff", written + b"\x00", msgspec.msgpack.encode((2, 10**9, ()))):
+        live.client.hset(key, "read", wrong)
+        assert [one["what"] for one in findings(live)] == ["how far levels were read again, which no job wrote"]
