@@ -15,6 +15,7 @@ from events.catalogue import (
     FactRetracted,
     Hit,
     MemoriesAccessed,
+    MemoryMerged,
     MemoryNegated,
     SensitivitySet,
     SynonymDefined,
@@ -257,6 +258,11 @@ def test_a_merge_takes_its_highest_source_and_what_its_summary_newly_says() -> N
     assert levels(*story, merged("m", "n", day=2, summary=OTHER), of="all") == (3, 3)
     secret = [created(DIARY), judged(), created("I like tea", "n", sensitivity=3)]
     assert levels(*secret, merged("m", "n", day=2, summary="tea"), of="all") == (3, 3)
+
+
+def test_a_merge_is_as_sensitive_as_its_reason_where_the_door_judged_it() -> None:
+    reason = MemoryMerged(sources=("m", "n"), into="all", summary="tea", reason=PASSWORD)
+    assert levels(created("I like tea"), created("I like milk", "n"), Told(reason, 1, "system"), of="all") == (0, 3)
 
 
 def test_a_revision_keeps_the_higher_level() -> None:
