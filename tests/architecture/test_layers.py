@@ -20,7 +20,7 @@ PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms", "engramlog:accepted", "engramlog:rebuild"}
-PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del"}
+PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del", "lvl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
