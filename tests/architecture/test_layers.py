@@ -144,6 +144,7 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
         log.dedupe_of(0),
         log.old_dedupe_of(0),
         log.secrets,
+        log.levels,
     }
     own = {build.checkpoint, build.owners, build.quarantine}
     by_owner = {build.records("o"), build.changelog("o"), build.changes("o"), build.parked("o")}
