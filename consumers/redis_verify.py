@@ -89,9 +89,10 @@ class _Verification:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
         self._oracle = Oracle(base, verdict.partition)
-        partitions, old = wire.call("HGET", STORE_KEY, "partitions"), wire.call("HGET", LogKeys(tag).meta, "format2")
-        first_format = int(old) if old and is_number(old) else 0
-        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, first_format)
+        partitions = wire.call("HGET", STORE_KEY, "partitions")
+        told = wire.call("HMGET", LogKeys(tag).meta, "format2", "format2_at")
+        first_format, began = (int(one) if one and is_number(one) else 0 for one in told)
+        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, first_format, began)
         self._on_progress = on_progress
 
     @property

@@ -48,15 +48,17 @@ def share(raw_id: bytes, value: bytes) -> int:
 class Ledger:
     """What must stand beside a partition's log, from its entries in order."""
 
-    def __init__(self, partition: int, partitions: int, wanted: Iterable[int] = (), first_format: int = 0) -> None:
+    def __init__(
+        self, partition: int, partitions: int, wanted: Iterable[int] = (), first_format: int = 0, began: int = 0
+    ) -> None:
         self.seq = 0
         self.chain = FIRST_LINK
         self.chains: dict[int, bytes] = {}
         """The chain at those of the seqs wanted that were passed."""
         self.buckets = [0] * DEDUPE_BUCKETS
         self.heads: dict[str, int] = {}
-        self.recorded = 0
-        """Recorded time of the newest entry."""
+        self.recorded = began
+        """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
         self.owners: set[str] = set()
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""

@@ -32,7 +32,7 @@ from api.cli import (
     writing,
 )
 from api.cli.app import err, run
-from ops import commands
+from ops import commands, commands_upgrade
 from ops.bench import command as bench
 from ops.logs import clean_tracebacks
 from ops.models import chat_of
@@ -63,6 +63,7 @@ FACES = (
     extracting,
     episodes,
     commands,
+    commands_upgrade,
     bench,
 )
 """Modules whose commands register themselves on the application when they are imported."""

@@ -134,6 +134,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "stats",
         "dead",
         "embed",
+        "upgrade",
         "rebuild",
         "verify",
         "heads",
