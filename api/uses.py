@@ -8,7 +8,8 @@ from typing import Any
 from api.asked import check_limit
 from api.patience import both, current_check
 from api.reading import Reader
-from api.scenes import PIECE, Progress
+from api.scenes import PIECE
+from api.timelines import Progress
 from projections.memory import SECRET
 from projections.query import card, moment
 from projections.redis_said import all_said

@@ -153,7 +153,7 @@ def fold_owner(
     stored: Iterable[Stored],
     *,
     base: Parameters = DEFAULTS,
-    keep: Callable[[AnyEvent], bool] = lambda _: True,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
     forced: Mapping[str, ParameterValue] | None = None,
     check: Check = unchecked,
     total: int = 0,
@@ -179,7 +179,7 @@ def fold_owner(
             seq = parse_position(event.data.position)[1]
             drops = seq < one.seq and seq not in over and held(event.data.position)
             over |= {seq} if drops else set()
-        if not keep(event):
+        if not keep(one, event):
             continue
         step = fold_event(_with(owner, forced), memories, event, one, base, drops)
         owner = step.owner

@@ -64,7 +64,9 @@ def withheld(answer: dict[str, Any], console: Console = out) -> None:
 
 def place(answer: dict[str, Any]) -> str:
     """Where and when an answer was computed."""
-    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    asked = "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
     return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
 
 
@@ -228,7 +230,9 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     out.print(f"[dim]under the others: {others} (`engramlog compare` draws them)[/]")
     state = "negated" if answer["is_negated"] else "not negated"
     said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
-    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    asked = "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
     status = answer["status"].replace("_", " ")
     out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{asked}")
     conflicts([answer])

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from api.cli import render_search
-from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING, InspectOption, ModeOption
 from api.searching import SearchTerms
 from projections.wish import RANKINGS, SEARCH_MODES
@@ -78,6 +78,7 @@ def search(
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
@@ -111,6 +112,7 @@ def search(
             limit=limit,
             cursor=cursor,
             as_of=as_of,
+            known=known,
             at=at,
             after=after,
             trace=not no_trace,
@@ -120,9 +122,15 @@ def search(
         )
         empty = (
             not (json or answer["results"])
-            and not application.reader.list(owner, mode="debug", limit=1, as_of=as_of, at=at, after=after)["total"]
+            and not application.reader.list(owner, mode="debug", limit=1, as_of=as_of, known=known, at=at, after=after)[
+                "total"
+            ]
         )
     show(answer, json, render_search.explained if explain else render_search.results)
     if empty and not answer["behind"]:
-        then = " as of then" if as_of is not None else "; `engramlog stats` names owners that have some"
+        then = (
+            " as of then"
+            if as_of is not None or known is not None
+            else "; `engramlog stats` names owners that have some"
+        )
         out.print(f"Owner [cyan]{escape(owner)}[/] has no memories{then}.", soft_wrap=True)

@@ -73,14 +73,25 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class AsOfAsked(Question):
-    """When, and after what."""
+class LinesAsked(Question):
+    """Which past, on both time lines."""
 
     as_of: str | None = Field(
         default=None,
-        description="Answer as of an instant (what had happened by then) or a position (what was known).",
-        examples=["2023-10-22T12:00:00Z", "3:128"],
+        description="Answer as of an instant or the end of a day (what had happened by then), or a position.",
+        examples=["2023-10-22T12:00:00Z", "2023-10-22", "3:128"],
     )
+    known: str | None = Field(
+        default=None,
+        description="Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
+        " With `as_of` what had happened by that, as it was known by this.",
+        examples=["2026-11-22T12:00:00Z", "2026-11-22", "3:128"],
+    )
+
+
+class AsOfAsked(LinesAsked):
+    """When, and after what."""
+
     after: str | None = Field(
         default=None,
         description="Wait until this position of the owner is folded (read your writes): 504 after two seconds,"
@@ -198,12 +209,9 @@ class SearchAsked(ModeAsked):
     )
 
 
-class InstantAsked(Question):
+class InstantAsked(LinesAsked):
     """As of when, and at which instant."""
 
-    as_of: str | None = Field(
-        default=None, description="As of an instant or a position.", examples=["2023-10-22T12:00:00Z", "3:128"]
-    )
     at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
 
 
@@ -298,7 +306,10 @@ class Revealing(BaseModel):
 
     actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
     reason: str = Field(default="", description="Why, in words.", examples=["asked at the desk"])
-    as_of: str | None = Field(default=None, description="As of an instant or a position.", examples=["3:128"])
+    as_of: str | None = Field(default=None, description="As of an instant, a day or a position.", examples=["3:128"])
+    known: str | None = Field(
+        default=None, description="As recorded by an instant, a day or a position.", examples=["3:128"]
+    )
     at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
     after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
     trace: bool = Field(

@@ -38,6 +38,7 @@ def search(
     min_weight: float | None = None,
     associations: bool | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
@@ -63,6 +64,7 @@ def search(
         "since": spelled(since),
         "until": spelled(until),
         "as_of": spelled(as_of),
+        "known": spelled(known),
         "at": spelled(at),
         "after": after,
     }
@@ -108,6 +110,7 @@ def get(
     reason: str | None = None,
     actor: str = "user",
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
@@ -119,7 +122,7 @@ def get(
     That a secret was shown, to which `actor` and for what `reason`, is recorded before it is: `revealed` tells where.
     """
     path = memory_path(scope.whose(owner), memory_id)
-    asked = {"as_of": spelled(as_of), "at": spelled(at), "after": after, "trace": trace}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after, "trace": trace}
     if reveal:
         told = {
             name: value for name, value in (asked | {"actor": actor, "reason": reason}).items() if value is not None
@@ -138,6 +141,7 @@ def get_all(
     limit: int | None = None,
     offset: int = 0,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[Listing]:
@@ -146,7 +150,7 @@ def get_all(
     What becomes active while pages are fetched is listed once, where it was met first.
     """
     path = path_of(scope.whose(owner), "memories")
-    asked = {"mode": mode, "as_of": spelled(as_of), "at": spelled(at), "after": after}
+    asked = {"mode": mode, "as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after}
     first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
     listing = Listing.model_validate((yield from ask(scope, first)))
     if limit is not None:
@@ -168,12 +172,13 @@ def history(
     *,
     owner: str | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[History]:
     """The whole change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
     whose = scope.whose(owner)
     path = path_of(whose) if memory_id is None else memory_path(whose, memory_id)
-    asked = {"as_of": spelled(as_of), "after": after, "limit": PAGE}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "limit": PAGE}
     log = History.model_validate((yield from ask(scope, got(f"{path}/history", **asked))))
     changes, cursor = log.changes, log.next
     while cursor is not None:
@@ -189,12 +194,13 @@ def why(
     *,
     owner: str | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[Why]:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from."""
     path = memory_path(scope.whose(owner), memory_id)
-    asked = {"as_of": spelled(as_of), "after": after}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after}
     told = Why.model_validate((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
     changes, cursor = told.changes, told.next
     while cursor is not None:

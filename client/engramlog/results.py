@@ -74,6 +74,7 @@ class Place(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
+    known: str | None = None
     at: str | None = None
     quarantined: dict[str, Any] | None = None
     """Where an event of the owner cannot be folded: the answer is as of the last one before it."""
@@ -364,6 +365,7 @@ class History(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
+    known: str | None = None
     quarantined: dict[str, Any] | None = None
     owner: str
     id: str | None = None

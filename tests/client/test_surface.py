@@ -153,6 +153,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
     """A value for every optional argument."""
     values: dict[str, Any] = {
         "as_of": None,
+        "known": "2100-01-01",
         "at": None,
         "after": None,
         "mode": "review",

@@ -14,6 +14,7 @@ def exampled(example: Example) -> ConfigDict:
     return ConfigDict(extra="allow", json_schema_extra={"examples": [example]})
 
 
+KNOWN: str | None = Field(default=None, description="What was asked of the line of what was recorded (`known`).")
 BEHIND: int = Field(
     0,
     description="How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the"
@@ -192,6 +193,7 @@ class History(BaseModel):
             "order": "oldest",
             "chain": "5f0c…",
             "as_of": None,
+            "known": None,
             "position": "3:131",
             "behind": 0,
         }
@@ -205,5 +207,6 @@ class History(BaseModel):
     order: str
     chain: str
     as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field
 
 from api.http.shapes.conflicts import PossibleConflict
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, KNOWN, Change, Example, exampled
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",
@@ -23,7 +23,7 @@ EXAMPLE_CARD: Example = {
     "is_negated": False,
     "status": "live",
 }
-EXAMPLE_PLACE: Example = {"as_of": None, "at": None, "position": "3:131"}
+EXAMPLE_PLACE: Example = {"as_of": None, "known": None, "at": None, "position": "3:131"}
 EXAMPLE_WITHHELD: Example = {"reason": "superseded", "count": 1, "shown_by": "review"}
 EXAMPLE_PROVENANCE: Example = {
     "memory": "coffee",
@@ -99,6 +99,7 @@ class Place(BaseModel):
     model_config = exampled(EXAMPLE_PLACE)
 
     as_of: str | None
+    known: str | None = KNOWN
     at: str | None
     position: str
     behind: int = BEHIND
@@ -295,11 +296,14 @@ class Why(Place):
 class Provenance(BaseModel):
     """Where a memory comes from: nodes that each name their parent."""
 
-    model_config = exampled({"id": "coffee", "provenance": EXAMPLE_PROVENANCE, "as_of": None, "position": "3:131"})
+    model_config = exampled(
+        {"id": "coffee", "provenance": EXAMPLE_PROVENANCE, "as_of": None, "known": None, "position": "3:131"}
+    )
 
     id: str
     provenance: dict[str, Any]
     as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND
 
