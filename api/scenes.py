@@ -151,23 +151,28 @@ class Scenes:
     def _past(self, owner: str, view: OwnerView, times: Times, asked: TimesAsked) -> tuple[Past, Counted]:
         """The owner folded from its own events up to a place; what is purged or secret today stays so."""
         began = self._views.format_began(owner) if times.known != PRESENT else None
-        applied = self._views.changelogs.seqs(owner)
-        log = Owned(applied, view.parameters.time_zone, lambda seq: self._views.stored(owner, [seq])[0], began)
+        log = Owned(
+            lambda: self._views.changelogs.seqs(owner),
+            view.parameters.time_zone,
+            lambda seq: self._views.stored(owner, [seq])[0],
+            began,
+        )
         counted = counted_of(times, asked, log)
         key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
-        if times.seqs or times.known != PRESENT:  # what comes later changes nothing of it, but for what is hidden
+        if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
             hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
             key = (owner, counted.lines, tuple(counted.seqs), frozenset(hidden))
         with self._lock:
             if key in self._pasts:
                 self._pasts.move_to_end(key)
                 return self._pasts[key], counted
-        weigh(len(counted.seqs))
+        wanted = log.seqs() if counted.seqs is None else counted.seqs
+        weigh(len(wanted))
         history = fold_owner(
-            self.stored(owner, counted.seqs, asked.get("on_progress")),
+            self.stored(owner, wanted, asked.get("on_progress")),
             keep=counted.lines.counts,
             check=current_check(),
-            total=len(counted.seqs),
+            total=len(wanted),
             held=lambda position: self._holds(owner, position),
         )
         seen = OwnerView.of_history(owner, history, view.columns, check=current_check())

@@ -77,8 +77,8 @@ class Counted(NamedTuple):
     """Which of an owner's events an answer is made of, and when its weights are computed."""
 
     lines: Lines
-    seqs: list[int]
-    """Those that can be: what is not among them need not be read."""
+    seqs: list[int] | None
+    """Those that can be: what is not among them need not be read. None: any that is applied."""
     now: int | None
     """None: the newest `occurred_at` among the events that count."""
 
@@ -86,8 +86,8 @@ class Counted(NamedTuple):
 class Owned(NamedTuple):
     """What an owner's log tells about it."""
 
-    seqs: list[int]
-    """The owner's applied events, ascending."""
+    seqs: Callable[[], list[int]]
+    """The owner's applied events, ascending: asked for where a question ends at one of them."""
     zone: str
     read: Callable[[int], Stored]
     began: int | None
@@ -107,10 +107,13 @@ def counted_of(times: Times, asked: TimesAsked, owned: Owned) -> Counted:
     if as_of == PRESENT:
         now = known.instant if known.seq is None else _recorded(owned, known.seq)
     last = min(times.seqs, default=None)
-    seqs = owned.seqs if last is None else [seq for seq in owned.seqs if seq <= last]
+    lines = Lines(as_of.instant, last, known.instant, began)
+    if last is None and known.instant is None:
+        return Counted(lines, None, now)
+    seqs = [seq for seq in owned.seqs() if last is None or seq <= last]
     if known.instant is not None:
         seqs = list(recorded_by(seqs, known.instant, lambda seq: recorded_at(owned.read(seq), began)))
-    return Counted(Lines(as_of.instant, last, known.instant, began), seqs, now)
+    return Counted(lines, seqs, now)
 
 
 def _recorded(owned: Owned, seq: int) -> int | None:

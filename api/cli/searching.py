@@ -28,7 +28,8 @@ def _one(name: str, text: str) -> Any:
 
 @app.command(
     epilog='Examples: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`,'
-    " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`"
+    " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`,"
+    " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`"
 )
 def search(
     context: typer.Context,

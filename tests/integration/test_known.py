@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import io
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 import pytest
 from typer.main import get_command
 
 import ops.main  # noqa: F401 - registers every command
-from api.cli.app import app
+from api.cli.app import app, run
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from events.envelope import decode, from_micros, utc_text
@@ -25,7 +29,8 @@ from projections.view import OwnerView
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.acceptance.test_cli_shapes import commands
 from tests.given import accessed, at, created, mentioned, moment, negated
-from tests.given_http import HttpStore, http_store
+from tests.given_client import connected, service
+from tests.given_http import TOKEN, HttpStore, http_store
 from tests.given_http import created as http_created
 from tests.given_http import event as http_event
 
@@ -279,13 +284,14 @@ def test_every_route_that_takes_as_of_takes_known_and_says_so_in_its_answer(http
     assert {name for name in echoing if not operations[name][1] & {"known", "known_by"}} == set()
 
 
+def with_option(option: str) -> set[str]:
+    """The commands that have it."""
+    return {name for name, one in commands(get_command(app)) if any(option in each.opts for each in one.params)}
+
+
 def test_every_command_that_takes_as_of_takes_known() -> None:
-    options = {
-        name: {option for one in command.params for option in one.opts} for name, command in commands(get_command(app))
-    }
-    with_as_of = {name for name, has in options.items() if "--as-of" in has}
-    assert len(with_as_of) > 10
-    assert with_as_of == {name for name, has in options.items() if "--known" in has}
+    assert len(with_option("--known")) > 10
+    assert with_option("--known") == with_option("--as-of")
 
 
 def test_every_verb_of_the_client_that_takes_as_of_takes_known() -> None:
@@ -296,11 +302,17 @@ def test_every_verb_of_the_client_that_takes_as_of_takes_known() -> None:
     assert with_as_of == {name for name, has in takes.items() if "known" in has}
 
 
-def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
-    owner = "bo"
+def corrected_later(http: HttpStore, owner: str) -> str:
+    """Somebody drinks coffee, and later it is tea, from the next day on; the position at which only the coffee was known."""
     known = http.told(owner, http_created("coffee", "I drink coffee", owner=owner, at="2026-01-05T08:00:00Z"))
     http.told(owner, http_event("MemoryNegated", owner=owner, at="2026-01-06T08:00:00Z", memory_id="coffee"))
     http.told(owner, http_created("tea", "I drink tea", owner=owner, at="2026-01-06T08:00:00Z"))
+    return known
+
+
+def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
+    owner = "bo"
+    known = corrected_later(http, owner)
     operations = asking(http.client.get("/v1/openapi.json").json())
     asked = 0
     for (method, path), (takes, _) in operations.items():
@@ -320,3 +332,61 @@ def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
         assert later.status_code == 404
         asked += 1
     assert asked > 15
+
+
+WORDS = {
+    "search": ("coffee",),
+    "assess": ("coffee",),
+    "map": ("coffee",),
+    **dict.fromkeys(("get", "why", "provenance", "associations"), ("coffee",)),
+}
+
+
+def asked_by_command(http: HttpStore, *words: str) -> tuple[int, str]:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with redirect_stdout(out):
+        code = run(lambda: nullcontext(http.application), list(words))
+    out.flush()
+    return code, out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+def test_every_command_answers_about_what_was_known(http: HttpStore) -> None:
+    known = corrected_later(http, "by-command")
+    for name in sorted(with_option("--known")):
+        code, told = asked_by_command(http, name, "by-command", *WORDS.get(name, ()), "--known", known, "--json")
+        assert code == 0, name
+        answer = orjson.loads(told)
+        assert answer.get("known_by", answer.get("known")) == known, name
+        assert answer["position"] == known, name
+        assert "tea" not in told, name
+        assert answer.get("is_negated", False) is False
+    _, table = asked_by_command(http, "search", "by-command", "coffee", "--known", known)
+    assert f"known {known}" in table
+    _, told = asked_by_command(http, "get", "by-command", "coffee", "--reveal", "--known", known, "--json")
+    assert orjson.loads(told)["known"] == known
+
+
+def test_what_chooses_for_the_future_takes_no_known(http: HttpStore, capsys: pytest.CaptureFixture[str]) -> None:
+    known = corrected_later(http, "chooser")
+    for words in (
+        ("profile", "chooser", "ebbinghaus"),
+        ("review", "chooser", "coffee", "--grade", "4"),
+        ("compare", "chooser", "coffee"),
+    ):
+        code, _ = asked_by_command(http, *words, "--known", known)
+        assert code != 0
+        assert f"known: got '{known}'" in capsys.readouterr().err
+
+
+def test_every_verb_of_the_client_answers_about_what_was_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+    with service(tmp_path) as running, connected("sync", running.url, owner="by-client") as memory:
+        known = corrected_later(running.http, "by-client")
+        for verb in ("search", "get", "get_all", "history", "why"):
+            words = ("coffee",) if verb in ("search", "get", "why") else ()
+            answer = getattr(memory, verb)(*words, known=known)
+            assert (answer.known, answer.position) == (known, known), verb
+            assert "tea" not in answer.model_dump_json(), verb
+        assert memory.get("coffee", known=known, reveal=True).known == known
+        assert memory.get("coffee", known=known).is_negated is False
+        assert memory.get("coffee", known="2100-01-01").is_negated is True
