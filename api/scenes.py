@@ -143,8 +143,8 @@ class Scenes:
                 return
             past, counted = self._past(owner, view, times, asked)
             if times.known != PRESENT and seq is None:
-                position = position_text(partition, counted.seqs[-1] if counted.seqs else 0)
                 behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
+                position = position if behind else position_text(partition, max(counted.seqs or [0]))
             now = counted.now if counted.now is not None else past.newest
             yield Scene(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
 
