@@ -66,6 +66,7 @@ HTTP: dict[str, list[Face]] = {
         get(SEARCH, q=q, cursor=lambda made: made.cursor, limit=20, search_mode="keyword"),
         get(SEARCH, kept=DEBUG, q=q, mode="debug", limit=100),
         get(SEARCH, kept=PAST, q=q, as_of=lambda made: made.position),
+        get(SEARCH, kept=PAST, q=q, known=lambda made: made.position),
     ],
     "GET /v1/owners/{owner}/memories": [
         get(LIST, limit=1000),
@@ -78,6 +79,7 @@ HTTP: dict[str, list[Face]] = {
         get("/memories/t2", tells=False),
         get("/memories/tea", tells=False),
         get(MEMORY, kept=PAST, as_of=lambda made: made.position),
+        get(MEMORY, kept=PAST, known=lambda made: made.position),
     ],
     "POST /v1/owners/{owner}/memories/{memory_id}/reveal": [
         Face(lambda made: made.post("/memories/t1/reveal"), kept=BY_ID),
@@ -213,7 +215,7 @@ CLI_UNASKED = {
     "sensitivity": EVENTS_ONLY,
     "synonym": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
-    **dict.fromkeys(("up", "token", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
+    **dict.fromkeys(("up", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
     **dict.fromkeys(("status", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip
