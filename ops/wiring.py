@@ -20,6 +20,7 @@ from api.embedding import Embeddings
 from api.episodes import Episodes
 from api.extracting import MODEL, RULES, Extractor
 from api.facts import Facts
+from api.grounds import Grounds
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -257,6 +258,7 @@ def assemble(
         knower=Knower(reader),
         facts=Facts(reader),
         synonyms=Synonyms(reader, writer),
+        grounds=Grounds(reader, writer),
         contexts=Contexts(store.log, store.views, reader, accesses),
         uses=Uses(store.views, reader),
         living=Living(reader, writer),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
 from events.envelope import Event
 from events.vocabulary import MAX_GROUNDS, Plain
+from projections.columns import Columns
 from projections.memory import SECRET, Basis, Memory, Report, Rests
 from projections.scene import Scene
 
@@ -67,6 +68,28 @@ def ground_changed(scene: Scene, data: GroundChanged, _event: Event[Any]) -> Non
         after = msgspec.structs.replace(basis, reports=(*others, Report(data.uri, data.digest, scene.at)))
         reason = "what it rests on has changed" if data.digest != rests.digest else "what it rests on is as it was told"
         scene.change(memory, "ground", reason, basis=after)
+
+
+class Standing(NamedTuple):
+    """A memory that rests on something: the digest it rests on, the one last known, and since when that is known."""
+
+    memory_id: str
+    digest: str
+    known: str
+    since: int
+
+
+def standing_on(columns: Columns, uri: str) -> Iterator[Standing]:
+    """The memories that rest on this uri and that events may still change, in the order of rows."""
+    for memory in columns.memories:
+        basis = memory.basis
+        if basis is None or basis.given_at is None or memory.purged_at is not None or memory.merged_into is not None:
+            continue
+        rests = next((one for one in basis.grounds if one.uri == uri), None)
+        if rests is not None:
+            known = next((one for one in basis.reports if one.uri == uri), None)
+            last, since = (rests.digest, basis.given_at) if known is None else (known.digest, known.at)
+            yield Standing(memory.id, rests.digest, last, since)
 
 
 def merged(base: Memory, sources: Sequence[Memory]) -> Basis | None:

@@ -130,6 +130,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "delete",
         "restore",
         "synonym",
+        "ground",
         "export",
     ),
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),

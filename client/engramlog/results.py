@@ -288,6 +288,22 @@ class Effects(Result):
         return [change for change in self.changes if change.decision == "ignored"]
 
 
+class Reported(Result):
+    """What a report of a digest did to the memories that rest on it."""
+
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str] = []
+    back: list[str] = []
+    left: int = 0
+    newer: int = 0
+    """Of how many something newer is known already."""
+    position: str
+    behind: int = 0
+    changes: list[Change] = []
+
+
 class Skipped(Result):
     """A memory that was left as it was, or that another takes with it, and why."""
 

@@ -15,10 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from engramlog.appending import standing, told_to, wrote
+from engramlog.edge import spelled
 from engramlog.errors import refused
 from engramlog.events import Event, Message, Said, event, made_id, said, spoken
-from engramlog.results import Added, Detail, Effects, Removed, Restored
-from engramlog.wire import Plan, Scope, checked
+from engramlog.results import Added, Detail, Effects, Removed, Reported, Restored
+from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
 SECRET = 3
 MOST = 1_000
@@ -249,6 +250,29 @@ def set_sensitivity(
     """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say."""
     told = said(scope, owner, "user", occurred_at, key=key)
     return (yield from _one(scope, told, memory_id, "SensitivitySet", level=level, reason=reason))
+
+
+def report_ground(
+    scope: Scope,
+    uri: str,
+    digest: str,
+    *,
+    owner: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Reported]:
+    """Something has this digest now: memories that rest on another are withheld from normal mode, those on this one come back.
+
+    Reported again it changes nothing; a thousand memories a request, until none is left.
+    """
+    whose = scope.whose(owner)
+    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)}
+    answer = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+    while answer.left and "quarantined" not in (answer.model_extra or {}):
+        more = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+        joined = {name: [*getattr(answer, name), *getattr(more, name)] for name in ("withheld", "back", "changes")}
+        answer = more.model_copy(update=joined)
+    return answer
 
 
 def merge(
