@@ -92,6 +92,7 @@ def history(http: HttpStore, owner: str, after: str) -> list[Json]:
     changes = list(answer.json()["changes"])
     assert {change["actor"] for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
     assert {change.pop("said_reason") for change in changes} <= {None, "changed"}
+    assert {change.pop("because") for change in changes} == {None}
     return changes
 
 
