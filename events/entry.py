@@ -9,14 +9,24 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 
 from events.envelope import Prepared, Stored
+from events.errors import BadSetting
 from events.marks import UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 
 SECRET_BYTES = 32
 SALT_BYTES = 16
 FINGERPRINT_BYTES = 8
+MOST_PRINCIPAL = 200
 LOCAL = "local"
 """The principal of whoever uses the store's own socket, until keys exist."""
+
+
+def checked_principal(name: str) -> str:
+    """The name of who brings an event, as it may stand in an entry. Raises BadSetting where it is empty, long or not printable."""
+    if not 1 <= len(name) <= MOST_PRINCIPAL or not name.isprintable():
+        allowed = f"1 to {MOST_PRINCIPAL} printable characters"
+        raise BadSetting(f"principal: got {name[:MOST_PRINCIPAL]!r}; allowed: {allowed}", setting="principal")
+    return name
 
 
 def dedupe_field(owner: str, raw_id: bytes) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes
 from threading import Lock
 
-from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, dedupe_field
+from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field
 from events.envelope import Prepared, Stored
 from events.log import Appendable, Receipt, Status, check_request_size, marked
 from events.marks import UNMARKED, Marker, Marks
@@ -27,7 +27,7 @@ class InMemoryEventLog:
     ) -> None:
         self._clock = clock
         self._marker = marker
-        self._principal = principal
+        self._principal = checked_principal(principal)
         self._chance = chance
         self._secrets: dict[str, bytes] = {}
         self._recorded = [0] * partitions
@@ -54,7 +54,7 @@ class InMemoryEventLog:
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, self.partitions), []).append(index)
         receipts: dict[int, Receipt] = {}
-        by = self._principal if principal is None else principal
+        by = self._principal if principal is None else checked_principal(principal)
         with self._lock:
             for partition, indexes in parts.items():
                 part = [marked(events[i], self._marker) for i in indexes]

@@ -18,7 +18,7 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SALT_BYTES, Beside
+from events.entry import LOCAL, SALT_BYTES, Beside, checked_principal
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, marked, ready
@@ -75,7 +75,7 @@ class RedisEventLog:
         chance: Chance = token_bytes,
     ) -> None:
         self._marker = marker
-        self._principal = principal
+        self._principal = checked_principal(principal)
         self._chance = chance
         self._secrets = Secrets(tags, chance)
         self._wires = WirePool(client)
@@ -108,6 +108,7 @@ class RedisEventLog:
         Redis works on one partition's part while the next is made ready, and while receipts are written.
         """
         check_request_size(len(events))
+        by = self._principal if principal is None else checked_principal(principal)
         if not events:
             return []
         parts: dict[int, list[int]] = {}
@@ -120,7 +121,7 @@ class RedisEventLog:
             self._kept.ask(wire)
             lost = self._kept.refuse_lost(wire, parts)
             _refuse(parts, lost, events, receipts)
-            request = _Request(events, expected_heads or {}, self._principal if principal is None else principal)
+            request = _Request(events, expected_heads or {}, by)
             left = parts
             for _ in range(_SECRET_TRIES):
                 left = self._send(wire, request, left, receipts) if left else {}

@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from events.envelope import AnyEvent, Stored, prepare_body
+from events.errors import BadSetting
 from events.log import EventLog
 from events.marks import Marker, Marks
 from events.memory_log import InMemoryEventLog
@@ -65,6 +66,16 @@ def test_each_entry_tells_who_brought_it_how_sensitive_it_is_and_by_which_rules(
     first, second = read(log)
     assert (first.principal, second.principal) == ("door", "job:merge")
     assert (first.level, first.beside[2]) == (2, b"3:2")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "a\nb", "\x1b[2J"], ids=["empty", "long", "two lines", "an escape"])
+def test_a_principal_that_no_entry_could_tell_is_refused_and_nothing_is_written(opened: Open, name: str) -> None:
+    log = opened()
+    with pytest.raises(BadSetting, match="principal: got"):
+        log.append([mention(1, HERE)], principal=name)
+    with pytest.raises(BadSetting):
+        opened(principal=name)
+    assert log.head(1) == 0
 
 
 def test_where_nobody_looks_the_level_is_left_to_the_fold(opened: Open) -> None:
