@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 from api.asked import check_mode, check_query, refused
 from api.patience import current_check
 from api.reading import Reader
 from api.scenes import Scene
-from api.timelines import TimesAsked, told_times
 from events.errors import InputError
 from projections.assess import assess
 from projections.associations import Link
@@ -28,12 +27,12 @@ class Knower:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+    def assess(self, owner: str, topic: str, *, as_of: str | None = None, at: str | None = None) -> dict[str, Any]:
         """How sure we are about a topic, with evidence and advice."""
         _check_topic(topic)
-        with self._reader.scene(owner, **times) as scene:
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             answer = assess(scene.view, topic, scene.now)
-        return {"owner": owner, **answer} | told_times(times) | scene.place
+        return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
     def map(
         self,
@@ -44,7 +43,8 @@ class Knower:
         least: float = LEAST_WEIGHT,
         limit: int = MOST_NODES,
         mode: str = "normal",
-        **times: Unpack[TimesAsked],
+        as_of: str | None = None,
+        at: str | None = None,
     ) -> dict[str, Any]:
         """Nodes, edges and clusters around a topic."""
         _check_topic(topic)
@@ -54,10 +54,11 @@ class Knower:
             raise refused("least", least, "a number from 0 to 1")
         if not 1 <= limit <= 1_000:
             raise refused("limit", limit, "a whole number from 1 to 1000")
-        with self._reader.scene(owner, **times) as scene:
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             asked = Asked(scene.view, scene.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
-        return {"owner": owner, **answer, "mode": checked} | told_times(times) | scene.place
+        told = {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
+        return {"owner": owner, **answer, **told} | scene.told
 
     def associations(
         self,
@@ -66,12 +67,13 @@ class Knower:
         *,
         depth: int = 1,
         mode: str = "review",
-        **times: Unpack[TimesAsked],
+        as_of: str | None = None,
+        at: str | None = None,
     ) -> dict[str, Any]:
         """What a memory is associated with, as a tree: the strongest first, each memory once."""
         checked = check_mode(mode)
         _check_depth(depth)
-        with self._reader.scene(owner, **times) as scene:
+        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
             row = scene.view.columns.row(memory.id)
             assert row is not None
@@ -84,7 +86,7 @@ class Knower:
                 "associations": _tree(scene, seen, row, depth),
                 "triples": _triples(scene, memory.id),
             }
-        return answer | {"mode": checked} | told_times(times) | scene.place
+        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
 
 
 def _check_topic(topic: str) -> None:

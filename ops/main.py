@@ -22,7 +22,6 @@ from api.cli import (
     evaluating_pairs,
     extracting,
     facts,
-    grounds,
     knowing,
     living,
     reading,
@@ -33,7 +32,7 @@ from api.cli import (
     writing,
 )
 from api.cli.app import err, run
-from ops import commands, commands_upgrade
+from ops import commands
 from ops.bench import command as bench
 from ops.logs import clean_tracebacks
 from ops.models import chat_of
@@ -52,7 +51,6 @@ FACES = (
     knowing,
     facts,
     synonyms,
-    grounds,
     context,
     living,
     chats,
@@ -65,7 +63,6 @@ FACES = (
     extracting,
     episodes,
     commands,
-    commands_upgrade,
     bench,
 )
 """Modules whose commands register themselves on the application when they are imported."""

@@ -20,7 +20,6 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import Event, micros
-from projections.basis import revised
 from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
 from projections.evolve_create import words
 from projections.evolve_sensitivity import risen_by
@@ -40,7 +39,6 @@ from projections.memory import (
     without_content,
 )
 from projections.scene import MERGED_AWAY, UNKNOWN, Scene
-from projections.sensitivity_level import words_in
 
 
 def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
@@ -116,19 +114,8 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "versions": (*memory.versions, old)[-MAX_VERSIONS:],
         "updated_at": until,
         "compressed": None,
-        "sensitivity": risen_by(
-            memory,
-            (
-                data.content,
-                data.summary,
-                *(data.keywords or ()),
-                *(data.tags or ()),
-                *words_in((data.because, data.grounds, data.metadata)),
-            ),
-            scene.level,
-        ),
+        "sensitivity": risen_by(memory, (data.content, data.summary, *(data.keywords or ()), *(data.tags or ()))),
         "conflicts": settled(scene, memory),
-        "basis": revised(memory.basis, data, scene.at),
     }
     if data.content != memory.content:
         fields |= _other_words(scene, memory)
@@ -164,7 +151,7 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
         "level_due_at": None if data.due_at is None else micros(data.due_at),
     }
     if data.content is not None:
-        fields["sensitivity"] = risen_by(memory, (data.content,), scene.level)
+        fields["sensitivity"] = risen_by(memory, (data.content,))
     scene.change(memory, "compress", f"level {data.level}", **fields)
 
 

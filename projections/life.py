@@ -57,7 +57,6 @@ class _Told(NamedTuple):
     at: int
     seq: int
     event: Event[Any]
-    level: int | None
 
 
 def life_of(
@@ -106,7 +105,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
     for one, named in kept:
         if not named or not wanted.isdisjoint(named):
             event = decode(one.kind, one.body)
-            told.append(_Told(micros(event.occurred_at), one.seq, event, one.level))
+            told.append(_Told(micros(event.occurred_at), one.seq, event))
     return told
 
 
@@ -239,7 +238,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or Settings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, one.level)
+        change = evolve(met, memories, one.event, one.seq, self._base)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

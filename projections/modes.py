@@ -21,9 +21,7 @@ from projections.memory import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, 
 Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
-REASONS = (
-    "sensitive", "deleted", "merged", "retired", "superseded", "ground_changed", "negated", "compressed", "under_threshold",
-)  # fmt: skip
+REASONS = ("sensitive", "deleted", "merged", "retired", "superseded", "negated", "compressed", "under_threshold")
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
 SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
@@ -31,7 +29,6 @@ SHOWN_BY: dict[str, str] = {
     "merged": "review",
     "retired": "review",
     "superseded": "review",
-    "ground_changed": "review",
     "negated": "review",
     "compressed": "review",
     "under_threshold": "review",
@@ -139,7 +136,6 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
             found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
             found[-2:-2] = [
-                ("ground_changed", columns.ground_changed != 0),
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
                 ("merged", states == Columns.MERGED),

@@ -154,10 +154,11 @@ def fold_batch(
             _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
         else:
             _apply_or_park(outcome, owner, stored, event, base, on_failure)
-        head = event_link(head, stored)
-        outcome.seq = stored.seq
+        seq, body = stored.seq, stored.body
+        head = event_link(head, seq, body)
+        outcome.seq = seq
         outcome.events += 1
-        size += len(stored.body)
+        size += len(body)
         if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
             break
     outcome.head = head

@@ -229,8 +229,7 @@ class Proposing(Judging):
             self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
         else:
             self._undone[one.turn, "DELETE"] += 1
-            data = MemoryDeleted(memory_id=known.id, reason=reason[:MOST_REASON])
-            decision = self._decision("delete", (known.id,), heard, reason, data)
+            decision = self._decision("delete", (known.id,), heard, reason, MemoryDeleted(memory_id=known.id))
             self._shelf.drop(known)
             self._tell("DELETE", heard, said, known.id, reason, [decision])
 
