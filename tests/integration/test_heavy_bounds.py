@@ -25,6 +25,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def no_past_is_kept(store: HttpStore) -> None:
+    """A past that another test has asked about would be answered without any work."""
+    store.application.reader._pasts.clear()
+
+
 class Stopping(Patience):
     """Stops at the check after some that tell of progress."""
 
