@@ -285,7 +285,8 @@ def test_each_server_of_a_process_tells_its_own_lines_however_many_another_has_w
             for _ in range(times):
                 with connected(servers[name], ask) as asked:
                     assert to_the_end_of_a_problem(asked).startswith(b"HTTP/1.1 500")
-    assert {name: len(lines) for name, lines in told.items()} == {"loud": 20, "calm": 1}
+    assert len(told["loud"]) >= 20  # and more only where thirty requests took longer than the ten seconds of a window
+    assert told["calm"] == ["Exception in ASGI application"]
 
 
 def test_a_server_that_ends_leaves_the_others_lines_as_they_were(
