@@ -16,6 +16,7 @@ from api.embedding import Embeddings
 from api.episodes import Episodes
 from api.extracting import Extractor
 from api.facts import Facts
+from api.grounds import Grounds
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -56,6 +57,7 @@ class Application:
     episodes: Episodes
     extractor: Extractor
     synonyms: Synonyms
+    grounds: Grounds
     contexts: Contexts
     uses: Uses
     recovery: str | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple, get_args
 from urllib.parse import quote, unquote
 
@@ -27,11 +28,17 @@ MAX_QUERY = 10_000
 
 
 class AsOf(NamedTuple):
-    """A place on one of the two time lines: what had happened by `instant`, or what was known at `seq`."""
+    """A place in time: an instant, a day, or a position; none of them where nothing was asked."""
 
     instant: int | None = None
     """Microseconds since 1970."""
     seq: int | None = None
+    day: str | None = None
+    """YYYY-MM-DD: the end of that day by the owner's clocks."""
+
+    def by_the_clocks_of(self, zone: str) -> AsOf:
+        """The same with a day as the instant at which it ends in the zone."""
+        return self if self.day is None else AsOf(instant=parse_range(self.day, 0, zone).end - 1)
 
 
 PRESENT = AsOf()
@@ -173,13 +180,28 @@ def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange 
         raise refused(field, text[:80], RANGE_RULE) from None
 
 
-def parse_as_of(text: str | None, owner: str, partitions: int) -> AsOf:
-    """An instant, or a position `p:seq` of the owner's partition; the present where nothing is given."""
+def parse_as_of(text: str | None, owner: str, partitions: int, field: str = "as_of") -> AsOf:
+    """An instant, a day, or a position `p:seq` of the owner's partition; the present where nothing is given."""
     if text is None:
         return PRESENT
     if text.replace(":", "").isdigit() and text.count(":") == 1:
-        return AsOf(seq=position_of(text, owner, partitions, "as_of"))
-    return AsOf(instant=parse_instant(text, "as_of"))
+        return AsOf(seq=position_of(text, owner, partitions, field))
+    if _DAY.fullmatch(text):
+        _check_day(field, text)
+        return AsOf(day=text)
+    return AsOf(instant=parse_instant(text, field))
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _check_day(field: str, text: str) -> None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise refused(field, text, f"a day of the calendar, or {_INSTANT_RULE}") from None
+    if day < EARLIEST.date():
+        raise refused(field, text, "a day not before 1900")
 
 
 def position_of(text: str, owner: str, partitions: int, field: str = "after") -> int:

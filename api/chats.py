@@ -56,7 +56,13 @@ class _Rehearsal(InMemoryEventLog):
         super().__init__(lambda: now)
         self._left = most
 
-    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[Receipt]:
         """As the log's. Raises RequestTooLarge beyond the piece's size."""
         self._left -= len(events)
         if self._left < 0:
@@ -65,7 +71,7 @@ class _Rehearsal(InMemoryEventLog):
                 got=f"more than {MOST_TURNS}",
                 allowed=MOST_TURNS,
             )
-        return super().append(events, expected_heads=expected_heads)
+        return super().append(events, expected_heads=expected_heads, principal=principal)
 
 
 class Chats:

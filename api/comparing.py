@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_limit, parse_instant, refused
 from api.patience import both, current_check
 from api.picture_text import short
 from api.reading import Reader
-from api.scenes import Progress
+from api.timelines import Progress, TimesAsked, told_times
 from projections.comparison import compare_laws, curves
 from projections.life import life_of
 from projections.query import card, moment
@@ -33,17 +33,14 @@ class Comparer:
         *,
         limit: int = 20,
         offset: int = 0,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
         wanted = check_limit(limit, MOST_MEMORIES)
-        with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0), current_check())
-            told = {"owner": owner, "instant": moment(scene.now), "as_of": as_of, "at": at}
-            return answer | told | {"position": scene.position} | scene.told
+            told = {"owner": owner, "instant": moment(scene.now)} | told_times(times)
+            return answer | told | scene.place
 
     def curves(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from api.accesses import AccessRecorder
+from api.accesses import AccessRecorder, Read
 from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
 from api.reading import Reader
 from api.scenes import Scene
@@ -127,7 +127,8 @@ class Contexts:
             )
             material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
         block = build(material, budget, wanted.language, self._count)
-        recorded = self._recorded(owner, block, talk, found, text) if trace else {"status": "off"}
+        read = Read(scene.position)
+        recorded = self._recorded(owner, block, talk, found, text, read) if trace else {"status": "off"}
         return {
             "owner": owner,
             "block": block.text,
@@ -165,7 +166,9 @@ class Contexts:
             for query, answer in answers.items()
         ]
 
-    def _recorded(self, owner: str, block: Block, talk: Conversation, found: list[Found], text: str) -> dict[str, Any]:
+    def _recorded(
+        self, owner: str, block: Block, talk: Conversation, found: list[Found], text: str, read: Read
+    ) -> dict[str, Any]:
         """Record what is new in the block for this turn: asked again, nothing is."""
         fresh = [one for one in block.memories if one not in talk.injected]
         if not fresh:
@@ -181,6 +184,7 @@ class Contexts:
             together=next((hits for hits in first if len(hits) > 1), ()),
             turn_id=talk.turn_id,
             session_id=talk.session,
+            read=read,
         )
         if receipt is None or receipt.position is None:
             return {"status": "lost"}

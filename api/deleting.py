@@ -52,6 +52,14 @@ class Planned(NamedTuple):
         return 1 + len(self.also) + sum(one.apart for one in self.also)
 
 
+class Said(NamedTuple):
+    """Who deletes, when (microseconds since 1970), and why."""
+
+    actor: str
+    when: int
+    reason: str
+
+
 class Deleter:
     """Deletes memories of one store. Safe for threads."""
 
@@ -71,12 +79,14 @@ class Deleter:
         core: bool = False,
         dry_run: bool = False,
         event_id: str | None = None,
+        reason: str = "",
         on_progress: Progress = lambda _done, _total: None,
     ) -> Deletion:
         """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
 
         `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
         `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
+        `reason`: why, in words; what goes along has it too.
         Raises InputError for an owner, an id, an actor or a time that cannot be: then nothing is written.
         """
         check_owner(owner)
@@ -96,9 +106,10 @@ class Deleter:
         if dry_run:
             answer.deleted = [one.root for one in plan]
             return answer
-        written, receipts = self._write(answer, plan, when, actor, on_progress)
+        said = Said(actor, when, reason)
+        written, receipts = self._write(answer, plan, said, on_progress)
         if receipts:
-            receipts += self._follow(answer, written, receipts, when, actor)
+            receipts += self._follow(answer, written, receipts, said)
             self._tell(answer, written, receipts, when)
         return answer
 
@@ -141,14 +152,14 @@ class Deleter:
         return None
 
     def _write(
-        self, answer: Deletion, plan: list[Planned], when: int, actor: str, on_progress: Progress
+        self, answer: Deletion, plan: list[Planned], said: Said, on_progress: Progress
     ) -> tuple[list[Planned], list[Receipt]]:
         """Append what is planned; what the store did not take is named in the answer."""
         receipts: list[Receipt] = []
         written: list[Planned] = []
         total = sum(one.size for one in plan)
         for request in _requests(plan):
-            events = [event for one in request for event in self._events(answer.owner, one, when, actor)]
+            events = [event for one in request for event in self._events(answer.owner, one, said)]
             try:
                 receipts += self._writer.append_all([prepare(event) for event in events])
             except EngramlogError as problem:
@@ -163,22 +174,20 @@ class Deleter:
             on_progress(len(receipts), total)
         return written, receipts
 
-    def _events(self, owner: str, planned: Planned, when: int, actor: str, *, root: bool = True) -> list[AnyEvent]:
+    def _events(self, owner: str, planned: Planned, said: Said, *, root: bool = True) -> list[AnyEvent]:
         """The deletion and what it takes along, which names it as its cause."""
-        data: Any = MemoryDeleted(memory_id=planned.root)
-        events = [self._writer.event(data, owner, when, actor, event_id=planned.event_id)] if root else []
+        data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
+        events = [self._writer.event(data, owner, said.when, said.actor, event_id=planned.event_id)] if root else []
         for one in planned.also:
-            steps: list[Any] = [MemoryUnmerged(into=one.id)] if one.apart else []
-            for step in [*steps, MemoryDeleted(memory_id=one.id)]:
+            steps: list[Any] = [MemoryUnmerged(into=one.id, reason=said.reason)] if one.apart else []
+            for step in [*steps, MemoryDeleted(memory_id=one.id, reason=said.reason)]:
                 name = derived_id("delete along", owner, planned.event_id, type(step).__name__, one.id)
                 events.append(
-                    self._writer.event(step, owner, when, actor, event_id=name, causation_id=planned.event_id)
+                    self._writer.event(step, owner, said.when, said.actor, event_id=name, causation_id=planned.event_id)
                 )
         return events
 
-    def _follow(
-        self, answer: Deletion, written: list[Planned], receipts: list[Receipt], when: int, actor: str
-    ) -> list[Receipt]:
+    def _follow(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], said: Said) -> list[Receipt]:
         """Take along what was made of it between the look and the append."""
         found: list[Receipt] = []
         for _ in range(ROUNDS):
@@ -188,7 +197,7 @@ class Deleter:
                     break
                 retracting = Retracting(scene.view.columns)
                 missed = [one._replace(also=retracting.missed(one.root)) for one in written]
-            events = [event for one in missed for event in self._events(answer.owner, one, when, actor, root=False)]
+            events = [event for one in missed for event in self._events(answer.owner, one, said, root=False)]
             if not events:
                 break
             try:

@@ -10,22 +10,25 @@ words of a keyword are held within what the door lets in (8,760 h, 10, 100 chara
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from api.asked import refused
-from api.record_shapes import FORMAT
+from api.record_shapes import FORMAT, OF_THE_LOG
 from events.invisible import with_hidden_as
+from events.lateness import late_words
 from events.parameters import Parameters
+from projections.basis import NOTHING
 from projections.checks import Check, counted, unchecked
 from projections.columns import Columns
 from projections.laws.law import Law
 from projections.memory import LEVELS, SECRET, Memory
 from projections.modes import visibility
 from projections.query import moment, status
+from projections.telling import UNTOLD, Telling
 from projections.view import OwnerView
 
 ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
@@ -43,6 +46,15 @@ class ExportOptions:
     """Any of `ASKED_FOR`."""
     reveal: bool = False
     """Whether memories of sensitivity 3 are told."""
+
+
+Made = Callable[[Sequence[Memory]], Iterator[tuple[Memory, Telling]]]
+"""Reads beside each memory what the log holds of the event that made it."""
+
+
+def untold(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
+    """Of no log."""
+    return ((memory, UNTOLD) for memory in memories)
 
 
 class Selection(NamedTuple):
@@ -100,12 +112,17 @@ def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> I
         yield line_of(memory, exported)
 
 
-def line_of(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
-    """One memory as a line, with its associations to the memories that are `exported` too."""
+def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -> dict[str, Any]:
+    """One memory as a line, with its associations to the memories that are `exported` too.
+
+    `made`: what the log holds of the event that made it; an import passes it over, for its own log tells its own.
+    """
+    basis = memory.basis or NOTHING
     told = {
         "engramlog": FORMAT,
         "memory_id": memory.id,
         "created_at": moment(memory.created_at),
+        **{name: getattr(made, name) for name in OF_THE_LOG},
         "content": memory.content,
         "summary": memory.summary,
         "category": memory.category,
@@ -127,6 +144,9 @@ def line_of(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
         "source_turns": list(memory.source_turns),
         "corrects": memory.corrects,
         "summarises": list(memory.summarises),
+        "because": basis.because,
+        "grounds": [{"uri": one.uri, "digest": one.digest} for one in basis.grounds],
+        "metadata": dict(basis.metadata) or None,
         "status": status(memory),
         "imported": _counters(memory, exported),
     }
@@ -167,33 +187,35 @@ def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOption
     return text_of(view, now, selection(view, options))
 
 
-def text_of(view: OwnerView, now: int, chosen: Selection) -> Iterator[str]:
+def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
     """The text of a selection, whose pieces are made as they are taken: the view is read at once, and not held for them."""
     seen = visibility(view.columns, view.law, now, view.parameters, "debug")
     rows = np.array([view.columns.row(memory.id) for memory in chosen.memories], dtype=np.intp)
-    return _text(view.owner, view.law, view.parameters, now, chosen, seen.levels[rows].tolist())
+    return _text(view.owner, view.law, view.parameters, now, chosen, seen.levels[rows].tolist(), made)
 
 
 def _text(
-    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, levels: Sequence[int]
+    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, levels: Sequence[int], made: Made
 ) -> Iterator[str]:
     memories, left_out = chosen
     count = f"{len(memories):,} memor{'y' if len(memories) == 1 else 'ies'}"
     without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(left_out.items()))
     yield f"# Memories of {owner}\n\n"
     yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
-    for memory, level in zip(memories, levels, strict=True):
-        yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level])}"
+    for (memory, told), level in zip(made(memories), levels, strict=True):
+        yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)}"
 
 
-def _block(memory: Memory, weight: float, level: str) -> str:
+def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:
     """One memory: its id, what it says as a quotation, and what is known of it."""
+    basis = memory.basis or NOTHING
+    late = "" if made.late_by is None else f", {late_words(made.late_by)}"
     last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
     facts = {
         "summary": memory.summary,
         "weight": f"{round(weight, 6):.4f}, level {level}",
         "status": None if status(memory) == "live" else f"{status(memory)}{_until(memory)}",
-        "created": moment(memory.created_at),
+        "created": f"{moment(memory.created_at)}{late}",
         "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
         "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
         "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
@@ -205,6 +227,9 @@ def _block(memory: Memory, weight: float, level: str) -> str:
         "project": memory.project,
         "task": memory.task,
         "corrects": memory.corrects,
+        "because": basis.because,
+        "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
+        "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
     }
     said = "\n".join(f"> {_visible(line)}".rstrip() for line in memory.content.splitlines())
     listed = "\n".join(f"- {name}: {_visible(value)}" for name, value in facts.items() if value)

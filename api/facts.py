@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_limit, refused
 from api.reading import Reader
-from api.scenes import Progress
+from api.timelines import LinesAsked
 from projections.columns import Columns
 from projections.query import card, moment
 from projections.triples import Triple
@@ -31,9 +31,7 @@ class Facts:
         about: str | None = None,
         limit: int = 50,
         offset: int = 0,
-        as_of: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """Triples by subject, predicate and object, or only those of which `about` is subject or object. Leaves no trace.
 
@@ -42,7 +40,7 @@ class Facts:
         wanted = check_limit(limit, MOST_FACTS)
         if about is not None:
             _check_entity(about)
-        with self._reader.scene(owner, as_of=as_of, after=after, on_progress=on_progress) as scene:
+        with self._reader.scene(owner, **times) as scene:
             graph, columns = scene.view.graph, scene.view.columns
             found = graph.triples if about is None else graph.about(about)
             start = max(offset, 0)
@@ -54,7 +52,7 @@ class Facts:
                 "offset": start,
                 "known": len(graph.triples),
             }
-        return answer | {"as_of": as_of, "position": scene.position} | scene.told
+        return answer | {"as_of": times.get("as_of"), "known_by": times.get("known")} | scene.place
 
 
 def _check_entity(about: str) -> None:

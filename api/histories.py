@@ -6,17 +6,18 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import orjson
 
 from api.asked import check_limit, refused
 from api.patience import both, current_check, weigh
-from api.scenes import Progress, Scene, Scenes
-from events.envelope import cause_of
+from api.scenes import Scene, Scenes
+from api.timelines import LinesAsked, Progress, TimesAsked, told_lines
 from events.partitions import parse_position
 from projections.changelog import Entry, describe
 from projections.redis_changelog import Place
+from projections.telling import UNTOLD, Teller, Words, telling
 
 MOST_CHANGES = 1_000
 """Changes a page at the most."""
@@ -47,24 +48,21 @@ class Histories(Scenes):
         limit: int | None = None,
         cursor: str | None = None,
         order: str = ORDERS[0],
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """A page of the change log of a memory, or of the whole owner; all of it without a limit.
 
         `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before.
         Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
         """
-        asked = page_asked(owner, memory_id, limit, cursor, order, as_of)
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+        with self.scene(owner, **times) as scene:
             if memory_id is not None:
                 self.memory(scene, owner, memory_id)
                 if scene.past is None:
                     weigh(scene.view.state.entries // SCANNED)
             chain = scene.view.state.chain.hex()
-        changes, following = self._page(owner, scene, memory_id, asked, on_progress)
+        changes, following = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
         return {
             "owner": owner,
             "id": memory_id,
@@ -72,9 +70,8 @@ class Histories(Scenes):
             "next": following,
             "order": order,
             "chain": chain,
-            "as_of": as_of,
-            "position": scene.position,
-        } | scene.told
+            **told_lines(times),
+        } | scene.place
 
     def _page(
         self, owner: str, scene: Scene, memory_id: str | None, asked: PageAsked, on_progress: Progress | None
@@ -87,7 +84,7 @@ class Histories(Scenes):
         page = list(islice(found, asked.limit))
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, scene.partition) for _, entry in page]
-        self._name_actors(owner, changes, both(current_check(), on_progress))
+        self._tell_beside(owner, changes, both(current_check(), on_progress))
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
@@ -96,23 +93,12 @@ class Histories(Scenes):
         memory_id: str | None = None,
         *,
         order: str = ORDERS[0],
-        as_of: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> Iterator[dict[str, Any]]:
         """All pages of a history, one after the other."""
         cursor: str | None = None
         while True:
-            page = self.history(
-                owner,
-                memory_id,
-                limit=MOST_CHANGES,
-                cursor=cursor,
-                order=order,
-                as_of=as_of,
-                after=after,
-                on_progress=on_progress,
-            )
+            page = self.history(owner, memory_id, limit=MOST_CHANGES, cursor=cursor, order=order, **times)
             yield page
             cursor = page["next"]
             if cursor is None:
@@ -143,13 +129,24 @@ class Histories(Scenes):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
         return logs.entries(owner, of, start=start, newest=newest, check=current_check())
 
-    def _name_actors(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
-        """Put beside each change who caused its event, and which model did: the change log does not hold it, the log does."""
+    def _tell_beside(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
+        """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
+
+        Words are told as far as the owner's memories of today let them be, whatever time is asked about.
+        """
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
-        causes = {stored.seq: cause_of(stored) for stored in self.stored(owner, seqs, on_progress)}
+        told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
+        worded: list[tuple[dict[str, Any], Words]] = []
         for change in changes:
-            actor, correlation_id = causes.get(parse_position(change["position"])[1], (None, None))
-            change |= {"actor": actor, "correlation_id": correlation_id}
+            beside = told.get(parse_position(change["position"])[1], UNTOLD)
+            change.update(beside.clear(), said_reason=None, because=None)
+            if beside.words is not None:
+                worded.append((change, beside.words))
+        if worded:
+            with self.scene(owner) as today:
+                teller = Teller(today.view)
+                for change, words in worded:
+                    change.update(teller.told(words, change["memory"]))
 
 
 _PAST = "past"
@@ -169,13 +166,13 @@ def _of_past(
 
 
 def page_asked(
-    owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, as_of: str | None
+    owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, times: TimesAsked
 ) -> PageAsked:
     """What was asked for, checked. A cursor of `history` does for `why` too, and the other way round."""
     wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
     if order not in ORDERS:
         raise refused("order", order, " or ".join(ORDERS))
-    question = _digest(owner, memory_id, order, as_of)
+    question = _digest(owner, memory_id, order, times.get("as_of"), times.get("known"))
     return PageAsked(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -163,14 +164,14 @@ def _numbered_events(
         except InputError as problem:
             raise _at_line(problem, number) from None
         memory_id = record.data["memory_id"]
-        first = seen.get(memory_id)
+        first, told = seen.get(memory_id), sha256(prepared.body).digest()
         if first is None:
-            seen[memory_id] = (number, prepared.fingerprint)
+            seen[memory_id] = (number, told)
             _count(record, answer)
             if claimed is not None and not options.core:
                 answer.made_ordinary[claimed] = answer.made_ordinary.get(claimed, 0) + 1
             yield number, prepared
-        elif first[1] == prepared.fingerprint:
+        elif first[1] == told:
             answer.repeated += 1
         else:
             answer.duplicates.append({"line": number, "memory_id": memory_id, "first_line": first[0]})

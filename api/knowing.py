@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_mode, check_query, refused
 from api.patience import current_check
 from api.reading import Reader
 from api.scenes import Scene
+from api.timelines import TimesAsked, told_times
 from events.errors import InputError
 from projections.assess import assess
 from projections.associations import Link
@@ -27,12 +28,12 @@ class Knower:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def assess(self, owner: str, topic: str, *, as_of: str | None = None, at: str | None = None) -> dict[str, Any]:
+    def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> dict[str, Any]:
         """How sure we are about a topic, with evidence and advice."""
         _check_topic(topic)
-        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = assess(scene.view, topic, scene.now)
-        return {"owner": owner, **answer, "as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return {"owner": owner, **answer} | told_times(times) | scene.place
 
     def map(
         self,
@@ -43,8 +44,7 @@ class Knower:
         least: float = LEAST_WEIGHT,
         limit: int = MOST_NODES,
         mode: str = "normal",
-        as_of: str | None = None,
-        at: str | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Nodes, edges and clusters around a topic."""
         _check_topic(topic)
@@ -54,11 +54,10 @@ class Knower:
             raise refused("least", least, "a number from 0 to 1")
         if not 1 <= limit <= 1_000:
             raise refused("limit", limit, "a whole number from 1 to 1000")
-        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+        with self._reader.scene(owner, **times) as scene:
             asked = Asked(scene.view, scene.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
-        told = {"mode": checked, "as_of": as_of, "at": at, "position": scene.position}
-        return {"owner": owner, **answer, **told} | scene.told
+        return {"owner": owner, **answer, "mode": checked} | told_times(times) | scene.place
 
     def associations(
         self,
@@ -67,13 +66,12 @@ class Knower:
         *,
         depth: int = 1,
         mode: str = "review",
-        as_of: str | None = None,
-        at: str | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """What a memory is associated with, as a tree: the strongest first, each memory once."""
         checked = check_mode(mode)
         _check_depth(depth)
-        with self._reader.scene(owner, as_of=as_of, at=at) as scene:
+        with self._reader.scene(owner, **times) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
             row = scene.view.columns.row(memory.id)
             assert row is not None
@@ -86,7 +84,7 @@ class Knower:
                 "associations": _tree(scene, seen, row, depth),
                 "triples": _triples(scene, memory.id),
             }
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return answer | {"mode": checked} | told_times(times) | scene.place
 
 
 def _check_topic(topic: str) -> None:

@@ -6,11 +6,11 @@ Reading leaves no trace. What is written is appended by the `Writer`, and what i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_limit, check_owner, refused
 from api.reading import Reader
-from api.scenes import Progress
+from api.timelines import LinesAsked, TimesAsked, told_lines, told_times
 from api.writing import Writer
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError
@@ -39,16 +39,13 @@ class Living:
         *,
         limit: int = 50,
         offset: int = 0,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Live memories by Ebbinghaus strength, strongest first, with counts by colour and the mean."""
         wanted = check_limit(limit, MOST_LISTED)
-        with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = health(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return answer | told_times(times) | scene.place
 
     def fading(
         self,
@@ -56,16 +53,13 @@ class Living:
         *,
         limit: int = 50,
         offset: int = 0,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Live memories of a strength under 30, weakest first."""
         wanted = check_limit(limit, MOST_LISTED)
-        with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = fading(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return answer | told_times(times) | scene.place
 
     def review(
         self,
@@ -74,18 +68,15 @@ class Living:
         min_importance: float = 0.5,
         limit: int = 10,
         kind: str | None = None,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """What is due for review, most pressing first; how much is due in all, and how much the least importance left out."""
         wanted = check_limit(limit)
         if not 0 <= min_importance <= 1:
             raise refused("min_importance", min_importance, "a number from 0 to 1")
-        with self._reader.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = due_list(scene.view, scene.now, least=min_importance, limit=wanted, kind=kind)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return answer | told_times(times) | scene.place
 
     def reinforce(
         self,
@@ -164,11 +155,11 @@ class Living:
         with self._reader.scene(owner) as scene:
             return held_now(scene.view, self._reader.memory(scene, owner, memory_id), at)
 
-    def profile(self, owner: str, *, as_of: str | None = None, after: str | None = None) -> dict[str, Any]:
+    def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
-        with self._reader.scene(owner, as_of=as_of, after=after) as scene:
+        with self._reader.scene(owner, **times) as scene:
             answer = _profile(scene.view)
-        return {"owner": owner, **answer, "as_of": as_of, "position": scene.position} | scene.told
+        return {"owner": owner, **answer} | told_lines(times) | scene.place
 
     def choose(
         self,
@@ -191,7 +182,7 @@ class Living:
             raise InputError("profile: got none; give a profile, parameters, or both", field="profile")
         answer = self._writer.done(owner, [self._writer.event(data, owner, when, actor) for data in told], {})
         with self._reader.scene(owner) as scene:
-            return {"owner": owner, **_profile(scene.view), "as_of": None, **answer}
+            return {"owner": owner, **_profile(scene.view), **told_lines({}), **answer}
 
 
 def _profile(view: OwnerView) -> dict[str, Any]:

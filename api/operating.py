@@ -14,7 +14,7 @@ from api.outlook import outlook
 from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
-from events.alarms import KNOWN, as_dict
+from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.door import make_event
 from events.envelope import decode, from_micros, prepare, utc_text
@@ -60,6 +60,7 @@ class Operator:
         meanings: Meanings | None = None,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
+        accesses: Callable[[], dict[str, int]] = dict,
     ) -> None:
         self._client = client
         self._identity = identity
@@ -71,9 +72,11 @@ class Operator:
         self._alarms = alarms
         self._meanings = meanings
         self._let_go = let_go
+        self._accesses = accesses
 
     def status(self) -> dict[str, Any]:
-        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms."""
+        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
+        recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
         wire = Wire(self._client)
         try:
             partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
@@ -81,7 +84,8 @@ class Operator:
             room = read_room(wire, FoldDebt(self._identity.tags))
         finally:
             wire.close()
-        events = sum(p["head"] for p in partitions)
+        events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
+        lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
             "store_id": self._identity.store_id,
             "events": events,
@@ -91,7 +95,8 @@ class Operator:
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
             "memory": outlook(room, events),
             "lifecycle": self._schedule(),
-            "alarms": self.alarms()["alarms"],
+            "alarms": alarms,
+            "accesses": {**self._accesses(), "lost": lost},
             "sealed": False,
             "notice": NOTICE,
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
@@ -49,7 +49,13 @@ class PacedLog:
         """See `EventLog.partitions`."""
         return self._log.partitions
 
-    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[Receipt]:
         """See `EventLog.append`. Raises StoreFull only once all that is in the log is folded, or nobody folds it.
 
         Raises NotYetFolded, before anything of the request is appended, where what was appended before is not folded.
@@ -58,16 +64,18 @@ class PacedLog:
         if self._since >= HALF:
             self._fold(self._marked)
             self._since, self._marked = 0, dict(self._newest)
-        receipts = self._append(events, expected_heads)
+        receipts = self._append(events, expected_heads, principal)
         self._since += len(receipts)
         self._done += len(receipts)
         self._newest |= positions_by_partition(one.position for one in receipts if one.position and one.written)
         return receipts
 
-    def _append(self, events: Sequence[Appendable], expected_heads: Mapping[str, int] | None) -> list[Receipt]:
+    def _append(
+        self, events: Sequence[Appendable], expected_heads: Mapping[str, int] | None, principal: str | None
+    ) -> list[Receipt]:
         for _ in range(_TRIES):
             try:
-                return self._log.append(events, expected_heads=expected_heads)
+                return self._log.append(events, expected_heads=expected_heads, principal=principal)
             except StoreFull as full:
                 if not full.context.get("unfolded"):
                     raise
@@ -75,13 +83,17 @@ class PacedLog:
                     self._fold({partition: self._log.head(partition) for partition in range(self._log.partitions)})
                 except NotYetFolded:
                     raise full from None
-        return self._log.append(events, expected_heads=expected_heads)
+        return self._log.append(events, expected_heads=expected_heads, principal=principal)
 
     def _fold(self, until: Mapping[int, int]) -> None:
         if until:
             self._on_fold(True)
             self._settle(until)
             self._on_fold(False)
+
+    def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
+        """See `EventLog.secrets_of`."""
+        return self._log.secrets_of(owners)
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""

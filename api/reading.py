@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Unpack
 
-from api.accesses import AccessRecorder
+from api.accesses import AccessRecorder, Read
 from api.asked import (
     check_limit,
     check_mode,
@@ -13,7 +14,7 @@ from api.asked import (
 )
 from api.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
 from api.patience import weigh
-from api.scenes import Progress, Scene
+from api.scenes import Scene
 from api.searching import (
     FIRST_PAGE,
     Cursor,
@@ -27,9 +28,11 @@ from api.searching import (
     wish_of,
 )
 from api.secrets import QUERY_HIDDEN, is_secret
+from api.timelines import LinesAsked, Progress, TimesAsked, told_times
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
+from events.vocabulary import Via
 from projections.meaning import EmbeddedQuestion
 from projections.provenance import with_events
 from projections.query import Asked, detail, listing, why
@@ -65,27 +68,37 @@ class Reader(Histories):
         limit: int = 5,
         cursor: str | None = None,
         as_of: str | None = None,
+        known: str | None = None,
         at: str | None = None,
         after: str | None = None,
         trace: bool = True,
+        inspect: bool = False,
         on_progress: Progress | None = None,
         **terms: Unpack[SearchTerms],
     ) -> dict[str, Any]:
         """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
 
-        `cursor`: what `next` said on the page before.
+        `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
+        somebody only looks, in any mode and at any time: recorded too, and no memory gains by it.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
         check_terms(terms, with_meaning=self._meanings is not None)
-        digest = question_digest(terms, owner, query, checked, as_of, at)
+        digest = question_digest(terms, owner, query, checked, as_of, known, at)
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
-        traced = trace and checked == "normal" and as_of is None and at is None
+        present = as_of is None and known is None and at is None
+        traced = trace and (inspect or (checked == "normal" and present))
         question, failed = self._question(query, terms)
+        told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
-            as_of, at = as_of or page.position, utc_text(from_micros(page.at))
+            told["at"] = utc_text(from_micros(page.at))
+            if known is None:
+                told["as_of"] = as_of or page.position
+        times = TimesAsked(**told, after=after, on_progress=on_progress)
+        if cursor is not None and known is not None:
+            times["known"] = page.position  # what was recorded by then, whatever came since
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress, entries=entries) as scene:
+        with self.scene(owner, entries=entries, **times) as scene:
             zone = scene.view.parameters.time_zone
             wish = wish_of(terms, scene.now, zone, with_meaning=self._meanings is not None)
             sense = None
@@ -105,16 +118,21 @@ class Reader(Histories):
         answer["offset"] = page.offset
         answer["next"] = cursor_text(following) if end < answer["total"] else None
         if traced:
-            self._record(owner, query, answer)
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
+            read = Read(scene.position, checked, None if present and cursor is None else scene.now)
+            self._record(owner, query, answer, read, inspect=inspect)
+        return answer | {"mode": checked} | told_times(told) | scene.place
 
-    def _record(self, owner: str, query: str, answer: dict[str, Any]) -> None:
+    def _record(self, owner: str, query: str, answer: dict[str, Any], read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
+        hit, mind = answer["results"], answer.get("associated", ())
+        self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
+        self._shown(owner, mind, "inspection" if inspect else "association", query, read)
+
+    def _shown(
+        self, owner: str, cards: Iterable[dict[str, Any]], via: Via, query: str | None, read: Read, first: int = 1
+    ) -> None:
         if self._accesses is not None:
-            ids = [one["id"] for one in answer["results"]]
-            self._accesses.record(owner, ids, via="recall", query=query, first=answer["offset"] + 1)
-            brought = [one["id"] for one in answer.get("associated", ())]
-            self._accesses.record(owner, brought, via="association", query=query)
+            self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
 
     def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
@@ -141,16 +159,13 @@ class Reader(Histories):
         mode: str = "normal",
         limit: int = 50,
         offset: int = 0,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        with self.scene(owner, **times) as scene:
             answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
-        return answer | {"mode": checked, "as_of": as_of, "at": at, "position": scene.position} | scene.told
+        return answer | {"mode": checked} | told_times(times) | scene.place
 
     def get(
         self,
@@ -158,48 +173,54 @@ class Reader(Histories):
         memory_id: str,
         *,
         reveal: bool = False,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
         trace: bool = True,
-        on_progress: Progress | None = None,
+        inspect: bool = False,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
-        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records."""
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records.
+
+        `trace` and `inspect` as in a search; a deleted memory counts as shown only where somebody inspects it.
+        """
+        answer, read = self.looked_at(owner, memory_id, reveal=reveal, **times)
+        if trace and (inspect or (read.read_at is None and answer["deleted_at"] is None)):
+            self._shown(owner, [answer], "inspection" if inspect else "detail", None, read)
+        return answer
+
+    def looked_at(
+        self, owner: str, memory_id: str, *, reveal: bool, **times: Unpack[TimesAsked]
+    ) -> tuple[dict[str, Any], Read]:
+        """The same without a trace, and how it was read."""
+        with self.scene(owner, **times) as scene:
             memory = self.memory(scene, owner, memory_id)
             answer = detail(scene.view, memory, scene.now, reveal=reveal)
-        if trace and scene.past is None and at is None and memory.deleted_at is None and self._accesses is not None:
-            self._accesses.record(owner, [memory_id], via="detail", query=None)
-        return answer | {"as_of": as_of, "at": at, "position": scene.position} | scene.told
+        present = scene.past is None and times.get("at") is None
+        read = Read(scene.position, read_at=None if present else scene.now)
+        return answer | told_times(times) | scene.place, read
 
     def why(
         self,
         owner: str,
         memory_id: str,
         *,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: str = ORDERS[0],
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
 
         Of changes a page, as `history` tells them and with its cursors; all of them without a limit. With one the origins are
         bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
         """
-        asked = page_asked(owner, memory_id, limit, cursor, order, as_of)
-        with self.scene(owner, as_of=as_of, at=at, after=after, on_progress=on_progress) as scene:
+        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+        with self.scene(owner, **times) as scene:
             memory = self.memory(scene, owner, memory_id)
             if scene.past is None:
                 weigh(scene.view.state.entries // SCANNED)
             answer = why(scene.view, memory, scene.now, None if limit is None else MOST_NODES)
-        answer["changes"], answer["next"] = self._page(owner, scene, memory_id, asked, on_progress)
+        answer["changes"], answer["next"] = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
         self._tell_events(owner, scene, answer["provenance"], None if limit is None else MOST_CHANGES)
-        place = {"order": order, "as_of": as_of, "at": at, "position": scene.position}
-        return answer | place | scene.told
+        return answer | {"order": order} | told_times(times) | scene.place
 
     def _tell_events(self, owner: str, scene: Scene, told: dict[str, Any], most: int | None) -> None:
         names = {node["id"] for node in told["nodes"]}
@@ -211,13 +232,11 @@ class Reader(Histories):
         owner: str,
         memory_id: str,
         *,
-        as_of: str | None = None,
-        after: str | None = None,
         bounded: bool = False,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
         limit = 1 if bounded else None
-        answer = self.why(owner, memory_id, as_of=as_of, after=after, limit=limit, on_progress=on_progress)
-        names = ("id", "provenance", "as_of", "position", "behind", "quarantined")
+        answer = self.why(owner, memory_id, limit=limit, **times)
+        names = ("id", "provenance", "as_of", "known", "position", "behind", "quarantined")
         return {name: answer[name] for name in names if name in answer}

@@ -31,6 +31,8 @@ from api.record_fields import (
 from events.utf8 import bytes_told
 from projections.memory import MAX_EDGES
 
+OF_THE_LOG = ("recorded_at", "principal", "late_by")
+"""What our own lines tell of the log that they come from; the log that takes them in tells its own."""
 FORMAT = 1
 """Value of the field `engramlog` in our own lines: the version of their shape."""
 RELATED_WEIGHT = 0.5
@@ -110,7 +112,7 @@ def _engramlog(record: Data, assume_utc: bool) -> Record:
         raise refused("engramlog", short(version), f"{FORMAT}: the version of an exported line that this release reads")
     if status is not None and not isinstance(status, str):
         raise refused("status", short(status), "a word, or nothing for a memory that stands")
-    apart = ("engramlog", "status", "created_at", "session")
+    apart = ("engramlog", "status", "created_at", "session", *OF_THE_LOG)
     data: Data = {name: value for name, value in record.items() if name not in apart and value is not None}
     counters = data.setdefault("imported", {})
     if isinstance(counters, dict):

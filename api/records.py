@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import orjson
 
 from api.asked import refused
-from api.exporting import ExportOptions, line_of, selection, text_of
+from api.exporting import ExportOptions, Made, line_of, selection, text_of, untold
 from api.importing_records import ImportedRecords, RecordOptions, import_records
 from api.pacing import PacedLog
 from api.patience import current_check
 from api.reading import Reader
+from api.scenes import PIECE
 from api.writing import Writer
-from events.errors import EngramlogError
+from events.errors import EngramlogError, LogGap
 from events.invisible import shown_json
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
@@ -24,6 +26,7 @@ from projections.changelog import DECISIONS, Entry
 from projections.checks import counted
 from projections.memory import Memory
 from projections.redis_view import RedisViews
+from projections.telling import UNTOLD, Telling, telling
 
 FORMATS = ("jsonl", "text")
 _IGNORED = DECISIONS.index("ignored")
@@ -60,13 +63,15 @@ class Export:
     memories: tuple[Memory, ...]
     left_out: dict[str, int]
     warning: dict[str, Any]
+    made: Made = untold
+    """What the log holds of the events that made them, read as the pieces are taken."""
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A JSON-ready line a memory, oldest first."""
         exported = {memory.id for memory in self.memories}
-        return (line_of(memory, exported) for memory in self.memories)
+        return (line_of(memory, exported, made) for memory, made in self.made(self.memories))
 
     def pieces(self) -> Iterator[bytes]:
         """The export in UTF-8, in pieces of about one memory each. Nothing in it is obeyed by a terminal: JSON spells it out."""
@@ -142,5 +147,17 @@ class Records:
             raise refused("format", form, ", ".join(FORMATS))
         with self._reader.scene(owner, after=after) as scene:
             found = selection(scene.view, options, current_check())
-            text = text_of(scene.view, scene.now, found) if form == "text" else None
-            return Export(owner, form, scene.position, found.memories, found.left_out, scene.told, text)
+            made = partial(self._made, owner)
+            text = text_of(scene.view, scene.now, found, made) if form == "text" else None
+            return Export(owner, form, scene.position, found.memories, found.left_out, scene.told, made, text)
+
+    def _made(self, owner: str, memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
+        """Each memory with what the log holds of the event that made it, in pieces; nothing of events that it holds no more."""
+        for start in range(0, len(memories), PIECE):
+            part = memories[start : start + PIECE]
+            try:
+                stored = self._views.stored(owner, sorted({memory.created_seq for memory in part}))
+            except LogGap:
+                stored = []
+            told = {one.seq: telling(one) for one in stored}
+            yield from ((memory, told.get(memory.created_seq, UNTOLD)) for memory in part)

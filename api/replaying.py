@@ -8,7 +8,7 @@ from typing import Any
 from api.asked import check_actor, check_limit, check_mode, check_query, refused
 from api.patience import current_check
 from api.reading import Reader
-from api.scenes import Progress
+from api.timelines import Progress
 from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
 from projections.changelog import id_text

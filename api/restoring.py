@@ -102,6 +102,7 @@ class Restorer:
         actor: str = "user",
         occurred_at: str | None = None,
         event_id: str | None = None,
+        reason: str = "",
     ) -> dict[str, Any]:
         """Undo a soft delete, and that of what went with it and may stand now.
 
@@ -116,10 +117,10 @@ class Restorer:
         when = self._writer.when(occurred_at)
         back, left = self._judged(owner, memory)
         root = event_id or new_event_id()
-        first: Any = MemoryRestored(memory_id=memory_id)
+        first: Any = MemoryRestored(memory_id=memory_id, reason=reason)
         events: list[AnyEvent] = [self._writer.event(first, owner, when, actor, event_id=root)]
         for one in back:
-            more: Any = MemoryRestored(memory_id=one)
+            more: Any = MemoryRestored(memory_id=one, reason=reason)
             name = derived_id("restore along", owner, root, one)
             events.append(self._writer.event(more, owner, when, actor, event_id=name, causation_id=root))
         receipts: list[Receipt] = []

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from api.accesses import AccessRecorder
 from api.exporting import ExportOptions
 from api.reading import Reader
 from api.records import Export, Records
-from api.scenes import Progress
+from api.timelines import TimesAsked
 from api.writing import Writer
 from events.catalogue import MemoriesRevealed
 from events.envelope import prepare
@@ -47,27 +47,24 @@ class Revealer:
         memory_id: str,
         by: By,
         *,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
         trace: bool = True,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
         """Everything about one memory with its text, and the position (`revealed`) at which that is recorded.
+
+        `trace`: record also that it was shown (`MemoriesAccessed` via `reveal`), which no law hears of.
 
         Recorded is also what replaced it, where that is a secret: a correction tells its text. Raises as `Reader.get` does,
         InvalidEvent for an actor or a reason that cannot be, and StoreError where nothing could be recorded.
         """
-        answer = self._reader.get(
-            owner, memory_id, reveal=True, as_of=as_of, at=at, after=after, trace=False, on_progress=on_progress
-        )
+        answer, read = self._reader.looked_at(owner, memory_id, reveal=True, **times)
         successors = (one["replaced_by"] for one in answer["correction_history"] if one["new_preference"] is not None)
         with self._reader.scene(owner) as scene:
             found = [scene.view.get(one) for one in successors if one is not None]
         secret = [one.id for one in found if one is not None and one.sensitivity >= SECRET]
         position = self._record(owner, list(dict.fromkeys([memory_id, *secret])), "get", by)
-        if trace and as_of is None and at is None and answer["deleted_at"] is None:
-            self._accesses.record(owner, [memory_id], via="detail", query=None)
+        if trace:
+            self._accesses.record(owner, [memory_id], via="reveal", query=None, read=read)
         return answer | {"revealed": position}
 
     def export(

@@ -1,39 +1,41 @@
-"""A question's scene: an owner's view, held for the question's length, at present or as of any instant or position."""
+"""A question's scene: an owner's view, held for the question's length, at present or as of any place in time."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
-from api.asked import PRESENT, AsOf, check_memory_id, check_owner, parse_as_of, parse_instant, position_of
+from api.asked import PRESENT, check_memory_id, check_owner
 from api.patience import current_check, weigh
-from events.envelope import Stored, micros
+from api.timelines import Counted, Owned, Progress, Times, TimesAsked, counted_of, times_of
+from events.envelope import Stored
 from events.errors import LogGap, NotFound
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
 from projections.changelog import Entry
 from projections.checks import Bounds
-from projections.fold import AnyEvent, fold_owner
+from projections.fold import fold_owner
 from projections.memory import SECRET, Memory
 from projections.partition import Quarantine
 from projections.redis_view import RedisViews
+from projections.timelines import Lines, recorded_at
 from projections.view import OwnerView
 
 KEPT_PASTS = 8
 PASTS_BYTES = 256 << 20
 """About how much the views of the past may take together; the newest stays whatever its size."""
 PIECE = 500
-Progress = Callable[[int, int], None]
 
 
 class Past(NamedTuple):
     """An owner folded as of some place, with its change log up to there."""
 
     view: OwnerView
-    now: int
+    newest: int
+    """Newest `occurred_at` in it, microseconds; 0 for none."""
     entries: list[Entry]
 
 
@@ -88,6 +90,11 @@ class Scene(NamedTuple):
         """What every answer says of itself: how far it is behind the log, and the warning."""
         return {"behind": self.behind} | self.warning
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """The same with the position that it was answered at."""
+        return {"position": self.position} | self.told
+
 
 class Scenes:
     """Scenes of one store's owners. Safe for threads."""
@@ -111,72 +118,77 @@ class Scenes:
         return found
 
     @contextmanager
-    def scene(
-        self,
-        owner: str,
-        *,
-        as_of: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
-        entries: int | None = None,
-    ) -> Iterator[Scene]:
+    def scene(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Scene]:
         """The view that answers a question, held for its length.
 
         `entries`: how long the owner's change log was at the position; while it is as long, and the law counts no accesses,
         today's view is that of then.
         """
         check_owner(owner)
-        place = parse_as_of(as_of, owner, self._log.partitions)
-        instant = None if at is None else parse_instant(at)
-        waits = position_of(after, owner, self._log.partitions) if after is not None else 0
+        times = times_of(asked, owner, self._log.partitions)
+        instant, seq = times.at, min(times.seqs, default=None)
         bounds = Bounds(current_check(), _weigh_load)
-        with self._views.view(owner, after=max(waits, place.seq or 0), bounds=bounds) as (view, standing):
-            partition, stuck, known = standing.partition, standing.quarantine, standing.known
-            behind = 0 if place.seq is not None else max(standing.owner_head - known, 0)
-            position = position_text(partition, known if place.seq is None else place.seq)
+        with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
+            partition, stuck, folded = standing.partition, standing.quarantine, standing.known
+            behind = 0 if seq is not None else max(standing.owner_head - folded, 0)
+            position = position_text(partition, folded if seq is None else seq)
             # Nothing of the owner came after the position: today's view is the one that was known then.
-            level = place.seq is not None and place.seq >= view.state.seq
+            level = seq is not None and seq >= view.state.seq
             level |= entries == view.state.entries and view.state.profile == "weighted"
-            unmoved = place.seq is not None and level and instant is not None and stuck is None
-            if place == PRESENT or unmoved:
+            alone = times.known == PRESENT and times.as_of.seq is not None
+            unmoved = alone and level and instant is not None and stuck is None
+            if not times.of_the_past or unmoved:
                 now = self._log.now() if instant is None else instant
                 yield Scene(view, now, position, partition, None, view, stuck, behind)
                 return
-            past = self._past(owner, view, place, on_progress)
-            when = past.now if instant is None else instant
-            yield Scene(past.view, when, position, partition, past, view, stuck, behind)
+            past, counted = self._past(owner, view, times, asked)
+            if times.known != PRESENT and seq is None:
+                behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
+                position = position if behind else position_text(partition, max(counted.seqs or [0]))
+            now = counted.now if counted.now is not None else past.newest
+            yield Scene(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
 
-    def _past(self, owner: str, view: OwnerView, place: AsOf, on_progress: Progress | None) -> Past:
-        """The owner folded from its own events as of a place; what is purged or secret today stays so."""
-        seqs: Sequence[int] = ()
-        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, place)
-        if place.seq is not None:  # what comes later changes nothing of it, but for what is hidden
-            seqs = [seq for seq in self._views.changelogs.seqs(owner) if seq <= place.seq]
+    def _past(self, owner: str, view: OwnerView, times: Times, asked: TimesAsked) -> tuple[Past, Counted]:
+        """The owner folded from its own events up to a place; what is purged or secret today stays so."""
+        began = self._views.format_began(owner) if times.known != PRESENT else None
+        log = Owned(
+            lambda: self._views.changelogs.seqs(owner),
+            view.parameters.time_zone,
+            lambda seq: self._views.stored(owner, [seq])[0],
+            began,
+        )
+        counted = counted_of(times, asked, log)
+        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
+        if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
             hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
-            key = (owner, place, tuple(seqs), frozenset(hidden))
+            key = (owner, counted.lines, tuple(counted.seqs), frozenset(hidden))
         with self._lock:
             if key in self._pasts:
                 self._pasts.move_to_end(key)
-                return self._pasts[key]
-        wanted = seqs if place.seq is not None else self._views.changelogs.seqs(owner)
+                return self._pasts[key], counted
+        wanted = log.seqs() if counted.seqs is None else counted.seqs
         weigh(len(wanted))
         history = fold_owner(
-            self.stored(owner, wanted, on_progress),
-            keep=_happened_by(place.instant),
+            self.stored(owner, wanted, asked.get("on_progress")),
+            keep=counted.lines.counts,
             check=current_check(),
             total=len(wanted),
             held=lambda position: self._holds(owner, position),
         )
-        now = place.instant if place.instant is not None else history.newest
-        past = Past(OwnerView.of_history(owner, history, view.columns, check=current_check()), now, history.entries)
+        seen = OwnerView.of_history(owner, history, view.columns, check=current_check())
+        past = Past(seen, history.newest, history.entries)
         with self._lock:
             self._pasts[key] = past
             sizes = [one.view.bytes_used() for one in self._pasts.values()]
             while len(sizes) > 1 and (len(sizes) > KEPT_PASTS or sum(sizes) > PASTS_BYTES):
                 self._pasts.popitem(last=False)
                 del sizes[0]
-        return past
+        return past, counted
+
+    def _in_time(self, owner: str, seq: int, lines: Lines) -> bool:
+        """Whether what stands at a seq of the owner's partition was recorded early enough."""
+        recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
+        return lines.recorded is None or recorded <= lines.recorded
 
     def _holds(self, owner: str, position: str) -> bool:
         partition, seq = parse_position(position)
@@ -201,7 +213,3 @@ def _weigh_load(memories: int) -> None:
     So owners of 4,000 memories, a quarter of a second, are loaded where they are asked about; larger ones in the heavy lane.
     """
     weigh(memories // 2)
-
-
-def _happened_by(instant: int | None) -> Callable[[AnyEvent], bool]:
-    return (lambda _: True) if instant is None else (lambda event: micros(event.occurred_at) <= instant)

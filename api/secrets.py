@@ -14,7 +14,7 @@ from events.envelope import AnyEvent
 from events.errors import EngramlogError
 from events.standing import Objection
 from projections.memory import SECRET
-from projections.sensitivity import detect_sensitivity
+from projections.sensitivity import SENSITIVE, detect_sensitivity
 
 HIDDEN = "[withheld: it looks like a secret]"
 """Stands for a text beside content that may not be told."""
@@ -24,12 +24,20 @@ _PLACES = ("data.parameters.", "data.")
 QUERY_HIDDEN = (
     "the query looks like a secret: it was looked for by words only, and neither given to an embedder nor recorded"
 )
+QUERY_RULE = "a query without a secret, an address, a telephone number or the like: leave it out, the rest is recorded"
 
 
-@lru_cache(maxsize=4096)
+_level = lru_cache(maxsize=4096)(detect_sensitivity)
+
+
 def is_secret(text: str) -> bool:
     """Whether a text holds a password, a key or the like, as far as rules can tell."""
-    return detect_sensitivity(text) >= SECRET
+    return _level(text) >= SECRET
+
+
+def is_sensitive(text: str) -> bool:
+    """Whether a text holds a secret, or an address, a telephone number or the like: no query with one is recorded."""
+    return _level(text) >= SENSITIVE
 
 
 def masked(text: str | None) -> str | None:
@@ -57,6 +65,10 @@ def label_objection(event: AnyEvent) -> Objection | None:
                 "a label without a password, a key or the like: labels are shown in lists; a memory's text is withheld"
             )
             return Objection(f"data.{field}", HIDDEN, allowed)
+    if event.type == "MemoriesAccessed":
+        for number, access in enumerate(event.data.accesses):
+            if access.query and is_sensitive(access.query):
+                return Objection(f"data.accesses[{number}].query", HIDDEN, QUERY_RULE)
     return None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_owner, refused
 from api.reading import Reader
-from api.scenes import Progress
 from api.secrets import masked
+from api.timelines import LinesAsked
 from api.writing import Writer
 from events.catalogue import SynonymDefined
 from projections.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
@@ -53,9 +53,7 @@ class Synonyms:
         owner: str,
         *,
         of: str | None = None,
-        as_of: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.
 
@@ -63,8 +61,8 @@ class Synonyms:
         """
         if of is not None:
             _check_word("of", of)
-        with self._reader.scene(owner, as_of=as_of, after=after, on_progress=on_progress) as scene:
-            pairs, position, warning = scene.view.synonyms, scene.position, scene.told
+        with self._reader.scene(owner, **times) as scene:
+            pairs, place = scene.view.synonyms, scene.place
         mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
         told = [
             {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine
@@ -78,9 +76,9 @@ class Synonyms:
             "most": MOST_PAIRS,
             "known": known_pairs(of) if of is not None else {},
             "expansion": _expansion(of, pairs),
-            "as_of": as_of,
-            "position": position,
-        } | warning
+            "as_of": times.get("as_of"),
+            "known_by": times.get("known"),
+        } | place
 
 
 def _expansion(of: str | None, pairs: tuple[tuple[str, str, float], ...]) -> dict[str, Any] | None:

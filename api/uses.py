@@ -8,13 +8,14 @@ from typing import Any
 from api.asked import check_limit
 from api.patience import both, current_check
 from api.reading import Reader
-from api.scenes import PIECE, Progress
+from api.scenes import PIECE
+from api.timelines import Progress
 from projections.memory import SECRET
 from projections.query import card, moment
 from projections.redis_said import all_said
 from projections.redis_view import RedisViews
 from projections.retraction import forgotten_turns
-from projections.sensitivity import detect_sensitivity
+from projections.sensitivity_level import at_most
 from projections.sessions import Injection, Said, Turn, read_said
 from projections.uses import Use, uses_of
 from projections.view import WITHHELD
@@ -99,7 +100,7 @@ def _without_text(said: Said) -> Turn | Injection | None:
 
 
 def _turn(turn: Turn, forgotten: frozenset[str]) -> dict[str, Any]:
-    hidden = turn.turn_id in forgotten or detect_sensitivity(turn.text) >= SECRET
+    hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
     return {
         "turn_id": turn.turn_id,
         "role": turn.role,

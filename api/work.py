@@ -53,6 +53,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_OWNER}/facts"): Work.LIGHT,
     ("GET", f"{_OWNER}/synonyms"): Work.LIGHT,
     ("POST", f"{_OWNER}/synonyms"): Work.LIGHT,
+    ("POST", f"{_OWNER}/grounds"): Work.LIGHT,
     ("GET", f"{_OWNER}/embedding"): Work.LIGHT,
     ("GET", f"{_OWNER}/health"): Work.LIGHT,
     ("GET", f"{_OWNER}/fading"): Work.LIGHT,

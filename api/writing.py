@@ -161,9 +161,12 @@ class Writer:
             )
         return self._one(owner, memory_id, MemoryMentioned(memory_id=memory_id), actor, occurred_at)
 
-    def unmerge(self, owner: str, into: str, *, actor: str = "user", occurred_at: str | None = None) -> dict[str, Any]:
+    def unmerge(
+        self, owner: str, into: str, *, reason: str = "", actor: str = "user", occurred_at: str | None = None
+    ) -> dict[str, Any]:
         """Undo a merge: the sources come back as they were."""
-        return self._one(owner, into, MemoryUnmerged(into=check_memory_id(into)), actor, occurred_at)
+        data = MemoryUnmerged(into=check_memory_id(into), reason=reason)
+        return self._one(owner, into, data, actor, occurred_at)
 
     def merge(
         self,
@@ -172,6 +175,7 @@ class Writer:
         *,
         summary: str | None = None,
         into: str | None = None,
+        reason: str = "",
         actor: str = "user",
         occurred_at: str | None = None,
     ) -> dict[str, Any]:
@@ -185,15 +189,22 @@ class Writer:
                 raise InputError("sources: got none; allowed: at least two memories", field="sources")
             text = merged_text(memories)
         new_id = into or f"m-{new_event_id()}"
-        data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text)
+        data = MemoryMerged(sources=tuple(sources), into=new_id, summary=text, reason=reason)
         return self.done(owner, [self.event(data, owner, when, actor)], {"into": new_id, "sources": list(sources)})
 
     def promote(
-        self, owner: str, memory_id: str, *, to: str = "core", actor: str = "operator", occurred_at: str | None = None
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        to: str = "core",
+        reason: str = "",
+        actor: str = "operator",
+        occurred_at: str | None = None,
     ) -> dict[str, Any]:
         """An operator moves it to another tier: in core or system it stands in every prompt; in fact or episode no longer."""
         tier = self.standing(owner, check_memory_id(memory_id)).tier
-        data = MemoryPromoted(memory_id=memory_id, from_=tier, to=to)  # type: ignore[arg-type]
+        data = MemoryPromoted(memory_id=memory_id, from_=tier, to=to, reason=reason)  # type: ignore[arg-type]
         return self._one(owner, memory_id, data, actor, occurred_at)
 
     def set_sensitivity(

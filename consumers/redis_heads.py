@@ -64,7 +64,7 @@ def _links(wire: Wire, tag: str, after: int, chain: bytes, to: int) -> Iterator[
         for one in batch:
             if one.seq != after + 1:
                 return
-            after, chain = one.seq, event_link(chain, one.seq, one.body)
+            after, chain = one.seq, event_link(chain, one)
             yield after, chain
         if not batch:
             return

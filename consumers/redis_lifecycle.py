@@ -25,7 +25,8 @@ from projections.changelog import id_text
 from projections.checks import Bounds, Check, unchecked
 from projections.columns import Columns
 from projections.fold import PROJECTION_VERSION
-from projections.lifecycle import JOBS, Decision, Plan, plan
+from projections.lifecycle import JOBS, LEVELS, Decision, Plan, plan
+from projections.lifecycle.rereading import levels_today
 from projections.redis_view import RedisViews, Standing
 from projections.view import OwnerView
 
@@ -122,7 +123,7 @@ class Lifecycle:
             _refuse_another_version(owner, standing)
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
-            decisions = plan(view, moment, jobs, check)
+            decisions = self._planned(view, moment, jobs, check)
         return Done(owner, decisions, 0, standing.position)
 
     def carry_out(
@@ -135,8 +136,22 @@ class Lifecycle:
         check: Check = unchecked,
     ) -> Done:
         """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
-        planner = partial(plan, jobs=jobs, check=check)
+        planner = partial(self._planned, jobs=jobs, check=check)
         return self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
+
+    def _planned(self, view: OwnerView, now: int, jobs: Sequence[str], check: Check) -> list[Decision]:
+        """What the jobs would do. Where levels are asked for, the owner's entries are read again first."""
+        if LEVELS not in jobs:
+            return plan(view, now, jobs, check)
+        view.judged_today = self._levels_today(view, check)
+        try:
+            return plan(view, now, jobs, check)
+        finally:
+            view.judged_today = None
+
+    def _levels_today(self, view: OwnerView, check: Check) -> dict[str, int]:
+        seqs = self._views.changelogs.seqs(view.owner)[: view.state.applied]
+        return levels_today(self._stored(view.owner, seqs), check=check, total=len(seqs))
 
     def carry_out_plan(
         self,

@@ -17,7 +17,7 @@ from consumers.redis_folder import Tell, silent
 from consumers.redis_lifecycle import Done, Lifecycle
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
-from projections.lifecycle import FINAL, JOBS, Decision, plan
+from projections.lifecycle import FINAL, JOBS, LEVELS, Decision, plan
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, Reviewer, answered, questions
 from projections.lifecycle.reviewing_by_model import briefing, found, without_model
 from projections.view import OwnerView
@@ -111,8 +111,8 @@ class Reviewing:
         """What the jobs would do, and what the reviewer would be asked; it is not."""
         foreseen = partial(_foreseen, jobs=jobs, check=check)
         decisions, asked = self._lifecycle.look(owner, foreseen, now=now, check=check)
-        position = self._lifecycle.plan(owner, (), now=now, check=check).position
-        return Reviewed(owner, decisions, 0, position, asked)
+        reread = self._lifecycle.plan(owner, (LEVELS,) if LEVELS in jobs else (), now=now, check=check)
+        return Reviewed(owner, [*decisions, *reread.decisions], 0, reread.position, asked)
 
     def carry_out(
         self,

@@ -8,24 +8,33 @@ lease, presence and alarms are about now, and prove nothing. Reads only, in page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 import redis
 
-from consumers.redis_verify_keys import compare_builds, compare_deletions, compare_fields, scan_partition
+from consumers.redis_levels import compare_levels
+from consumers.redis_verify_keys import (
+    compare_builds,
+    compare_deletions,
+    compare_fields,
+    compare_recorded,
+    compare_secrets,
+    scan_partition,
+)
 from consumers.redis_verify_log import compare_log_keys
 from consumers.redis_verify_owner import compare_owner, read_found
 from consumers.redis_verify_scan import pairs
 from consumers.redis_verify_vectors import compare_vectors
 from consumers.verdict import Verdict
-from consumers.verify_ledger import Ledger
+from consumers.verify_ledger import Ledger, is_number
 from consumers.verify_oracle import Oracle
+from events.entry import SECRET_BYTES
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
-from events.partitions import STORE_KEY, position_text
+from events.partitions import STORE_KEY, LogKeys, position_text
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Wire
@@ -35,8 +44,8 @@ from projections.partition import Checkpoint
 from projections.redis_store import read_checkpoint
 
 READ_COUNT = 500
-NAMES = [b"t", b"i", b"o", b"e"]
-"""The fields of an entry, in their order."""
+NAMES = ([b"t", b"i", b"o", b"e"], [b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])
+"""The fields of an entry of format 1, of format 2, and of one where a clock was behind, in their order."""
 Progress = Callable[[int, int], None]
 
 
@@ -80,7 +89,10 @@ class _Verification:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
         self._oracle = Oracle(base, verdict.partition)
-        self._ledger = Ledger(verdict.partition, int(wire.call("HGET", STORE_KEY, "partitions")), chain_at)
+        partitions = wire.call("HGET", STORE_KEY, "partitions")
+        told = wire.call("HMGET", LogKeys(tag).meta, "format2", "format2_at")
+        first_format, began = (int(one) if one and is_number(one) else 0 for one in told)
+        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, first_format, began)
         self._on_progress = on_progress
 
     @property
@@ -111,12 +123,17 @@ class _Verification:
         compare_deletions(
             wire, keys, lambda name: oracle.owners[name].memories if name in oracle.owners else (), verdict
         )
+        compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, list(oracle.owners), verdict)
         seconds, micros = wire.call("TIME")
         compare_builds(wire, keys, found.builds, int(seconds) * 1_000 + int(micros) // 1_000, verdict)
+        secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
-            ledger.feed(batch, self._contradiction)
-        compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, verdict)
+            ledger.feed(batch, self._secrets_of(batch), self._contradiction)
+        compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
+        compare_secrets(secrets, ledger.owners, verdict)
+        compare_recorded(wire, keys, ledger, verdict)
+        verdict.unopened = ledger.unopened
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 
@@ -139,8 +156,15 @@ class _Verification:
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
             self._oracle.feed(batch)
-            self._ledger.feed(batch, self._contradiction)
+            self._ledger.feed(batch, self._secrets_of(batch), self._contradiction)
             self._on_progress(self._oracle.checkpoint.seq, seq)
+
+    def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
+        owners = list({one.owner for one in batch})
+        held = self._wire.call("HMGET", self._keys.log.secrets, *owners)
+        return {
+            owner: secret for owner, secret in zip(owners, held, strict=True) if secret and len(secret) == SECRET_BYTES
+        }
 
     def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
         """Batches of the log; ends at a gap, which is told."""
@@ -162,7 +186,7 @@ class _Verification:
 
     def _refuse_names(self, answer: list[Any]) -> None:
         for key, held in answer:
-            if held[::2] != NAMES:
+            if held[::2] not in NAMES:
                 told = [name.decode("utf-8", "backslashreplace") for name in held[::2][:8]]
                 self._verdict.differs("an entry that no append wrote", entry=key.decode(), names=told)
                 raise _CannotReadOn

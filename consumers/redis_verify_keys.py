@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from consumers.redis_verify_scan import keys_like, pairs
 from consumers.verdict import Verdict
+from consumers.verify_ledger import Ledger
+from events.entry import SECRET_BYTES
 from events.partitions import DEDUPE_BUCKETS
 from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys, is_build
 
-LOG_TABLES = {b"meta": b"hash", b"ev": b"stream", b"heads": b"hash", b"ctl": b"hash", b"del": b"hash", b"vem": b"hash"}
+LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
+    (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
+)
+META_NUMBERS = (b"seq", b"rec", b"format2", b"format2_at")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {b"st": b"hash", b"log": b"hash", b"chg": b"zset", b"park": b"list"}
 MODEL_TABLES = (b"ven", b"vea")
@@ -57,7 +62,7 @@ def _sorted_in(name: bytes, build: str, found: Keys) -> bytes | None:  # noqa: P
     try:
         if not rest:
             return LOG_TABLES.get(table)
-        if table == b"dd":
+        if table == b"ids":
             if not (rest.isdigit() and b"%d" % int(rest) == rest and int(rest) < DEDUPE_BUCKETS):
                 return None
             found.buckets.add(int(rest))
@@ -93,7 +98,7 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
     for name, value in meta.items():
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
-        elif name == b"seq" and value.isdigit() and b"%d" % int(value) == value:
+        elif name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value:
             continue
         elif name != b"live":
             verdict.differs("meta that nothing writes", field=name.decode("utf-8", "backslashreplace"))
@@ -102,6 +107,26 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
         if not ends.isdigit() or int(ends) < now_ms:
             cure = "engramlog rebuild goes on with it where it can, engramlog rebuild --drop-left drops it"
             verdict.differs("a build that is neither live nor being made", build=build, cure=cure)
+
+
+def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], verdict: Verdict) -> None:
+    """Tell of secrets that no append made. One that was changed shows in dedupe: its fingerprints are others.
+
+    `secrets` are read before the log is, up to its head: each then has an event of its owner.
+    """
+    for raw, secret in secrets.items():
+        owner = raw.decode("utf-8", "backslashreplace")
+        if owner not in owners or len(secret) != SECRET_BYTES:
+            verdict.differs("a secret that no append made", owner=owner, bytes=len(secret))
+
+
+def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Verdict) -> None:
+    """Tell where the newest entry's time is not the one that the next append goes on from, or the format's boundary is none."""
+    seq, rec, until, at = wire.call("HMGET", keys.log.meta, "seq", "rec", "format2", "format2_at")
+    if seq == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
+        verdict.differs("when the newest event was recorded", stored=(rec or b"").decode("utf-8", "backslashreplace"))
+    if (until is None) != (at is None) or (until is not None and until.isdigit() and int(until) > ledger.seq):
+        verdict.differs("where format 2 began", stored=(until or b"").decode("utf-8", "backslashreplace"))
 
 
 _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])

@@ -7,12 +7,13 @@ and is right if it is.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from consumers.redis_verify_scan import pairs
 from consumers.verdict import Verdict
 from consumers.verify_ledger import Ledger, bucket_number, dedupe_value, moves_head
+from events.entry import dedupe_field
 from events.envelope import Stored
 from events.partitions import LogKeys, dedupe_bucket, position_text
 from events.redis_wire import Wire
@@ -22,6 +23,8 @@ MOST_READ_AGAIN = 16
 MOST_NAMED = 20
 Read = Callable[[int, int], Iterator[list[Stored]]]
 """Batches of the log after one seq up to another."""
+SecretsOf = Callable[[list[Stored]], Mapping[str, bytes]]
+"""The secrets of a batch's owners."""
 
 
 class _Newer(NamedTuple):
@@ -32,7 +35,7 @@ class _Newer(NamedTuple):
 
 
 def compare_log_keys(
-    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, verdict: Verdict
+    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, secrets_of: SecretsOf, verdict: Verdict
 ) -> None:
     """Tell what differs. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
     heads = dict(pairs(wire, keys.heads))
@@ -40,15 +43,22 @@ def compare_log_keys(
     newer = _Newer({}, defaultdict(set))
     head = int(wire.call("HGET", keys.meta, "seq") or 0)
     for batch in read(ledger.seq, head):
-        for one in batch:
-            newer.values[one.raw_id] = dedupe_value(one)
+        for one, field, value in _deduped(batch, secrets_of(batch)):
+            newer.values[field] = value
             if moves_head(one):
                 newer.heads[one.owner].add(one.seq)
     for raw_id, value in after.items():
         if newer.values.get(raw_id) != value:
             verdict.differs("dedupe of an event that is not in the log", event=raw_id.hex(), stored=value[8:].hex())
     _compare_heads(ledger, heads, newer, verdict)
-    _name_wrong(wire, keys, ledger, wrong, read, verdict)
+    _name_wrong(wire, keys, ledger, wrong, read, secrets_of, verdict)
+
+
+def _deduped(batch: list[Stored], secrets: Mapping[str, bytes]) -> Iterator[tuple[Stored, bytes, bytes]]:
+    """Each entry with its field and value in dedupe; an owner without a secret was told."""
+    for one in batch:
+        if (secret := secrets.get(one.owner)) is not None:
+            yield one, dedupe_field(one.owner, one.raw_id), dedupe_value(one, secret)
 
 
 def _compare_buckets(
@@ -89,14 +99,16 @@ def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, ver
             verdict.differs("an owner's head, `expected_head`", owner=name, stored=stored, log=expected.get(owner, 0))
 
 
-def _name_wrong(wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, verdict: Verdict) -> None:
+def _name_wrong(
+    wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, secrets_of: SecretsOf, verdict: Verdict
+) -> None:
     """Say which ids make a bucket differ."""
     expected: dict[int, dict[bytes, bytes]] = {bucket: {} for bucket in wrong[:MOST_READ_AGAIN]}
     if expected:
         for batch in read(0, ledger.seq):
-            for one in batch:
-                if (bucket := dedupe_bucket(one.raw_id)) in expected:
-                    expected[bucket][one.raw_id] = dedupe_value(one)
+            for _, field, value in _deduped(batch, secrets_of(batch)):
+                if (bucket := dedupe_bucket(field)) in expected:
+                    expected[bucket][field] = value
     for bucket, mine in expected.items():
         held = dict(pairs(wire, keys.dedupe_of(bucket)))
         ids = [raw_id for raw_id in mine.keys() | held.keys() if mine.get(raw_id) != held.get(raw_id)]

@@ -10,6 +10,7 @@ from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
     ALARMS_KEY,
+    FORMAT,
     MAX_PARTITIONS,
     REBUILD_KEY,
     STORE_KEY,
@@ -18,7 +19,7 @@ from events.partitions import (
 )
 from events.redis_wire import Wire
 
-FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set"}
+FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
 KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY}
 
 
@@ -47,5 +48,7 @@ def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: 
     ):
         stored = partitions.decode("utf-8", "backslashreplace")
         verdict.differs("the store's partitions and tags", stored=stored)
+    if found[b"format"] != b"%d" % FORMAT:
+        verdict.differs("the format of the store's log", known=FORMAT)
     if found[b"parameter_set"] != PARAMETER_SET.encode():
         verdict.differs("the store's parameter set", known=PARAMETER_SET)

@@ -19,6 +19,7 @@ from rq.timeouts import JobTimeoutException
 
 from consumers.redis_embedding import Embedding
 from consumers.redis_leader import STOPPED, schedule_key
+from consumers.redis_levels import Levels
 from consumers.redis_lifecycle import RULE, Done, Lifecycle, owners_of
 from consumers.redis_reviewing import REVIEW
 from consumers.redis_sessions import OFF
@@ -37,7 +38,9 @@ from events.errors import (
 )
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
-from projections.redis_create import read_identity
+from projections.lifecycle import LEVELS
+from projections.marks import MARKER
+from projections.redis_create import known_identity
 from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
@@ -128,7 +131,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
 
     client = connect(served.url, timeout=served.timeout)
     try:
-        opened = _opened(client, served._replace(tell=tell), store_id)
+        opened = _opened(client, served._replace(tell=tell), store_id, f"job:{kind}")
         try:
             walked = job(opened, partition)
         finally:
@@ -169,15 +172,15 @@ class Opened(NamedTuple):
     close: Callable[[], None]
 
 
-def _opened(client: Any, served: Serving, store_id: str) -> Opened:
+def _opened(client: Any, served: Serving, store_id: str, principal: str) -> Opened:
     """The store at the process's URL, if it is the one that the job is about."""
     wire = Wire(client)
-    identity = read_identity(wire)
+    identity = known_identity(wire)
     found = identity.store_id if identity else None
     if identity is None or found != store_id:
         wire.close()
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
-    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags))
+    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
     views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
     vectors = RedisVectors(WirePool(client), identity.tags)
 
@@ -188,28 +191,32 @@ def _opened(client: Any, served: Serving, store_id: str) -> Opened:
     return Opened(wire, identity.tags, log, views, Lifecycle(log, views), vectors, served, close)
 
 
-def _walk(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
-    """The lifecycle jobs for every owner of a partition."""
+def _walk(opened: Opened, partition: int, jobs: Sequence[str], left: set[str] | None = None) -> Walked:
+    """The lifecycle jobs for every owner of a partition; who had any trouble is put into `left`."""
     served, lifecycle = opened.served, opened.lifecycle
     carry_out: Callable[..., Done] = lifecycle.carry_out
     if REVIEW in jobs and served.reviewer != RULE and served.chat is not None:
         carry_out = ReviewedByModel(lifecycle, served.chat, served.tell).carry_out
-    return _each(opened, partition, lambda owner, go_on: carry_out(owner, jobs, on_progress=go_on).appended)
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        return carry_out(owner, jobs, on_progress=go_on).appended
+
+    return _each(opened, partition, do, left=left)
 
 
 def _each(
-    opened: Opened, partition: int, do: Callable[[str, Callable[..., None]], int], among: Sequence[str] | None = None
+    opened: Opened,
+    partition: int,
+    do: Callable[[str, Callable[..., None]], int],
+    among: Sequence[str] | None = None,
+    left: set[str] | None = None,
 ) -> Walked:
     """Something for every owner of a partition, or those `among` them; `do` gives how much it decided.
 
-    An owner's trouble is told, and stops no other.
+    An owner's trouble is told, and stops no other; who had any is put into `left`.
     """
 
-    def go_on(_done: int = 0, _total: int = 0) -> None:
-        """Before each owner and between two requests: give up here once the process is to stop."""
-        if opened.served.stop.is_set():
-            raise GivenUp
-
+    go_on = partial(_go_on, opened)
     owners = owners_of(opened.wire, opened.tags[partition]) if among is None else among
     decided, failed, unfolded = 0, 0, 0
     for owner in owners:
@@ -221,11 +228,19 @@ def _each(
             raise
         except Exception as error:  # whatever it is, the other owners must not wait for it
             failed += 1
+            if left is not None:
+                left.add(owner)
             unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
             opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
             if unfolded == UNFOLDED_IN_A_ROW:
                 raise
     return Walked(len(owners), decided, failed)
+
+
+def _go_on(opened: Opened, _done: int = 0, _total: int = 0) -> None:
+    """Before each owner and between two requests: give up here once the process is to stop."""
+    if opened.served.stop.is_set():
+        raise GivenUp
 
 
 def _extract(opened: Opened, partition: int) -> Walked:
@@ -250,6 +265,22 @@ def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
         without = Embedding(opened.vectors, None, opened.served.tell)
         without.walk(partition, stop=opened.served.stop.is_set)
     return walked
+
+
+def _daily(opened: Opened, partition: int) -> Walked:
+    """The daily jobs, then levels by newer rules for those owners whose entries older ones judged, or none."""
+    left = set[str]()
+    walked = _walk(opened, partition, KINDS["daily"].jobs, left)
+    levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
+    waiting = levels.waiting(partial(_go_on, opened))
+
+    def reread(owner: str, go_on: Callable[..., None]) -> int:
+        return opened.lifecycle.carry_out(owner, (LEVELS,), on_progress=go_on, check=go_on).appended
+
+    left.intersection_update(waiting.owners)
+    raised = _each(opened, partition, reread, [one for one in waiting.owners if one not in left], left)
+    levels.read(waiting.seq, left)
+    return Walked(walked.owners, walked.decided + raised.decided, walked.failed + raised.failed)
 
 
 def _embed(opened: Opened, partition: int) -> Walked:
@@ -279,7 +310,7 @@ def _reason(error: Exception) -> str:
 
 JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
-    "daily": partial(_walk, jobs=KINDS["daily"].jobs),
+    "daily": _daily,
     "extract": _extract,
     "sessions": _sessions,
     "embed": _embed,

@@ -20,6 +20,8 @@ class Verdict:
     chains: dict[int, str] = field(default_factory=dict)
     """The log's chain at the seqs that were asked for."""
     differences: list[dict[str, Any]] = field(default_factory=list)
+    unopened: int = 0
+    """Entries whose body could not be held against its commitment: the salt is gone."""
     untold: int = 0
     """Differences beyond the first hundred."""
 

@@ -12,8 +12,10 @@ from hashlib import blake2b
 import msgspec
 
 from events.catalogue import SIDE_EVENTS
+from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of
+from events.statement_digests import read
 from events.unreadable import UNREADABLE
 from projections.changelog import FIRST_LINK, event_link
 
@@ -33,9 +35,9 @@ class _Said(msgspec.Struct, frozen=True):
 _SAID = msgspec.json.Decoder(_Said)
 
 
-def dedupe_value(one: Stored) -> bytes:
-    """What the dedupe bucket holds for an entry."""
-    return blake2b(one.body, digest_size=8).digest() + b"%d" % one.seq
+def dedupe_value(one: Stored, secret: bytes) -> bytes:
+    """What the dedupe bucket holds for an entry, under its owner's secret."""
+    return fingerprint(secret, one.body) + b"%d" % one.seq
 
 
 def share(raw_id: bytes, value: bytes) -> int:
@@ -46,29 +48,74 @@ def share(raw_id: bytes, value: bytes) -> int:
 class Ledger:
     """What must stand beside a partition's log, from its entries in order."""
 
-    def __init__(self, partition: int, partitions: int, wanted: Iterable[int] = ()) -> None:
+    def __init__(
+        self, partition: int, partitions: int, wanted: Iterable[int] = (), first_format: int = 0, began: int = 0
+    ) -> None:
         self.seq = 0
         self.chain = FIRST_LINK
         self.chains: dict[int, bytes] = {}
         """The chain at those of the seqs wanted that were passed."""
         self.buckets = [0] * DEDUPE_BUCKETS
         self.heads: dict[str, int] = {}
+        self.recorded = began
+        """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
+        self.owners: set[str] = set()
+        self.unopened = 0
+        """Entries whose body cannot be held against their commitment: the salt is gone."""
         self._wanted = frozenset(wanted)
+        self._first_format = first_format
+        """The last seq of format 1; 0 in a store that was made by format 2."""
         self._partition, self._partitions = partition, partitions
 
-    def feed(self, batch: Iterable[Stored], differs: Differs) -> None:
-        """Take entries that follow on the last; what contradicts itself is told."""
+    def feed(self, batch: Iterable[Stored], secrets: Mapping[str, bytes], differs: Differs) -> None:
+        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch."""
         for one in batch:
-            self.chain = event_link(self.chain, one.seq, one.body)
+            self.chain = event_link(self.chain, one)
             self.seq = one.seq
+            self.owners.add(one.owner)
             if one.seq in self._wanted:
                 self.chains[one.seq] = self.chain
-            bucket = dedupe_bucket(one.raw_id)
-            self.buckets[bucket] = (self.buckets[bucket] + share(one.raw_id, dedupe_value(one))) % _MODULUS
+            secret = secrets.get(one.owner)
+            if secret is None:
+                differs("an owner without a secret", position=one.seq, fields=["o"])
+            else:
+                field = dedupe_field(one.owner, one.raw_id)
+                bucket = dedupe_bucket(field)
+                self.buckets[bucket] = (self.buckets[bucket] + share(field, dedupe_value(one, secret))) % _MODULUS
             if moves_head(one):
                 self.heads[one.owner] = one.seq
-            if problem := self._contradicts(one):
-                differs("an entry of the log that contradicts its own body", position=one.seq, fields=problem)
+            if problem := self._contradicts(one) + self._beside(one):
+                differs(
+                    "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
+                )
+
+    def _beside(self, one: Stored) -> list[str]:
+        """The fields beside the body that no append of this format could have written after the entries before."""
+        if not one.beside:
+            return ["r"] if one.seq > self._first_format else []
+        recorded, principal, level, digests, committed = one.beside[:5]
+        wrong = [] if one.seq > self._first_format else ["r"]
+        clock = one.beside[5:]
+        if not is_number(recorded) or (int(recorded) < self.recorded):
+            wrong.append("r")
+        else:
+            self.recorded = int(recorded)
+            if clock and not (is_number(clock[0]) and int(clock[0]) < self.recorded):
+                wrong.append("w")
+        if not principal:
+            wrong.append("p")
+        rules, colon, figure = level.partition(b":")
+        if not (colon and is_number(rules) and is_number(figure) and int(figure) <= 3):
+            wrong.append("l")
+        try:
+            read(digests)
+        except ValueError:
+            wrong.append("d")
+        if not one.salt:
+            self.unopened += 1
+        elif committed != commitment(one.salt, one.body):
+            wrong.append("c")
+        return wrong
 
     def _contradicts(self, one: Stored) -> list[str]:
         """The entry's fields that its body does not bear out; nothing of a body that cannot be read."""
@@ -86,6 +133,11 @@ class Ledger:
         if one.owner != said.owner:
             wrong.append("o")
         return sorted(set(wrong))
+
+
+def is_number(told: bytes) -> bool:
+    """Whether this is a whole number as an append writes one."""
+    return told.isdigit() and b"%d" % int(told) == told
 
 
 def moves_head(one: Stored) -> bool:

@@ -31,6 +31,8 @@ class Known(NamedTuple):
     """One sentence: what happened and what to do."""
 
 
+ACCESSES_LOST = "accesses_lost"
+"""Counts accesses, and not how often it was raised."""
 KNOWN: Mapping[str, Known] = {
     "partition_gap": Known(
         "stopped",
@@ -121,6 +123,12 @@ KNOWN: Mapping[str, Known] = {
         "itself",
         "The API's token is gone, or others could have read it, and nobody is answered: `engramlog token --rotate` makes a new"
         " one.",
+    ),
+    ACCESSES_LOST: Known(
+        "warning",
+        "operator",
+        "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of"
+        " accesses; answers were given as ever, and memories gained nothing by these.",
     ),
     "job_refused": Known(
         "warning",

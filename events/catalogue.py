@@ -9,31 +9,39 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from events.parameters import ParameterValue, Profile
 from events.shape import Shape
 from events.vocabulary import (
+    MAX_GROUNDS,
     Category,
     Count,
     DeletionPolicy,
+    Digest,
     Emotion,
     Evidence,
     Face,
     Id,
     Importance,
+    InOrder,
     Keyword,
     Keywords,
     Level,
     MemoryIds,
+    Metadata,
     Modality,
     Name,
     Outcome,
     Position,
+    Raised,
+    Reading,
     Reason,
     Resolution,
     Revealing,
     Role,
+    Rules,
     Sensitivity,
     Share,
     Shown,
@@ -45,6 +53,7 @@ from events.vocabulary import (
     Time,
     Tokens,
     Turns,
+    Uri,
     Via,
     Word,
 )
@@ -92,6 +101,22 @@ class Imported(Shape, frozen=True, kw_only=True):
     associations: Annotated[tuple[ImportedEdge, ...], Field(max_length=32)] = ()
 
 
+class Ground(Shape, frozen=True, kw_only=True):
+    """Something outside that a memory rests on, as it was then: a page, a file, a record."""
+
+    uri: Uri
+    digest: Digest
+
+
+def _one_a_uri(grounds: tuple[Ground, ...]) -> tuple[Ground, ...]:
+    if len({one.uri for one in grounds}) != len(grounds):
+        raise PydanticCustomError("repeated", "each uri once")
+    return grounds
+
+
+Grounds = Annotated[tuple[Ground, ...], Field(max_length=MAX_GROUNDS), AfterValidator(_one_a_uri)]
+
+
 class MemoryCreated(Shape, frozen=True, kw_only=True):
     """A memory begins. `corrects` is a link to an older memory and changes nothing on it."""
 
@@ -117,6 +142,9 @@ class MemoryCreated(Shape, frozen=True, kw_only=True):
     corrects: Id | None = None
     summarises: MemoryIds = ()
     imported: Imported | None = None
+    because: Reason = ""
+    grounds: Grounds = ()
+    metadata: Metadata | None = None
 
 
 class MemoryMentioned(Shape, frozen=True, kw_only=True):
@@ -140,7 +168,7 @@ class MemoryNegated(Shape, frozen=True, kw_only=True):
 
 
 class Hit(Shape, frozen=True, kw_only=True):
-    """How often a memory was shown since the last flush, and how high it stood (1 is the first)."""
+    """A sum: how often a memory was shown since the last flush, and how high it stood (1 is the first)."""
 
     memory_id: Id
     count: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -148,16 +176,29 @@ class Hit(Shape, frozen=True, kw_only=True):
     last_at: Time
 
 
+class Access(Shape, frozen=True, kw_only=True):
+    """One answer that showed memories: when, and which in order of rank, of which the first is `first`."""
+
+    at: Time
+    shown: InOrder
+    first: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    position: Position | None = None
+    mode: Reading = "normal"
+    query: Annotated[str, Field(max_length=2_000)] | None = None
+    read_at: Time | None = None
+
+
 class MemoriesAccessed(Shape, frozen=True, kw_only=True):
     """Memories were shown. Counts accesses; never moves `last_activated_at` and writes no change-log entry."""
 
-    hits: Annotated[tuple[Hit, ...], Field(min_length=1, max_length=500)]
+    hits: Annotated[tuple[Hit, ...], Field(min_length=1, max_length=500)] = ()
     via: Via
     query: Annotated[str, Field(max_length=2_000)] | None = None
     turn_id: Id | None = None
     together: Annotated[
         tuple[Annotated[tuple[Id, ...], Field(min_length=2, max_length=3)], ...], Field(max_length=500)
     ] = ()
+    accesses: Annotated[tuple[Access, ...], Field(min_length=1, max_length=500)] = ()
 
 
 class MemoryReinforced(Shape, frozen=True, kw_only=True):
@@ -174,12 +215,14 @@ class MemoryMerged(Shape, frozen=True, kw_only=True):
     sources: Sources
     into: Id
     summary: Text
+    reason: Reason = ""
 
 
 class MemoryUnmerged(Shape, frozen=True, kw_only=True):
     """A merge was wrong: the sources come back as they were and `into` retires."""
 
     into: Id
+    reason: Reason = ""
 
 
 class MemoryRevised(Shape, frozen=True, kw_only=True):
@@ -190,6 +233,9 @@ class MemoryRevised(Shape, frozen=True, kw_only=True):
     summary: Text | None = None
     keywords: Keywords | None = None
     tags: Tags | None = None
+    because: Reason | None = None
+    grounds: Grounds | None = None
+    metadata: Metadata | None = None
 
 
 class MemoryCompressed(Shape, frozen=True, kw_only=True):
@@ -208,6 +254,7 @@ class MemoryPromoted(Shape, frozen=True, kw_only=True):
     from_: Annotated[Tier | None, Field(alias="from")] = msgspec.field(default=None, name="from")
     to: Tier
     due_at: Time | None = None
+    reason: Reason = ""
 
 
 class MemoryKept(Shape, frozen=True, kw_only=True):
@@ -224,12 +271,14 @@ class MemoryDeleted(Shape, frozen=True, kw_only=True):
     memory_id: Id
     policy: DeletionPolicy = "user_delete"
     due_at: Time | None = None
+    reason: Reason = ""
 
 
 class MemoryRestored(Shape, frozen=True, kw_only=True):
     """A soft delete was undone."""
 
     memory_id: Id
+    reason: Reason = ""
 
 
 class MemoryPurged(Shape, frozen=True, kw_only=True):
@@ -343,6 +392,22 @@ class MemoriesRevealed(Shape, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class GroundChanged(Shape, frozen=True, kw_only=True):
+    """Something that a memory rests on has this digest now: another than it had withholds the memory."""
+
+    memory_id: Id
+    uri: Uri
+    digest: Digest
+
+
+class SensitivityRaised(Shape, frozen=True, kw_only=True):
+    """Newer rules find more in a memory's words than was found when they were appended. Never lowers."""
+
+    memory_id: Id
+    level: Raised
+    rules: Rules
+
+
 EventData = (
     TurnRecorded
     | ToolResultRecorded
@@ -372,9 +437,11 @@ EventData = (
     | TurnsExtracted
     | SensitivitySet
     | MemoriesRevealed
+    | GroundChanged
+    | SensitivityRaised
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
-LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1)
+LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
 """Refused at the door until contents are sealed."""

@@ -18,6 +18,7 @@ import msgspec
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from events.accesses import problem_with_accesses
 from events.catalogue import (
     EVENT_TYPES,
     LATEST_VERSION,
@@ -88,6 +89,10 @@ def read_event(raw: bytes | str, *, now: int, remote: bool = False, look: Look |
     if added:
         document["schema_version"] = 1
     body = canonical(document)
+    if event_type == "MemoriesAccessed":
+        problem = problem_with_accesses(event.data, event.schema_version, len(body))
+        if problem is not None:
+            raise InvalidEvent(*problem, **where)
     if twice := name_given_twice(raw, body, added):
         raise InvalidEvent(_path(twice), "the same name twice in one object", "each name once", **where)
     return prepare_body(event.event_id, event_type, event.schema_version, event.owner, body)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
-from hashlib import blake2b
 from math import isfinite
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 from uuid import UUID, uuid5
 
 import msgspec
@@ -26,8 +25,11 @@ from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
 from events.shape import Shape
 from events.unreadable import UNREADABLE
-from events.upcast import upcast
+from events.upcast import reads_as_it_is, upcast
 from events.vocabulary import Actor, EventId, Id, Time
+
+if TYPE_CHECKING:
+    from events.marks import Marks
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -57,7 +59,7 @@ AnyEvent = Event[Any]
 
 
 class Prepared(NamedTuple):
-    """An event ready to append: validated, encoded, hashed."""
+    """An event ready to append: validated and encoded."""
 
     event_id: str
     raw_id: bytes
@@ -66,10 +68,10 @@ class Prepared(NamedTuple):
     kind: str
     """`Type.version`, the stream field by which a decoder is chosen."""
     body: bytes
-    fingerprint: bytes
-    """8 bytes of blake2b over `body`: tells a redelivery from a reused id."""
     moves_head: bool
     is_access: bool
+    marks: Marks | None = None
+    """What was found in its words; None where nobody looked yet."""
 
 
 class Stored(NamedTuple):
@@ -81,6 +83,36 @@ class Stored(NamedTuple):
     owner: str
     """Told beside the body, so that an event that cannot be read still stops nobody but its owner."""
     body: bytes
+    beside: tuple[bytes, ...] = ()
+    """What stands beside the body since format 2: recorded time, principal, level, digests, commitment, and where a clock was
+    behind what it said (docs/stream-format.md). Empty in an entry of format 1."""
+    salt: bytes = b""
+    """16 random bytes that open the commitment; they lie and go with the body."""
+
+    @property
+    def recorded(self) -> int | None:
+        """When it was appended, microseconds since 1970 by Redis's clock; None in format 1."""
+        return int(self.beside[0]) if self.beside else None
+
+    @property
+    def principal(self) -> str | None:
+        """Who brought it; None in format 1."""
+        return self.beside[1].decode() if self.beside else None
+
+    @property
+    def level(self) -> int | None:
+        """How sensitive its words are, 0 to 3; None where nobody looked when it was appended."""
+        return level_in(self.beside[2]) if self.beside else None
+
+
+@lru_cache(maxsize=256)
+def level_in(told: bytes) -> int | None:
+    """The level in an entry's `rules:level`; None where no rules looked, or no append wrote this: then the words are judged."""
+    rules, _, level = told.partition(b":")
+    return int(level) if rules.isdigit() and int(rules) and level in _LEVELS else None
+
+
+_LEVELS = frozenset({b"0", b"1", b"2", b"3"})
 
 
 def micros(moment: datetime) -> int:
@@ -132,7 +164,6 @@ def prepare_body(event_id: str, event_type: str, version: int, owner: str, body:
         owner,
         f"{event_type}.{version}",
         body,
-        blake2b(body, digest_size=8).digest(),
         event_type not in SIDE_EVENTS,
         event_type == "MemoriesAccessed",
     )
@@ -229,14 +260,25 @@ def event_class(event_type: str) -> Any:
 @lru_cache(maxsize=1024)
 def _decoder(kind: str) -> Callable[[bytes], Event[EventData]]:
     """What reads stored bytes of a kind; bounded, for damaged logs may hold any."""
-    event_type = _CURRENT.get(kind)
+    event_type, latest = _AS_THEY_ARE.get(kind, (None, True))
     if event_type is None:
         return partial(_decode_slowly, kind)
     decoder: msgspec.json.Decoder[Event[EventData]] = msgspec.json.Decoder(event_class(event_type))
-    return decoder.decode
+    return decoder.decode if latest else partial(_decode_older, decoder.decode, LATEST_VERSION[event_type])
 
 
-_CURRENT = {f"{name}.{version}": name for name, version in LATEST_VERSION.items()}
+_AS_THEY_ARE = {
+    f"{name}.{version}": (name, version == latest)
+    for name, latest in LATEST_VERSION.items()
+    for version in range(1, latest + 1)
+    if reads_as_it_is(name, version)
+}
+"""Kinds whose bytes the latest shape reads, and whether they are of the latest version."""
+
+
+def _decode_older(read: Callable[[bytes], Event[EventData]], latest: int, body: bytes) -> Event[EventData]:
+    event: Event[EventData] = msgspec.structs.replace(read(body), schema_version=latest)
+    return event
 
 
 def decode(kind: str, body: bytes) -> Event[EventData]:
@@ -248,23 +290,6 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
         return _decoder(kind)(body)
     except (*UNREADABLE, KeyError, TypeError, ValueError) as error:
         raise UndecodableEvent(f"stored event of kind {kind!r} cannot be read: {error}", kind=kind) from error
-
-
-class _Caused(msgspec.Struct, frozen=True):
-    actor: Actor
-    correlation_id: str | None = None
-
-
-_CAUSED = msgspec.json.Decoder(_Caused)
-
-
-def cause_of(stored: Stored) -> tuple[Actor | None, str | None]:
-    """Who caused a stored event, and its correlation id; None where its bytes cannot be read. Several times as fast as `decode`."""
-    try:
-        found = _CAUSED.decode(stored.body)
-    except UNREADABLE:
-        return None, None
-    return found.actor, found.correlation_id
 
 
 def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:

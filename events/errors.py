@@ -18,6 +18,7 @@
     |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
     |  |- ReceiptLost              the log no longer holds what was acknowledged (HTTP 500)
     |  |- StoreMismatch            this is not the store it should be
+    |  |  `- OtherFormat           its log is of a format that this release does not write
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
     |- ServerBusy                  the service has as much in hand as it can carry (exit 1, HTTP 503)
@@ -175,6 +176,10 @@ class ReceiptLost(StoreError):
 
 class StoreMismatch(StoreError):
     """The store is not the one that the settings or the folder say it is."""
+
+
+class OtherFormat(StoreMismatch):
+    """The store's log is of a format that this release does not write: an older one, which it brings over, or a newer one."""
 
 
 class EmbeddedRedisError(StoreError):

@@ -7,8 +7,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from events.envelope import AnyEvent, Prepared, Stored, prepare
-from events.errors import RequestTooLarge
+from events.envelope import AnyEvent, Prepared, Stored, decode, prepare
+from events.errors import RequestTooLarge, UndecodableEvent
+from events.marks import Marker, Marks
 from events.partitions import parse_position, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -64,8 +65,14 @@ class EventLog(Protocol):
         """How many partitions, fixed when the store is created."""
         ...
 
-    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
-        """Append a request; one receipt per event, in input order.
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[Receipt]:
+        """Append a request; one receipt per event, in input order. `principal`: who brings it, where not the log's own.
 
         All or nothing per partition: an id reused with other content, or an owner whose head is not the expected one
         when anything of it is new, leaves the partition's part unwritten. Redelivery gives the first position again.
@@ -89,6 +96,10 @@ class EventLog(Protocol):
         """Seq of the owner's last event that moves its head; 0 for none. What `expected_heads` is compared with."""
         ...
 
+    def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
+        """The secrets of those of these owners that have one; what is derived from their words is keyed by it."""
+        ...
+
     def now(self) -> int:
         """The store's clock, microseconds since 1970."""
         ...
@@ -101,6 +112,18 @@ class EventLog(Protocol):
 def ready(event: Appendable) -> Prepared:
     """The event as it is written."""
     return event if isinstance(event, Prepared) else prepare(event)
+
+
+def marked(event: Appendable, marker: Marker) -> tuple[Prepared, Marks | None]:
+    """The event as it is written, and what `marker` finds in it; None where it cannot be read, which the fold will tell."""
+    if not isinstance(event, Prepared):
+        return prepare(event), marker.of(event)
+    if event.marks is not None:
+        return event, event.marks
+    try:
+        return event, marker.of(decode(event.kind, event.body))
+    except UndecodableEvent:
+        return event, None
 
 
 def is_access(event: Appendable) -> bool:

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from secrets import token_bytes
 from threading import Lock
 
+from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field
 from events.envelope import Prepared, Stored
-from events.log import Appendable, Receipt, Status, check_request_size, ready
+from events.log import Appendable, Receipt, Status, check_request_size, marked
+from events.marks import UNMARKED, Marker, Marks
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 
 
 class InMemoryEventLog:
-    """An `EventLog` of plain lists. `clock` gives microseconds since 1970."""
+    """An `EventLog` of plain lists. `clock` gives microseconds since 1970, `chance` so many random bytes."""
 
-    def __init__(self, clock: Callable[[], int], partitions: int = DEFAULT_PARTITIONS) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], int],
+        partitions: int = DEFAULT_PARTITIONS,
+        *,
+        marker: Marker = UNMARKED,
+        principal: str = LOCAL,
+        chance: Callable[[int], bytes] = token_bytes,
+    ) -> None:
         self._clock = clock
+        self._marker = marker
+        self._principal = checked_principal(principal)
+        self._chance = chance
+        self._secrets: dict[str, bytes] = {}
+        self._recorded = [0] * partitions
         self._entries: list[list[Stored]] = [[] for _ in range(partitions)]
         self._by_id: list[dict[bytes, tuple[int, bytes]]] = [{} for _ in range(partitions)]
         self._heads: dict[str, int] = {}
@@ -25,48 +41,80 @@ class InMemoryEventLog:
         """How many partitions there are."""
         return len(self._entries)
 
-    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[Receipt]:
         """See `EventLog.append`."""
         check_request_size(len(events))
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, self.partitions), []).append(index)
         receipts: dict[int, Receipt] = {}
+        by = self._principal if principal is None else checked_principal(principal)
         with self._lock:
             for partition, indexes in parts.items():
-                answers = self._append_part(partition, [ready(events[i]) for i in indexes], expected_heads or {})
+                part = [marked(events[i], self._marker) for i in indexes]
+                answers = self._append_part(partition, part, expected_heads or {}, by)
                 receipts.update(zip(indexes, answers, strict=True))
         return [receipts[i] for i in range(len(events))]
 
-    def _append_part(self, partition: int, events: list[Prepared], expected_heads: Mapping[str, int]) -> list[Receipt]:
+    def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
+        """See `EventLog.secrets_of`."""
+        return {owner: self._secrets[owner] for owner in owners if owner in self._secrets}
+
+    def _append_part(
+        self,
+        partition: int,
+        part: list[tuple[Prepared, Marks | None]],
+        expected_heads: Mapping[str, int],
+        principal: str,
+    ) -> list[Receipt]:
         known = self._by_id[partition]
         head = len(self._entries[partition])
+        events = [event for event, _ in part]
         found: list[tuple[Status, int]] = []
         fresh: dict[bytes, tuple[int, bytes]] = {}
         for event in events:
-            seq, fingerprint = known.get(event.raw_id) or fresh.get(event.raw_id) or (0, b"")
+            field = dedupe_field(event.owner, event.raw_id)
+            seq, body = known.get(field) or fresh.get(field) or (0, b"")
             if not seq:
                 seq = head + len(fresh) + 1
-                fresh[event.raw_id] = (seq, event.fingerprint)
+                fresh[field] = (seq, event.body)
                 found.append(("appended", seq))
             else:
-                found.append(("already_appended" if fingerprint == event.fingerprint else "conflict", seq))
+                found.append(("already_appended" if body == event.body else "conflict", seq))
         refused = self._refusals(events, found, expected_heads)
         if refused:
             return [
                 Receipt(e.event_id, *refused[i]) if i in refused else self._unwritten(partition, e, found[i], head)
                 for i, e in enumerate(events)
             ]
-        for event, (status, seq) in zip(events, found, strict=True):
-            if status == "appended":
-                self._entries[partition].append(Stored(seq, event.kind, event.raw_id, event.owner, event.body))
-                known[event.raw_id] = (seq, event.fingerprint)
+        clock = self._clock()
+        recorded = self._recorded[partition] = max(clock, self._recorded[partition])
+        for (event, marks), (status, seq) in zip(part, found, strict=True):
+            if status == "appended" and seq > len(self._entries[partition]):
+                self._entries[partition].append(self._stored(seq, event, marks, principal, recorded, clock))
+                known[dedupe_field(event.owner, event.raw_id)] = (seq, event.body)
                 if event.moves_head:
                     self._heads[event.owner] = seq
         return [
             Receipt(e.event_id, status, position_text(partition, seq))
             for e, (status, seq) in zip(events, found, strict=True)
         ]
+
+    def _stored(
+        self, seq: int, event: Prepared, marks: Marks | None, principal: str, recorded: int, clock: int
+    ) -> Stored:
+        secret = self._secrets.setdefault(event.owner, self._chance(SECRET_BYTES))
+        salt = self._chance(SALT_BYTES)
+        _, level, digests, committed = Beside(secret, self._marker).of(event, marks, salt)
+        back = (b"%d" % clock,) if clock < recorded else ()
+        beside = (b"%d" % recorded, principal.encode(), level, digests, committed, *back)
+        return Stored(seq, event.kind, event.raw_id, event.owner, event.body, beside, salt)
 
     def _refusals(
         self, events: list[Prepared], found: list[tuple[Status, int]], expected: Mapping[str, int]

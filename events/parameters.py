@@ -18,8 +18,8 @@ from pydantic_core import PydanticCustomError
 
 Profile = Literal["weighted", "ebbinghaus", "consolidating", "tiered"]
 ParameterValue = float | int | str | bool
-PARAMETER_SET = "2026-11"
-"""Name of the set of defaults below."""
+PARAMETER_SET = "2026-11.2"
+"""Name of the set of defaults below, and of the log's format: 0.2.0 looks at it, and refuses any but its own, `2026-11`."""
 
 _Rate = Annotated[float, Field(ge=0, le=10)]
 _Factor = Annotated[float, Field(gt=0, le=10)]

@@ -17,6 +17,8 @@ DEDUPE_BUCKETS = 512
 """Dedupe hashes a partition. A bucket stays a compact listpack up to 512 ids: 4.2 million events at 16 partitions."""
 
 STORE_KEY = "engramlog:store"
+FORMAT = 2
+"""The format of entries that this release writes (ADR 0033); it reads those before it."""
 WORKERS_KEY = "engramlog:workers"
 ALARMS_KEY = "engramlog:alarms"
 ACCEPTED_KEY = "engramlog:accepted"
@@ -47,9 +49,9 @@ def spread_tags(partitions: int) -> tuple[str, ...]:
     raise AssertionError("count() never ends")
 
 
-def dedupe_bucket(raw_id: bytes) -> int:
-    """The bucket, 0 to 511, that knows an event id. The last bytes of any UUID are spread evenly."""
-    return int.from_bytes(raw_id[-2:], "big") % DEDUPE_BUCKETS
+def dedupe_bucket(field: bytes) -> int:
+    """The bucket, 0 to 511, of a dedupe field (`events.entry.dedupe_field`), by its last two bytes."""
+    return int.from_bytes(field[-2:], "big") % DEDUPE_BUCKETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class LogKeys:
 
     @property
     def meta(self) -> str:
-        """Hash: `seq` (the head), `live` (name of the live build), `old:<build>` (when it was replaced, ms)."""
+        """Hash: `seq` (the head), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
+        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1) and `format2_at`."""
         return f"{{{self.tag}}}:meta"
 
     @property
@@ -83,12 +86,22 @@ class LogKeys:
         """Hash: owner -> since when the sweep knows of each deletion."""
         return f"{{{self.tag}}}:del"
 
-    def dedupe(self, raw_id: bytes) -> str:
-        """Hash: 16-byte event id -> 8-byte fingerprint and decimal seq."""
-        return self.dedupe_of(dedupe_bucket(raw_id))
+    @property
+    def secrets(self) -> str:
+        """Hash: owner -> 32 random bytes."""
+        return f"{{{self.tag}}}:keys"
+
+    @property
+    def levels(self) -> str:
+        """Hash: how far entries were read again under newer rules of sensitivity."""
+        return f"{{{self.tag}}}:lvl"
 
     def dedupe_of(self, bucket: int) -> str:
-        """The same of a bucket, 0 to 511."""
+        """Hash of a bucket, 0 to 511: dedupe field -> 8-byte keyed fingerprint and decimal seq."""
+        return f"{{{self.tag}}}:ids:{bucket}"
+
+    def old_dedupe_of(self, bucket: int) -> str:
+        """The same as format 1 wrote it: 16-byte event id -> 8-byte fingerprint without a key, and seq."""
         return f"{{{self.tag}}}:dd:{bucket}"
 
 

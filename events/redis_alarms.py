@@ -44,15 +44,15 @@ class RedisAlarms:
         self._mine: dict[tuple[str, str], _Mine] = {}
         self._lock = Lock()
 
-    def raised(self, name: str, subject: str = "", text: str = "") -> None:
-        """See `Alarms.raised`. `name` stands in the table."""
+    def raised(self, name: str, subject: str = "", text: str = "", *, times: int = 1) -> None:
+        """See `Alarms.raised`. `name` stands in the table; `times`: as often as that at once."""
         assert name in KNOWN, name
         subject, text, now = one_line(subject, MOST_SUBJECT), one_line(text, MOST_TEXT), monotonic()
         with self._lock:
             if (name, subject) not in self._mine and len(self._mine) >= MOST_ALARMS:
                 subject = ""
             mine = self._mine.setdefault((name, subject), _Mine(text))
-            mine.unwritten += 1
+            mine.unwritten += times
             told = now >= mine.tell_at or text != mine.text
             due = now >= mine.write_at or text != mine.text
             mine.text = text
@@ -131,7 +131,12 @@ class RedisAlarms:
             count=count + (before.count if before else 0),
             by=self._by,
         )
-        wire.call("HSET", ALARMS_KEY, field, msgspec.json.encode(alarm))
+        try:
+            wire.call("HSET", ALARMS_KEY, field, msgspec.json.encode(alarm))
+        except StoreError:
+            with self._lock:
+                mine.unwritten += count
+            raise
 
     def close(self) -> None:
         """Close idle connections."""

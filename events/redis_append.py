@@ -7,8 +7,9 @@ new events is answered in a few bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from events.entry import dedupe_field
 from events.envelope import Prepared
 from events.log import Receipt
 from events.partitions import LogKeys, dedupe_bucket, position_text
@@ -18,22 +19,37 @@ from events.redis_wire import Argument, Script, as_store_error
 APPEND = Script(
     "append",
     """
--- KEYS: meta, stream, heads, then dedupe buckets.
--- ARGV: events n, heads m, seq that the head must have reached, m x (owner, seq),
--- n x (id, fingerprint, bucket, owner, moves, kind, body)
--- Answer: outcome, head before, (index, mark and seq) of each event that was known; the others follow the head in order.
--- Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that Redis keeps.
+-- KEYS: meta, stream, heads, secrets, then dedupe buckets.
+-- ARGV: events n, heads m, secrets k, seq that the head must have reached, m x (owner, seq), k x (owner, secret),
+-- n x (dedupe field, fingerprint, bucket, owner, moves, kind, id, body, principal, level, digests, commitment, salt)
+-- Answer: outcome, head before, (index, mark and seq) of each event that was known, recorded, clock; the others follow the
+-- head in order. Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that
+-- Redis keeps. What is recorded never goes back: the clock's own word stands beside it where it did.
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
-local n, m = tonumber(ARGV[1]), tonumber(ARGV[2])
-local first = 3 + 2 * m
-local head = tonumber(call('HGET', KEYS[1], 'seq') or '0')
-if head < tonumber(ARGV[3]) then return {'rolled', head, {}} end
+local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local first = 4 + 2 * (m + k)
+local meta = call('HMGET', KEYS[1], 'seq', 'rec')
+local head = tonumber(meta[1] or '0')
+if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
 local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
+local other, unknown = {}, {}
+for i = 1, k do
+  local at = 3 + 2 * (m + i)
+  local held = call('HGET', KEYS[4], ARGV[at])
+  if not held then
+    unknown[#unknown + 1] = ARGV[at]
+    unknown[#unknown + 1] = ARGV[at + 1]
+  elseif held ~= ARGV[at + 1] then
+    other[#other + 1] = ARGV[at]
+    other[#other + 1] = held
+  end
+end
+if #other > 0 then return {'secret', head, {}, other} end
 local seq, fresh, known, values, owners = head, {}, {}, {}, {}
 local clash = false
 for i = 1, n do
-  local at = first + (i - 1) * 7
+  local at = first + (i - 1) * 13
   local id = ARGV[at + 1]
   local held = values[id] or call('HGET', KEYS[tonumber(ARGV[at + 3])], id)
   if held then
@@ -51,56 +67,92 @@ end
 if clash then return {'conflict', head, known} end
 local wrong = {}
 for i = 1, m do
-  local owner = ARGV[2 + 2 * i]
+  local owner = ARGV[3 + 2 * i]
   local at = call('HGET', KEYS[3], owner) or '0'
-  if owners[owner] and at ~= ARGV[3 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
+  if owners[owner] and at ~= ARGV[4 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
+if #fresh == 0 then return {'ok', head, known} end
+local time = call('TIME')
+local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
+local recorded, back = clock, false
+if meta[2] and tonumber(clock) < tonumber(meta[2]) then recorded, back = meta[2], true end
 local heads, moved = {}, {}
 seq = head
 for _, at in ipairs(fresh) do
   local id, owner = ARGV[at + 1], ARGV[at + 4]
   seq = seq + 1
-  call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', id, 'o', owner, 'e', ARGV[at + 7])
+  if back then
+    call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 7], 'o', owner, 'e', ARGV[at + 8], 'r', recorded,
+      'p', ARGV[at + 9], 'l', ARGV[at + 10], 'd', ARGV[at + 11], 'c', ARGV[at + 12], 's', ARGV[at + 13], 'w', clock)
+  else
+    call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 7], 'o', owner, 'e', ARGV[at + 8], 'r', recorded,
+      'p', ARGV[at + 9], 'l', ARGV[at + 10], 'd', ARGV[at + 11], 'c', ARGV[at + 12], 's', ARGV[at + 13])
+  end
   call('HSET', KEYS[tonumber(ARGV[at + 3])], id, values[id])
   if ARGV[at + 5] == '1' then
     if not moved[owner] then heads[#heads + 1] = owner; heads[#heads + 1] = 0; moved[owner] = #heads end
     heads[moved[owner]] = seq
   end
 end
+for i = 1, #unknown, 1000 do call('HSET', KEYS[4], unpack(unknown, i, math.min(i + 999, #unknown))) end
 for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
-call('HSET', KEYS[1], 'seq', seq)
-return {'ok', head, known}
+call('HSET', KEYS[1], 'seq', seq, 'rec', recorded)
+return {'ok', head, known, recorded, clock}
 """,
 )
 
 
+class Sealed(NamedTuple):
+    """An event and what stands beside its body, but for what only the script knows."""
+
+    event: Prepared
+    fingerprint: bytes
+    principal: str
+    level: bytes
+    digests: bytes
+    commitment: bytes
+    salt: bytes
+
+
 def append_arguments(
-    keys: LogKeys, events: Sequence[Prepared], expected: Mapping[str, int], floor: int = 0
+    keys: LogKeys,
+    events: Sequence[Sealed],
+    secrets: Mapping[str, bytes],
+    expected: Mapping[str, int],
+    floor: int = 0,
 ) -> tuple[list[Argument], list[Argument]]:
-    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners.
+    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners, and of `secrets` theirs.
 
     `floor`: the seq that its head must have reached, or nothing is written.
     """
-    names: list[Argument] = [keys.meta, keys.stream, keys.heads]
+    names: list[Argument] = [keys.meta, keys.stream, keys.heads, keys.secrets]
     numbers: dict[int, int] = {}
-    owners = {event.owner for event in events}
+    owners = dict.fromkeys(one.event.owner for one in events)
     heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
-    arguments: list[Argument] = [len(events), len(heads) // 2, floor, *heads]
-    for event in events:
-        bucket = dedupe_bucket(event.raw_id)
+    keyed: list[Argument] = [part for owner in owners for part in (owner, secrets[owner])]
+    arguments: list[Argument] = [len(events), len(heads) // 2, len(owners), floor, *heads, *keyed]
+    for event, fingerprint, principal, level, digests, commitment, salt in events:
+        field = dedupe_field(event.owner, event.raw_id)
+        bucket = dedupe_bucket(field)
         number = numbers.get(bucket)
         if number is None:
-            names.append(keys.dedupe(event.raw_id))
+            names.append(keys.dedupe_of(bucket))
             number = numbers[bucket] = len(names)
         arguments += (
-            event.raw_id,
-            event.fingerprint,
+            field,
+            fingerprint,
             number,
             event.owner,
             int(event.moves_head),
             event.kind,
+            event.raw_id,
             event.body,
+            principal,
+            level,
+            digests,
+            commitment,
+            salt,
         )
     return names, arguments
 

@@ -39,6 +39,8 @@ class StoreClock:
         self._known: tuple[float, int] | None = None
         self._read_at = 0.0
         self._apart = self._back = False
+        self._held = False
+        """Whether what is appended is recorded at an earlier event's time, for the clock is behind it."""
 
     def now(self) -> int:
         """The store's clock now; never less than what this process was told before. Raises StoreError."""
@@ -55,6 +57,24 @@ class StoreClock:
             carried = self._carried()
         assert carried is not None
         return carried
+
+    def saw(self, clock: int, recorded: int) -> None:
+        """Take in what an append was told: the clock, and what was recorded, which is later where the clock is behind it."""
+        held, own = recorded - clock > BACK_MICROS, self._own() if self._own is not None else clock
+        with self._lock:
+            tell, over, self._held = held and not self._held, self._held and not held, held
+            apart = abs(clock - own) > APART_MICROS and not self._apart
+            self._apart |= apart
+        if tell:
+            self._raised(
+                "clock_back",
+                f"Redis's clock says {_told(clock)}, and the log has an event recorded at {_told(recorded)}; what is appended until"
+                " then is recorded at that time",
+            )
+        elif over and self._alarms is not None:
+            self._alarms.cleared("clock_back")
+        if apart:
+            self._raised("clock_apart", f"Redis's clock says {_told(clock)}, this machine's {_told(own)}")
 
     def behind(self) -> int:
         """Microseconds by which the store's clock is behind this machine's by more than the tolerance; else 0."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
+from secrets import token_bytes
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -17,16 +18,19 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
+from events.entry import LOCAL, SALT_BYTES, Beside, checked_principal
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
-from events.log import Appendable, Receipt, check_request_size, is_access, ready
+from events.log import Appendable, Receipt, check_request_size, is_access, marked, ready
+from events.marks import UNMARKED, Marker
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis_admission import Admission, ReadDebt, no_debt
-from events.redis_append import APPEND, append_arguments, append_receipts
+from events.redis_append import APPEND, Sealed, append_arguments, append_receipts
 from events.redis_clock import StoreClock
 from events.redis_durability import read_durability
 from events.redis_gap import MENDING
 from events.redis_receipts import Kept, KeptReceipts
+from events.redis_secrets import Chance, Secrets, read_secrets
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
 
 
@@ -38,8 +42,23 @@ class _Durability(NamedTuple):
     fsynced: bool | None
 
 
+class _Request(NamedTuple):
+    """What was asked to be appended, and by whom."""
+
+    events: Sequence[Appendable]
+    expected_heads: Mapping[str, int]
+    principal: str
+
+
+_SECRET_TRIES = 5
+"""How often a part is sent again because another process made an owner's secret at the same time; once does."""
+_CHANGING = "the secrets of owners of partition {} change while they are asked for: is the store being replaced? Then send again"
+
+
 class RedisEventLog:
-    """An `EventLog` in Redis. Safe for threads: each call borrows a connection of its own."""
+    """An `EventLog` in Redis. `marker` looks at each event once, `principal` is who brings those that nobody else is named for.
+
+    Safe for threads: each call borrows a connection of its own."""
 
     def __init__(
         self,
@@ -51,7 +70,14 @@ class RedisEventLog:
         own_clock: Callable[[], int] | None = None,
         alarms: Alarms | None = None,
         read_debt: ReadDebt = no_debt,
+        marker: Marker = UNMARKED,
+        principal: str = LOCAL,
+        chance: Chance = token_bytes,
     ) -> None:
+        self._marker = marker
+        self._principal = checked_principal(principal)
+        self._chance = chance
+        self._secrets = Secrets(tags, chance)
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
         self._replicas = replicas
@@ -70,12 +96,19 @@ class RedisEventLog:
         """Close idle connections."""
         self._wires.close()
 
-    def append(self, events: Sequence[Appendable], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[Receipt]:
         """See `EventLog.append`. Raises StoreFull, StoreUnavailable or ReceiptLost where nothing can be said of any partition.
 
         Redis works on one partition's part while the next is made ready, and while receipts are written.
         """
         check_request_size(len(events))
+        by = self._principal if principal is None else checked_principal(principal)
         if not events:
             return []
         parts: dict[int, list[int]] = {}
@@ -88,27 +121,64 @@ class RedisEventLog:
             self._kept.ask(wire)
             lost = self._kept.refuse_lost(wire, parts)
             _refuse(parts, lost, events, receipts)
-            fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
-            for partition, indexes in parts.items():
-                sent.append([ready(events[i]) for i in indexes])
-                arguments = append_arguments(
-                    self._keys[partition], sent[-1], expected_heads or {}, self._kept.floor(partition)
-                )
-                calls.append(wire.evalsha(APPEND, *arguments))
-                if len(calls) == 1:
-                    fsynced = self._fsynced(wire)  # of the connection that `evalsha` may have made anew
-                wire.send(*calls[-1])
-            answers = self._answers(wire, calls) if calls else ()
-            for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
-                self._kept.keep(partition, mine, answer)
-                told = append_receipts(partition, mine, answer, fsynced, replicas)
-                for i, receipt in zip(indexes, told, strict=True):
-                    receipts[i] = receipt
+            request = _Request(events, expected_heads or {}, by)
+            left = parts
+            for _ in range(_SECRET_TRIES):
+                left = self._send(wire, request, left, receipts) if left else {}
+            for partition, indexes in left.items():
+                for i in indexes:
+                    receipts[i] = Receipt(ready(events[i]).event_id, "failed", error=_CHANGING.format(partition))
             if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
                 self._refuse_for_the_disk(wire, receipts)
         if lost and not parts:
             raise next(iter(lost.values()))
         return [receipt for receipt in receipts if receipt]
+
+    def _send(
+        self, wire: Wire, request: _Request, parts: Mapping[int, list[int]], receipts: list[Receipt | None]
+    ) -> dict[int, list[int]]:
+        """Send these parts and write their receipts; gives those for which another process made an owner's secret first."""
+        events, again = request.events, dict[int, list[int]]()
+        secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
+        fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
+        for partition, indexes in parts.items():
+            sealed = self._sealed([events[i] for i in indexes], secrets, request.principal)
+            sent.append([one.event for one in sealed])
+            arguments = append_arguments(
+                self._keys[partition], sealed, secrets, request.expected_heads, self._kept.floor(partition)
+            )
+            calls.append(wire.evalsha(APPEND, *arguments))
+            if len(calls) == 1:
+                fsynced = self._fsynced(wire)  # of the connection that `evalsha` may have made anew
+            wire.send(*calls[-1])
+        answers = self._answers(wire, calls) if calls else ()
+        for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
+            if isinstance(answer, list) and answer[0] == b"secret":
+                self._secrets.keep(
+                    {name.decode(): held for name, held in zip(answer[3][::2], answer[3][1::2], strict=True)}
+                )
+                again[partition] = indexes
+                continue
+            self._kept.keep(partition, mine, answer)
+            if isinstance(answer, list) and len(answer) == 5:
+                self._clock.saw(int(answer[4]), int(answer[3]))
+            told = append_receipts(partition, mine, answer, fsynced, replicas)
+            for i, receipt in zip(indexes, told, strict=True):
+                receipts[i] = receipt
+        return again
+
+    def _sealed(self, events: Sequence[Appendable], secrets: Mapping[str, bytes], principal: str) -> list[Sealed]:
+        """The events with what stands beside their bodies."""
+        salts, found, made = self._chance(SALT_BYTES * len(events)), list[Sealed](), dict[str, Beside]()
+        for number, event in enumerate(events):
+            one, marks = marked(event, self._marker)
+            beside = made.get(one.owner)
+            if beside is None:
+                beside = made[one.owner] = Beside(secrets[one.owner], self._marker)
+            salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
+            keyed, level, digests, committed = beside.of(one, marks, salt)
+            found.append(Sealed(one, keyed, principal, level, digests, committed, salt))
+        return found
 
     def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:
         """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""
@@ -195,6 +265,11 @@ class RedisEventLog:
         """See `EventLog.behind`."""
         return self._clock.behind()
 
+    def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
+        """The secrets of those owners that have one: what is derived from their words is keyed by it. Raises StoreError."""
+        with self._wires.wire() as wire:
+            return read_secrets(wire, [keys.tag for keys in self._keys], owners)
+
     def _redis_time(self) -> int:
         with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
@@ -233,10 +308,10 @@ def _answer(wire: Wire) -> Any:
 
 
 def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
-    """Stream entries as Redis sends them, decoded. Raises LogGap at one that no append wrote; `tag`: of the partition."""
+    """Stream entries of both formats as Redis sends them. Raises LogGap at one that no append wrote; `tag`: of the partition."""
     try:
         return [
-            # As Stored(...), in half the time. An id that is not `<seq>-0` is no number.
+            # As Stored(...), in half the time: all of its fields. An id that is not `<seq>-0` is no number.
             _STORED(
                 Stored,
                 (
@@ -245,6 +320,7 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
                     held[3],
                     held[5].decode(),
                     held[7],
+                    *_beside(held),
                 ),
             )
             for key, held in answer or ()
@@ -255,6 +331,19 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
         ) from error
 
 
+def _beside(held: list[bytes]) -> tuple[tuple[bytes, ...], bytes]:
+    """What stands beside a body, by the entry's fields and their values in turn."""
+    if len(held) == _FORMAT_2:
+        return (held[9], held[11], held[13], held[15], held[17]), held[19]
+    if len(held) == _FORMAT_1:
+        return (), b""
+    if len(held) == _FORMAT_2 + 2:
+        return (held[9], held[11], held[13], held[15], held[17], held[21]), held[19]
+    raise ValueError(f"{len(held) // 2} fields")
+
+
+_FORMAT_1, _FORMAT_2 = 8, 20
+"""Names and values of an entry; two more where a clock was behind."""
 _STORED = tuple.__new__
 _KINDS = {f"{name}.{version}".encode(): f"{name}.{version}" for name, version in LATEST_VERSION.items()}
 

@@ -22,6 +22,8 @@ REVIEWERS = frozenset({"operator", "system", "judge"})
 """Who may promote: what of it is borne out is decided when it is folded."""
 PERSONS = frozenset({"user", "operator"})
 """Who may set a sensitivity by hand, and so lower it."""
+REPORTERS = frozenset({"user", "assistant", "operator", "system"})
+"""Who may report that what a memory rests on has changed: those who can look at it."""
 PROMOTION = frozenset(
     {
         "core_importance", "promotion_importance", "use_boost", "boost_daily_limit", "boost_cooldown_hours",
@@ -86,9 +88,27 @@ def _of_sensitivity(_data: Any, actor: str, _remote: bool) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
+def _of_ground(_data: Any, actor: str, _remote: bool) -> Objection | None:
+    allowed = "user, assistant, operator or system: who can look at what a memory rests on"
+    return None if actor in REPORTERS else Objection("actor", actor, allowed)
+
+
+def _of_raise(_data: Any, actor: str, remote: bool) -> Objection | None:
+    if remote:
+        allowed = "any other: what newer rules find, the store's own job records; POST .../sensitivity sets a level"
+        return Objection("type", "SensitivityRaised", allowed)
+    allowed = "system or operator: what newer rules find, the job says that reads entries again"
+    return None if actor == "system" else Objection("actor", actor, allowed)
+
+
 def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
     allowed = "any other: what is revealed is recorded by POST .../reveal itself"
     return Objection("type", "MemoriesRevealed", allowed) if remote else None
+
+
+def _of_access(data: Any, _actor: str, remote: bool) -> Objection | None:
+    allowed = "any other: that a secret was shown, POST .../reveal records itself"
+    return Objection("data.via", "reveal", allowed) if remote and data.via == "reveal" else None
 
 
 def _of_reading(_data: Any, actor: str, _remote: bool) -> Objection | None:
@@ -114,8 +134,11 @@ _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "ParametersChanged": _of_parameters,
     "SensitivitySet": _of_sensitivity,
     "MemoriesRevealed": _of_reveal,
+    "MemoriesAccessed": _of_access,
+    "SensitivityRaised": _of_raise,
     "TurnsExtracted": _of_reading,
     "EventDiscarded": _of_discard,
     "MemoryCompressed": _of_sweep,
+    "GroundChanged": _of_ground,
 }
 """What an operator may say and others not always: data, actor and whether it came over HTTP -> what stands against it."""

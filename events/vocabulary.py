@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 from typing import Annotated, Any, Literal, TypeVar
 
+import orjson
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
@@ -21,6 +23,15 @@ MAX_REQUEST_EVENTS = 1_000
 """Most events in one append request."""
 MAX_SOURCES = 100
 """Most memories one event may merge, summarise or cite."""
+MOST_SHOWN = 100
+"""Most memories that one access names: as many as a search may show."""
+MAX_GROUNDS = 16
+"""Most sources that one memory rests on."""
+MAX_METADATA_NAMES = 32
+MAX_METADATA_BYTES = 4 * 1024
+"""Of metadata as canonical JSON in UTF-8."""
+MOST_WHOLE = (1 << 53) - 1
+"""Largest whole number in metadata: what every reader of JSON reads exactly."""
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 """Last instant an event may name: one that every time zone can still spell."""
@@ -35,7 +46,8 @@ Actor = Literal["user", "assistant", "judge", "system", "operator"]
 Role = Literal["user", "assistant", "tool", "system", "other"]
 Resolution = Literal["latest_wins", "version_keep", "weight_balance"]
 Level = Literal["full", "summary", "tag", "trace", "archive"]
-Via = Literal["recall", "association", "detail", "injection"]
+Via = Literal["recall", "association", "detail", "injection", "inspection", "reveal"]
+Reading = Literal["normal", "review", "debug"]
 Outcome = Literal["task_success", "task_failure", "manual_review", "used"]
 Revealing = Literal["get", "export"]
 Face = Literal["command", "http"]
@@ -43,6 +55,8 @@ DeletionPolicy = Literal["user_delete", "auto_cleanup", "merge_cleanup"]
 
 _ID_PUNCTUATION = frozenset("-_.:@/+")
 _ID_ASCII = re.compile(r"[A-Za-z0-9\-_.:@/+]{1,128}\Z")
+_DIGEST = re.compile(r"(?:[a-z0-9][a-z0-9-]{0,31}:)?[A-Za-z0-9_-]{8,128}\Z")
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})\Z"
@@ -51,6 +65,14 @@ TEXT_RULE = "not blank, at most 64 KiB of UTF-8"
 WORD_RULE = "1 to 64 letters or digits of any script and _ - . / : +"
 TIME_RULE = (
     "an RFC 3339 date-time with a time zone, from 1900 on, at most six decimals of a second: 2026-11-22T09:30:00Z"
+)
+URI_RULE = "1 to 2,000 characters that can be seen, no control or invisible one"
+DIGEST_RULE = (
+    "8 to 128 letters, digits, _ or - (hexadecimal, base64url), perhaps after a name and a colon: sha256:9f86d081"
+)
+METADATA_RULE = (
+    "an object of at most 32 names, each an id, with texts, finite numbers (whole ones up to 9,007,199,254,740,991) or truth"
+    " values, nothing nested; at most 4 KiB as JSON without spaces"
 )
 ID_RULE = "1 to 128 letters or digits of any script (NFC) and - _ . : @ / +, no space, control or braces"
 
@@ -104,6 +126,57 @@ def _all_different(values: tuple[_T, ...]) -> tuple[_T, ...]:
 _UNIQUE: JsonDict = {"uniqueItems": True}
 
 
+def check_uri(value: str) -> str:
+    """The uri itself; raises a pydantic error that states the rule."""
+    hidden = not (value.isascii() and value.isprintable()) and any(unicodedata.category(c) in _UNSEEN for c in value)
+    if not 1 <= len(value) <= 2_000 or hidden:
+        raise PydanticCustomError("not_a_uri", "{rule}", {"rule": URI_RULE})
+    return value
+
+
+def check_digest(value: str) -> str:
+    """The digest itself; raises a pydantic error that states the rule."""
+    if not _DIGEST.match(value):
+        raise PydanticCustomError("not_a_digest", "{rule}", {"rule": DIGEST_RULE})
+    return value
+
+
+def check_metadata(told: object) -> dict[str, Any]:
+    """An object of names and plain values, nothing nested; raises a pydantic error that states the rule."""
+    if not isinstance(told, dict) or len(told) > MAX_METADATA_NAMES or not all(map(_is_plain, told.values())):
+        raise PydanticCustomError("not_plain", "{rule}", {"rule": METADATA_RULE})
+    for name in told:
+        check_id(name)
+    if len(orjson.dumps(told)) > MAX_METADATA_BYTES:
+        raise PydanticCustomError("too_large", "{rule}", {"rule": METADATA_RULE})
+    return told
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, bool | str):
+        return True
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and abs(value) <= MOST_WHOLE
+
+
+class PlainObject:
+    """Names with plain values: checked in one piece, so that a refusal states the whole rule."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(check_metadata)
+
+    def __get_pydantic_json_schema__(
+        self, _schema: core_schema.CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {
+            "type": "object",
+            "maxProperties": MAX_METADATA_NAMES,
+            "additionalProperties": {"type": ["string", "number", "boolean"]},
+            "description": METADATA_RULE,
+        }
+
+
 class Instant:
     """An RFC 3339 date-time with a time zone, in the one spelling that msgspec reads too: what enters can be decoded."""
 
@@ -133,10 +206,26 @@ Word = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\p{L}\p{N}_
 Keyword = Annotated[str, Field(min_length=1, max_length=100)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Time = Annotated[datetime, Instant()]
+Uri = Annotated[
+    str,
+    AfterValidator(check_uri),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 2_000, "description": URI_RULE}),
+]
+Digest = Annotated[
+    str,
+    AfterValidator(check_digest),
+    WithJsonSchema(
+        {"type": "string", "pattern": f"^{_DIGEST.pattern.removesuffix(chr(92) + 'Z')}$", "description": DIGEST_RULE}
+    ),
+]
+Plain = str | int | float | bool
+Metadata = Annotated[dict[str, Plain], PlainObject()]
 Share = Annotated[float, Field(ge=0, le=1)]
 Emotion = Annotated[float, Field(ge=-1, le=1)]
 Importance = Annotated[float, Field(ge=0, le=10)]
 Sensitivity = Annotated[int, Field(ge=0, le=3)]
+Raised = Annotated[int, Field(ge=1, le=3)]
+Rules = Annotated[int, Field(ge=1, le=1_000_000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
 MemoryIds = Annotated[
@@ -155,6 +244,11 @@ Evidence = Annotated[
 Shown = Annotated[
     tuple[Id, ...],
     Field(min_length=1, max_length=MAX_SOURCES, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+InOrder = Annotated[
+    tuple[Id, ...],
+    Field(min_length=1, max_length=MOST_SHOWN, json_schema_extra=_UNIQUE),
     AfterValidator(_all_different),
 ]
 Turns = Annotated[

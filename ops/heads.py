@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import msgspec
@@ -15,11 +15,29 @@ from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
 from events.partitions import ACCEPTED_KEY, position_text
+from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
 from ops.head_file import HeadFile
 from ops.head_keeper import HeadKeeper
 from ops.settings import Settings
 from ops.store import OpenStore
+from projections.redis_create import StoreIdentity
+
+
+class HasLog(Protocol):
+    """A store whose log can be read."""
+
+    @property
+    def identity(self) -> StoreIdentity:
+        """What was fixed when it was created."""
+
+    def wire(self) -> Wire:
+        """A connection of one's own."""
+
+
+REBUILT_CURE = (
+    "look at `engramlog verify`, restore a copy, or record why it is accepted with --accept-changed-log REASON"
+)
 
 
 class LogChanged(StoreMismatch):
@@ -109,7 +127,7 @@ def _accepted(head: Head, at: str, reason: str) -> dict[str, Any]:
     return {"partition": head.partition, "seq": head.seq, "at": at, "reason": reason, "found": head.chain or None}
 
 
-def _unmet(store: OpenStore, book: HeadBook, partitions: Sequence[int]) -> dict[int, Unmet]:
+def _unmet(store: HasLog, book: HeadBook, partitions: Sequence[int]) -> dict[int, Unmet]:
     """The first kept head of each partition that its log does not meet."""
     wire, found = store.wire(), {}
     try:
@@ -122,7 +140,7 @@ def _unmet(store: OpenStore, book: HeadBook, partitions: Sequence[int]) -> dict[
     return found
 
 
-def _read(store: OpenStore, file: HeadFile) -> HeadBook:
+def _read(store: HasLog, file: HeadFile) -> HeadBook:
     book = file.read()
     cure = f"put {file.path} away yourself if that is meant"
     if book.stores - {store.identity.store_id}:
@@ -132,14 +150,13 @@ def _read(store: OpenStore, file: HeadFile) -> HeadBook:
     return book
 
 
-def refuse_changed_log(store: OpenStore, file: HeadFile, partitions: Sequence[int]) -> None:
-    """Raises LogChanged where the log does not meet the heads kept of these partitions."""
+def refuse_changed_log(store: HasLog, file: HeadFile, partitions: Sequence[int], cure: str = REBUILT_CURE) -> None:
+    """Raises LogChanged where the log does not meet the heads kept of these partitions; `cure`: what can be done then."""
     unmet = _unmet(store, _read(store, file), partitions)
     if unmet:
         first = next(iter(unmet.values()))
         raise LogChanged(
-            f"{first.text}; the log was changed since, and a rebuild would fold the change in: look at `engramlog verify`, restore"
-            " a copy, or record why it is accepted with --accept-changed-log REASON",
+            f"{first.text}; the log was changed since, and a rebuild would fold the change in: {cure}",
             partitions=sorted(unmet),
         )
 

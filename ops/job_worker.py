@@ -38,7 +38,7 @@ from ops.settings import load_settings
 from ops.worker import new_worker_id, open_url, store_url
 from projections.chat import Chat
 from projections.meaning import Embedder
-from projections.redis_create import StoreIdentity, read_identity
+from projections.redis_create import StoreIdentity, known_identity
 
 Tell = Callable[..., None]
 ATTEND_SECONDS = 1.0
@@ -173,7 +173,7 @@ def _identity(url: str, timeout: float, stop: Flag, tell: Tell, parent: int | No
             break
         wire = Wire(client)
         try:
-            identity = read_identity(wire)
+            identity = known_identity(wire)
         except EngramlogError as error:
             tell("store not reached", reason=error.message)
         wire.close()

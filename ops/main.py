@@ -22,6 +22,7 @@ from api.cli import (
     evaluating_pairs,
     extracting,
     facts,
+    grounds,
     knowing,
     living,
     reading,
@@ -32,7 +33,7 @@ from api.cli import (
     writing,
 )
 from api.cli.app import err, run
-from ops import commands
+from ops import commands, commands_upgrade
 from ops.bench import command as bench
 from ops.logs import clean_tracebacks
 from ops.models import chat_of
@@ -51,6 +52,7 @@ FACES = (
     knowing,
     facts,
     synonyms,
+    grounds,
     context,
     living,
     chats,
@@ -63,6 +65,7 @@ FACES = (
     extracting,
     episodes,
     commands,
+    commands_upgrade,
     bench,
 )
 """Modules whose commands register themselves on the application when they are imported."""

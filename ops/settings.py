@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from redis.connection import parse_url
 
+from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.urls import shown
@@ -78,6 +79,8 @@ class Settings(BaseSettings):
     """How long a heavy question may take once it runs; then it is stopped (504)."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
+    principal: Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}$")] = LOCAL
+    """Who brings what this process appends: written beside each event, never into it (a job and a model add their own names)."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
     loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0

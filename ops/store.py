@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import redis
@@ -24,6 +24,7 @@ from ops.embedded_folder import Role
 from ops.private_folder import private_folder
 from ops.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.settings import Settings
+from projections.marks import MARKER
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_debt import FoldDebt
 from projections.redis_vectors import RedisVectors
@@ -68,6 +69,41 @@ def silent(_fact: str, **_facts: Any) -> None:
     """Tells nobody."""
 
 
+class Reached(NamedTuple):
+    """A Redis that answers, whatever it holds."""
+
+    url: str
+    embedded: EmbeddedRedis | None
+    mended: str | None
+    """As in `OpenStore`."""
+
+
+@contextmanager
+def reach_the_store(
+    settings: Settings, role: Role = "command", *, on_wait: Callable[[str], None] | None = None
+) -> Iterator[Reached]:
+    """The Redis of these settings, started where it is the embedded one. Raises StoreError where it cannot be reached."""
+    if settings.redis_url:
+        _check(settings, settings.redis_url, role, on_wait)
+        yield Reached(settings.redis_url, None, None)
+        return
+    folder, mended = private_folder(settings.data)
+    embedded = open_folder(
+        folder,
+        role,
+        binary=find_redis_server(settings.redis_server),
+        maxmemory=settings.redis_maxmemory,
+        on_wait=on_wait,
+    )
+    with embedded:
+        try:
+            yield Reached(f"unix://{embedded.socket_path}", embedded, mended)
+        except StoreUnavailable as error:
+            if died := embedded.died():
+                raise EmbeddedRedisError(died) from error  # and why: its last lines, and its disk where that is full
+            raise
+
+
 @contextmanager
 def open_the_store(
     settings: Settings,
@@ -78,32 +114,18 @@ def open_the_store(
 ) -> Iterator[OpenStore]:
     """The store of these settings, created where there is none; alarms are told by `tell`. Raises StoreError where it cannot be
     opened."""
-    if settings.redis_url:
-        _check(settings, settings.redis_url, role, on_wait)
-        with _joined(settings, settings.redis_url, None, tell) as store:
-            yield store
-        return
-    folder, mended = private_folder(settings.data)
-    embedded = open_folder(
-        folder,
-        role,
-        binary=find_redis_server(settings.redis_server),
-        maxmemory=settings.redis_maxmemory,
-        on_wait=on_wait,
-    )
-    with embedded, _joined(settings, f"unix://{embedded.socket_path}", embedded, tell) as store:
-        embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
-        store.mended = mended
-        if embedded.recovery:
-            store.alarms.raised("log_cut", "", embedded.recovery)
-        if embedded.owned and role != "up":
-            DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).tend(0.0)
-        try:
-            yield store
-        except StoreUnavailable as error:
-            if died := embedded.died():
-                raise EmbeddedRedisError(died) from error  # and why: its last lines, and its disk where that is full
-            raise
+    with (
+        reach_the_store(settings, role, on_wait=on_wait) as (url, embedded, mended),
+        _joined(settings, url, embedded, tell) as store,
+    ):
+        if embedded is not None:
+            embedded.record_store(store.identity.store_id, store.identity.partitions, list(store.identity.tags))
+            store.mended = mended
+            if embedded.recovery:
+                store.alarms.raised("log_cut", "", embedded.recovery)
+            if embedded.owned and role != "up":
+                DiskGuard(embedded.folder, store.client, store.alarms, lambda: look(embedded.folder)).tend(0.0)
+        yield store
 
 
 def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], None] | None) -> None:
@@ -150,6 +172,8 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         own_clock=now_micros,
         alarms=alarms,
         read_debt=FoldDebt(identity.tags),
+        marker=MARKER,
+        principal=settings.principal,
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)

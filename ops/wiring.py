@@ -20,6 +20,7 @@ from api.embedding import Embeddings
 from api.episodes import Episodes
 from api.extracting import MODEL, RULES, Extractor
 from api.facts import Facts
+from api.grounds import Grounds
 from api.knowing import Knower
 from api.living import Living
 from api.operating import Operator
@@ -212,7 +213,9 @@ def assemble(
     model: Model = NO_MODEL,
 ) -> Application:
     """Join the parts on an open store; without `meanings` search reads words alone, without a model rules read and review."""
-    accesses = AccessRecorder(store.log, tell)
+    accesses = AccessRecorder(
+        store.log, tell, lambda many, why: store.alarms.raised("accesses_lost", "", why, times=many)
+    )
     reader = Reader(store.log, store.views, accesses, meanings)
     writer = Writer(store.log, store.views, reader, catch_up)
     records = Records(store.log, store.views, reader, writer)
@@ -230,6 +233,7 @@ def assemble(
         store.alarms,
         meanings,
         let_go=store.log.let_go,
+        accesses=accesses.figures,
     )
     lifecycle = Lifecycle(store.log, store.views, catch_up)
     keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)
@@ -254,6 +258,7 @@ def assemble(
         knower=Knower(reader),
         facts=Facts(reader),
         synonyms=Synonyms(reader, writer),
+        grounds=Grounds(reader, writer),
         contexts=Contexts(store.log, store.views, reader, accesses),
         uses=Uses(store.views, reader),
         living=Living(reader, writer),

@@ -20,7 +20,7 @@ from events.redis_wire import Script, Wire, WirePool, connect
 from events.urls import holds_secret
 from ops.logs import start_logging, teller
 from ops.settings import Settings, load_settings
-from projections.redis_create import read_identity
+from projections.redis_create import known_identity
 from projections.redis_scripts import COMMIT
 
 
@@ -62,7 +62,7 @@ def run_worker(
     while identity is None and not stop.is_set():
         wire = Wire(client)
         try:
-            identity = read_identity(wire)
+            identity = known_identity(wire)
         except EngramlogError as error:
             tell("store not reached", reason=error.message)
         wire.close()

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from events.catalogue import EVENT_TYPES
-from events.envelope import from_micros, utc_text
+from events.entry import link_told
+from events.envelope import Stored, from_micros, utc_text
 from events.parameters import Parameters
 from events.partitions import position_text
 from projections.laws.weighted import Factors, factors
@@ -27,6 +28,7 @@ DECISIONS = (
     "ignored", "create", "reinforce", "merge", "negate", "reaffirm", "revise", "compress", "promote", "keep", "delete",
     "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
     "synonym", "read", "sensitivity", "reveal",
+    "ground",
 )  # fmt: skip
 _DECISION = {name: number for number, name in enumerate(DECISIONS)}
 _TYPES = tuple(EVENT_TYPES)
@@ -132,9 +134,10 @@ def link(previous: bytes, entry: Entry) -> bytes:
     return sha256(previous + _LINK.encode(told)).digest()
 
 
-def event_link(previous: bytes, seq: int, body: bytes) -> bytes:
-    """The next link of a partition's chain over its stored events: sha256(previous | seq | sha256(body))."""
-    return sha256(previous + seq.to_bytes(8, "big") + sha256(body).digest()).digest()
+def event_link(previous: bytes, one: Stored) -> bytes:
+    """The next link of a partition's chain: over the body's hash in format 1, over all clear fields since (ADR 0033)."""
+    told = link_told(one) if one.beside else sha256(one.body).digest()
+    return sha256(previous + one.seq.to_bytes(8, "big") + told).digest()
 
 
 class Chunk(msgspec.Struct, frozen=True, array_like=True, gc=False):

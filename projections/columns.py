@@ -71,6 +71,7 @@ _FIELDS = (
     _Field("promotion_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.promotion_at)),
     _Field("kept", np.int8, lambda m: m.upkeep is not None and m.upkeep.kept),
     _Field("grounded", np.int8, lambda m: m.ground is not None),
+    _Field("ground_changed", np.int8, lambda m: m.basis is not None and bool(m.basis.changed)),
     _Field("mention_boost", np.float64, lambda m: m.mention_boost if m.mentions else 0.0),
     _Field("access_count", np.int64, attrgetter("access_count")),
     _Field("reinforce_count", np.int64, attrgetter("reinforce_count")),
@@ -111,6 +112,7 @@ class Columns:
     promotion_at: np.ndarray
     kept: np.ndarray
     grounded: np.ndarray
+    ground_changed: np.ndarray
     mention_boost: np.ndarray
     access_count: np.ndarray
     reinforce_count: np.ndarray

@@ -22,6 +22,7 @@ from projections.ground import always_holds
 from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
 from projections.sensitivity import detect_sensitivity
+from projections.sensitivity_level import at_most
 from projections.sessions import Conversation, Turn
 from projections.tool_context import prepared
 
@@ -171,7 +172,7 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
     today = local(now, rules.zone).date()
     days = [local(one.at, rules.zone).date() for one in messages]
     notes = [
-        ["" if day == today else day.isoformat(), _known_as(one.name, rules)]
+        ["" if day == today else day.isoformat(), _known_as(one.name, rules, one.level)]
         for one, day in zip(messages, days, strict=True)
     ]
     return [
@@ -187,13 +188,13 @@ def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int)
 
 
 def _tellable(turn: Turn, rules: Rules) -> str:
-    hidden = turn.turn_id in rules.forgotten or detect_sensitivity(turn.text) > rules.most_sensitive
+    hidden = turn.turn_id in rules.forgotten or not at_most(rules.most_sensitive, turn.text, turn.level)
     return HIDDEN[rules.language] if hidden else turn.text
 
 
-def _known_as(name: str, rules: Rules) -> str:
+def _known_as(name: str, rules: Rules, level: int | None = None) -> str:
     """Who said it, or which tool: a name is a producer's text too."""
-    return HIDDEN[rules.language] if detect_sensitivity(name) > rules.most_sensitive else name
+    return name if at_most(rules.most_sensitive, name, level) else HIDDEN[rules.language]
 
 
 def keeping_order(episodes: int, messages: int) -> list[int]:

@@ -13,11 +13,13 @@ from typing import Any
 
 import msgspec
 
+from events.accesses import shown_in
 from events.catalogue import (
     EventData,
     EventDiscarded,
     FactAsserted,
     FactRetracted,
+    GroundChanged,
     MemoriesAccessed,
     MemoriesLinked,
     MemoriesRevealed,
@@ -38,6 +40,7 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    SensitivityRaised,
     SensitivitySet,
     SynonymDefined,
     TurnsExtracted,
@@ -46,6 +49,7 @@ from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
 from events.standing import PROMOTION
 from projections import (
+    basis,
     evolve_conflict,
     evolve_create,
     evolve_life,
@@ -150,6 +154,8 @@ HANDLERS: Mapping[type, Handler] = {
     SensitivitySet: evolve_sensitivity.set_by_hand,
     EventDiscarded: _discard,
     MemoriesRevealed: _reveal,
+    GroundChanged: basis.ground_changed,
+    SensitivityRaised: evolve_sensitivity.raise_by_rules,
 }
 """Turns and tool results change nothing and have no handler."""
 
@@ -165,10 +171,18 @@ def _changed(base: Parameters, values: tuple[tuple[str, ParameterValue], ...]) -
 
 
 def evolve(
-    settings: Settings, memories: Mapping[str, Memory], event: Event[EventData], seq: int, base: Parameters = DEFAULTS
+    settings: Settings,
+    memories: Mapping[str, Memory],
+    event: Event[EventData],
+    seq: int,
+    base: Parameters = DEFAULTS,
+    level: int | None = None,
 ) -> Change:
-    """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists."""
-    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor)
+    """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
+
+    `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
+    """
+    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor, level)
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:
@@ -212,9 +226,9 @@ def _named_at_creation(data: MemoryCreated) -> tuple[str, ...]:
 
 def _shown(data: MemoriesAccessed) -> tuple[str, ...]:
     """What was shown, and what was shown together: a producer may name other memories there."""
-    shown = [hit.memory_id for hit in data.hits]
+    shown = shown_in(data)
     if not data.together:
-        return tuple(shown)
+        return shown
     return tuple(dict.fromkeys([*shown, *(memory_id for group in data.together for memory_id in group)]))
 
 

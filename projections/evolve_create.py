@@ -7,12 +7,13 @@ from typing import Any
 from events.catalogue import Imported, MemoryCreated
 from events.envelope import Event, micros
 from events.standing import FIRM
+from projections.basis import basis_of
 from projections.evolve_link import linked
-from projections.evolve_sensitivity import sensitivity_of
 from projections.evolve_use import risen, tier_of
 from projections.ground import OPERATOR
 from projections.memory import Edge, Memory, with_changes
 from projections.scene import Scene
+from projections.sensitivity_level import level_of_data
 
 TIERS = frozenset({"system", "core", "fact", "episode"})
 BY_HAND = frozenset({"user", "operator"})
@@ -41,10 +42,7 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         confidence=float(data.confidence),
         importance=1.0 if data.importance is None else float(data.importance),
         sensitivity=max(  # a producer's own figure only raises
-            data.sensitivity or 0,
-            sensitivity_of(
-                data.content, data.summary, *data.keywords, *data.tags, data.speaker, data.project, data.task
-            ),
+            data.sensitivity or 0, level_of_data(data) if scene.level is None else scene.level
         ),
         source_turns=data.source_turns,
     )
@@ -65,6 +63,7 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
         stability=_first_stability(scene, data),
         last_reinforced_at=at,
         changed_seq=scene.seq,
+        basis=basis_of(data, at),
     )
     if scene.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)

@@ -20,6 +20,7 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import Event, micros
+from projections.basis import revised
 from projections.evolve_conflict import contradicted, negation_state, newest_said, settled
 from projections.evolve_create import words
 from projections.evolve_sensitivity import risen_by
@@ -39,6 +40,7 @@ from projections.memory import (
     without_content,
 )
 from projections.scene import MERGED_AWAY, UNKNOWN, Scene
+from projections.sensitivity_level import words_in
 
 
 def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
@@ -114,8 +116,19 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
         "versions": (*memory.versions, old)[-MAX_VERSIONS:],
         "updated_at": until,
         "compressed": None,
-        "sensitivity": risen_by(memory, (data.content, data.summary, *(data.keywords or ()), *(data.tags or ()))),
+        "sensitivity": risen_by(
+            memory,
+            (
+                data.content,
+                data.summary,
+                *(data.keywords or ()),
+                *(data.tags or ()),
+                *words_in((data.because, data.grounds, data.metadata)),
+            ),
+            scene.level,
+        ),
         "conflicts": settled(scene, memory),
+        "basis": revised(memory.basis, data, scene.at),
     }
     if data.content != memory.content:
         fields |= _other_words(scene, memory)
@@ -151,7 +164,7 @@ def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
         "level_due_at": None if data.due_at is None else micros(data.due_at),
     }
     if data.content is not None:
-        fields["sensitivity"] = risen_by(memory, (data.content,))
+        fields["sensitivity"] = risen_by(memory, (data.content,), scene.level)
     scene.change(memory, "compress", f"level {data.level}", **fields)
 
 

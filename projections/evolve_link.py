@@ -6,6 +6,8 @@ it stays symmetric. Edges by keyword, task and time are not folded: they follow 
 
 from __future__ import annotations
 
+from bisect import insort
+from collections.abc import Iterable
 from typing import Any
 
 from events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
@@ -14,8 +16,10 @@ from projections.evolve_conflict import flagged
 from projections.evolve_sensitivity import judged, risen_by
 from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
 from projections.scene import Scene, trouble_with
+from projections.sensitivity_level import told_by_triple
 
 CO_HIT = "co-hit"
+_NONE = Edge("", 0.0, 0.0, CO_HIT)
 
 
 def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
@@ -49,18 +53,44 @@ def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[
 
 def boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
     """Strengthens the edge between two memories on both sides, without a note; a pair without an edge gets one."""
-    one, other = scene.get(one_id), scene.get(other_id)
-    if one_id == other_id or one is None or other is None or trouble_with(one) or trouble_with(other):
-        return
-    for memory, to in ((one, other_id), (other, one_id)):
-        scene.adjust(memory, edges=strengthened(memory.edges, to, amount))
+    all_boosted(scene, [(one_id, other_id)], amount)
+
+
+def all_boosted(scene: Scene, pairs: Iterable[tuple[str, str]], amount: float) -> None:
+    """The same for each of these pairs, in this order. A memory's edges depend on no other's, so its record is made anew once."""
+    edges: dict[str, tuple[Edge, ...] | None] = {}
+    for one_id, other_id in pairs:
+        for memory_id in (one_id, other_id):
+            if memory_id not in edges:
+                memory = scene.get(memory_id)
+                edges[memory_id] = None if memory is None or trouble_with(memory) else memory.edges
+        mine, others = edges[one_id], edges[other_id]
+        if one_id != other_id and mine is not None and others is not None:
+            edges[one_id], edges[other_id] = strengthened(mine, other_id, amount), strengthened(others, one_id, amount)
+    for memory_id, now in edges.items():
+        memory = scene.get(memory_id)
+        if memory is not None and now is not None and now is not memory.edges:
+            scene.adjust(memory, edges=now)
 
 
 def strengthened(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge, ...]:
-    """The edges with a boost to one; base and boost stand apart, and the boost ends at 1. The strongest 32."""
-    old = next((edge for edge in edges if edge.to == to), Edge(to, 0.0, 0.0, CO_HIT))
-    edge = Edge(to, old.base, min(round(old.boost + amount, 6), 1.0), old.link)
-    return strongest([*(e for e in edges if e.to != to), edge])
+    """The edges with a boost to one; base and boost stand apart, and the boost ends at 1. The strongest 32.
+
+    A record's edges stand in the order of `strongest`, one for each neighbour, so one more finds its place by bisection.
+    """
+    old, others = _NONE, list(edges)
+    for place, edge in enumerate(edges):
+        if edge.to == to:
+            old = edge
+            del others[place]
+            break
+    new = Edge(to, old.base, min(round(old.boost + amount, 6), 1.0), old.link)
+    insort(others, new, key=_by_strength)
+    return tuple(others[:MAX_EDGES])
+
+
+def _by_strength(edge: Edge) -> tuple[float, str]:
+    return -min(1.0, edge.base + edge.boost), edge.to
 
 
 def strongest(edges: list[Edge]) -> tuple[Edge, ...]:
@@ -70,7 +100,7 @@ def strongest(edges: list[Edge]) -> tuple[Edge, ...]:
         known = best.get(edge.to)
         if known is None or (edge.base + edge.boost, edge.base) > (known.base + known.boost, known.base):
             best[edge.to] = edge
-    return tuple(sorted(best.values(), key=lambda e: (-min(1.0, e.base + e.boost), e.to))[:MAX_EDGES])
+    return tuple(sorted(best.values(), key=_by_strength)[:MAX_EDGES])
 
 
 def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
@@ -90,8 +120,8 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
         if fact not in facts:
             scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
             continue
-        told = f"{data.subject} {data.predicate} {data.object} {data.condition or ''}"
-        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, (told,))
+        told = (told_by_triple(data),)
+        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, told, scene.level)
         scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
+from projections.basis import merged as merged_basis
+from projections.basis import with_reports
 from projections.evolve_conflict import flagged, newest_said, settled
 from projections.evolve_link import strongest
 from projections.evolve_sensitivity import risen_by_merge
@@ -61,7 +63,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
     tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
     standing = of_merge(data.summary, sources, scene.actor, tier)
-    sensitivity, set_at = risen_by_merge(data.summary, sources)
+    sensitivity, set_at = risen_by_merge(data.summary, sources, scene.level)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
         id=data.into,
@@ -106,6 +108,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
         upkeep=_upkeep(sources, scene.at, standing),
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
         ground=standing.ground,
+        basis=merged_basis(base, sources),
     )
 
 
@@ -144,6 +147,6 @@ def unmerge(scene: Scene, data: MemoryUnmerged, _event: Event[Any]) -> None:
         source = scene.get(source_id)
         if source is not None and source.merged_into == into.id:
             left = (*source.unmerged_from, into.id)[-MAX_UNMERGED:]
-            scene.change(
-                source, "unmerge", f"back from {into.id}", merged_into=None, merged_at=None, unmerged_from=left
-            )
+            back = {"merged_into": None, "merged_at": None, "unmerged_from": left}
+            basis = with_reports(source.basis, into.basis)
+            scene.change(source, "unmerge", f"back from {into.id}", basis=basis, **back)

@@ -1,5 +1,6 @@
-"""How sensitive a memory is: what rules find in its words, what its producer said on top, and what a person set by hand.
+"""How sensitive a memory is: what rules found in its words, what its producer said on top, and what a person set by hand.
 
+The rules were asked when an event was appended, and its entry tells what they found; where it does not, they are asked here.
 A producer's figure can only raise. The one way down is `SensitivitySet`: it holds for the words that the memory has then, so what
 is found in them again, or in texts made of them, does not raise it once more; other words are looked at anew.
 """
@@ -7,15 +8,14 @@ is found in them again, or in texts made of them, does not raise it once more; o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
-from events.catalogue import SensitivitySet
+from events.catalogue import SensitivityRaised, SensitivitySet
 from events.envelope import Event
 from projections.extractive import sentences
 from projections.memory import Memory
-from projections.scene import Scene
-from projections.sensitivity import detect_sensitivity
+from projections.scene import PURGED, UNKNOWN, Scene
+from projections.sensitivity_level import highest
 
 
 def set_by_hand(scene: Scene, data: SensitivitySet, _event: Event[Any]) -> None:
@@ -28,29 +28,34 @@ def set_by_hand(scene: Scene, data: SensitivitySet, _event: Event[Any]) -> None:
     scene.change(memory, "sensitivity", reason, sensitivity=data.level, sensitivity_set_at=at)
 
 
-def sensitivity_of(content: str, *others: str | None) -> int:
-    """0 to 3, by rules over everything a producer wrote: a key in a keyword is as secret as one in the content."""
-    found = detect_sensitivity(content)
-    for other in others:
-        if other:
-            found = max(found, _of_name(other))
-    return found
+def raise_by_rules(scene: Scene, data: SensitivityRaised, _event: Event[Any]) -> None:
+    """Newer rules find more in its words. Also of what is deleted or merged away: it is readable, and may come back."""
+    memory = scene.get(data.memory_id)
+    if memory is None or memory.purged_at is not None:
+        scene.ignore(data.memory_id, UNKNOWN if memory is None else PURGED)
+    elif data.level <= memory.sensitivity:
+        scene.ignore(memory.id, f"as sensitive already: {memory.sensitivity}")
+    else:
+        reason = f"sensitivity {data.level}, found by rules {data.rules} (it was {memory.sensitivity})"
+        scene.change(memory, "sensitivity", reason, sensitivity=data.level)
 
 
-_of_name = lru_cache(maxsize=4096)(detect_sensitivity)
-"""The same speakers, projects and keywords come again and again."""
+def risen_by(memory: Memory, texts: Iterable[str | None], level: int | None) -> int:
+    """The memory's level once it says these texts too. Of words that somebody has judged by hand nothing is judged again.
 
-
-def risen_by(memory: Memory, texts: Iterable[str | None]) -> int:
-    """The memory's level once it says these texts too. Of words that somebody has judged by hand nothing is judged again."""
+    `level`: that of the event that says them, of whose texts nobody knows which one has it: one new word, and it counts. None: the
+    rules are asked, of each new text alone.
+    """
     new = [text for text in texts if text and not judged(memory, text)]
-    return max(memory.sensitivity, sensitivity_of(*new)) if new else memory.sensitivity
+    if not new:
+        return memory.sensitivity
+    return max(memory.sensitivity, highest(new) if level is None else level)
 
 
-def risen_by_merge(summary: str, sources: Iterable[Memory]) -> tuple[int, int | None]:
+def risen_by_merge(summary: str, sources: Iterable[Memory], level: int | None) -> tuple[int, int | None]:
     """Level of a merge, as high as its highest source, and when somebody judged its very words by hand, if so."""
     merged = list(sources)
-    found = min(risen_by(one, (summary,)) for one in merged)
+    found = min(risen_by(one, (summary,), level) for one in merged)
     set_at = max((one.sensitivity_set_at or 0 for one in merged if one.content == summary), default=0)
     return max(found, *(one.sensitivity for one in merged)), set_at or None
 

@@ -7,15 +7,17 @@ owner's profile, so that any law can read any history.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import msgspec
 
+from events.accesses import LOOKING
 from events.catalogue import MemoriesAccessed, MemoryKept, MemoryPromoted, MemoryReinforced, ReviewGraded
 from events.envelope import Event, micros
 from events.parameters import Parameters
 from events.standing import FIRM, REVIEWERS
-from projections.evolve_link import boosted
+from projections.evolve_link import all_boosted, boosted
 from projections.ground import WITNESSES, of_promotion
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
@@ -24,37 +26,64 @@ from projections.spaced import OUTCOME_GRADES, graded
 
 FIRST_HITS = 3
 """How many of the memories shown together are associated by it."""
+NO_HITS = frozenset({"association", "injection"})
+"""Ways of showing by which an access makes no co-hits."""
+NEVER = -(1 << 63)
+"""Before every instant, in microseconds."""
 ALIKE = ("used", "manual_review")
 """Outcomes that strengthen the association to the memory that led there."""
 
 
 def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
-    """Counts what was shown, no later than the event itself. Moves no time stamp of activity, writes no entry."""
+    """Counts what was shown, no later than the event itself, and reinforces it once. Moves no time stamp of activity, writes
+    no entry. What a person only looked at moves nothing."""
+    if data.via in LOOKING:
+        return
     parameters = scene.parameters
     factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
-    reinforced: set[str] = set()
-    for hit in data.hits:
-        memory = scene.get(hit.memory_id)
+    for memory_id, (count, last_at) in _sums(data).items():
+        memory = scene.get(memory_id)
         if memory is None or memory.deleted_at is not None or trouble_with(memory):
             continue
-        last = min(micros(hit.last_at), scene.at)
-        first = memory.id not in reinforced
-        reinforced.add(memory.id)
+        last = min(last_at, scene.at)
         after = with_changes(
             memory,
-            access_count=memory.access_count + hit.count,
+            access_count=memory.access_count + count,
             last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
-            reinforce_count=memory.reinforce_count + first,
-            stability=_steadied(scene, memory, factor) if first else memory.stability,
+            reinforce_count=memory.reinforce_count + 1,
+            stability=_steadied(scene, memory, factor),
             last_reinforced_at=max(memory.last_reinforced_at, last),
             changed_seq=scene.seq,
         )
-        scene.changed[memory.id] = risen(memory, after, scene)
-    for group in data.together:
-        shown = list(dict.fromkeys(group))[:FIRST_HITS]
-        for number, one in enumerate(shown):
-            for other in shown[number + 1 :]:
-                boosted(scene, one, other, parameters.co_hit_boost)
+        scene.changed[memory_id] = risen(memory, after, scene)
+    pairs = (pair for group in (*data.together, *_first_hits(data)) for pair in combinations(_few(group), 2))
+    all_boosted(scene, pairs, parameters.co_hit_boost)
+
+
+def _sums(data: MemoriesAccessed) -> dict[str, tuple[int, int]]:
+    """How often each memory was shown, and when last in microseconds since 1970; as an event of version 1 says it."""
+    sums: dict[str, tuple[int, int]] = {}
+    for hit in data.hits:
+        count, last = sums.get(hit.memory_id, (0, NEVER))
+        sums[hit.memory_id] = (count + hit.count, max(last, micros(hit.last_at)))
+    for one in data.accesses:
+        at = micros(one.at)
+        for memory_id in one.shown:
+            count, last = sums.get(memory_id, (0, NEVER))
+            sums[memory_id] = (count + 1, max(last, at))
+    return sums
+
+
+def _few(group: tuple[str, ...]) -> list[str]:
+    return list(dict.fromkeys(group))[:FIRST_HITS]
+
+
+def _first_hits(data: MemoriesAccessed) -> list[tuple[str, ...]]:
+    """What stood side by side at the top of each answer. What is only brought to mind was not hit, a further page holds no first
+    hits, and what stands in a prompt was not found together: of that `together` tells."""
+    if data.via in NO_HITS:
+        return []
+    return [one.shown[:FIRST_HITS] for one in data.accesses if one.first == 1 and len(one.shown) > 1]
 
 
 def _steadied(scene: Scene, memory: Memory, factor: float) -> float:

@@ -105,7 +105,7 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        change = evolve(owner.settings, memories, event, seq, base)
+        change = evolve(owner.settings, memories, event, seq, base, stored.level)
     else:
         change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
@@ -153,7 +153,7 @@ def fold_owner(
     stored: Iterable[Stored],
     *,
     base: Parameters = DEFAULTS,
-    keep: Callable[[AnyEvent], bool] = lambda _: True,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
     forced: Mapping[str, ParameterValue] | None = None,
     check: Check = unchecked,
     total: int = 0,
@@ -179,7 +179,7 @@ def fold_owner(
             seq = parse_position(event.data.position)[1]
             drops = seq < one.seq and seq not in over and held(event.data.position)
             over |= {seq} if drops else set()
-        if not keep(event):
+        if not keep(one, event):
             continue
         step = fold_event(_with(owner, forced), memories, event, one, base, drops)
         owner = step.owner
@@ -215,7 +215,7 @@ def fold_records(
         event = decode(one.kind, one.body)
         if not keep(one, event):
             continue
-        change = evolve(settings, memories, event, one.seq, base)
+        change = evolve(settings, memories, event, one.seq, base, one.level)
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

@@ -57,6 +57,7 @@ class _Told(NamedTuple):
     at: int
     seq: int
     event: Event[Any]
+    level: int | None
 
 
 def life_of(
@@ -105,7 +106,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
     for one, named in kept:
         if not named or not wanted.isdisjoint(named):
             event = decode(one.kind, one.body)
-            told.append(_Told(micros(event.occurred_at), one.seq, event))
+            told.append(_Told(micros(event.occurred_at), one.seq, event, one.level))
     return told
 
 
@@ -238,7 +239,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or Settings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base)
+        change = evolve(met, memories, one.event, one.seq, self._base, one.level)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

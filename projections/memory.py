@@ -124,6 +124,43 @@ class Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
 
 
+class Rests(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Something outside that the memory rests on, as it was when that was told."""
+
+    uri: str
+    digest: str
+
+
+class Report(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What digest it had later, and when that was so."""
+
+    uri: str
+    digest: str
+    at: int
+
+
+class Basis(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Why a memory is kept and what it rests on; absent where nothing of it was told."""
+
+    because: str | None = None
+    grounds: tuple[Rests, ...] = ()
+    """At most 16, as at the door; each uri once."""
+    given_at: int | None = None
+    """When the grounds were told."""
+    reports: tuple[Report, ...] = ()
+    """The newest of each uri among the grounds that was reported since."""
+    metadata: tuple[tuple[str, str | int | float | bool], ...] = ()
+    """By name; at most 32 and 4 KiB as JSON, as at the door."""
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Uris that were last reported with another digest than the memory rests on."""
+        if not self.reports:
+            return ()
+        last = {one.uri: one.digest for one in self.reports}
+        return tuple(one.uri for one in self.grounds if last.get(one.uri, one.digest) != one.digest)
+
+
 class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
     """One memory of one owner. New fields go to the end, with a default, and raise the projection's version."""
 
@@ -222,6 +259,8 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """Why it may stand in every prompt (`projections.ground`): `operator`, `review`, or None, whatever its tier."""
     sensitivity_set_at: int | None = None
     """When somebody last set the sensitivity by hand: rules do not raise that of the same text again."""
+    basis: Basis | None = None
+    """Why it is kept and what it rests on."""
 
     @property
     def last_mentioned_at(self) -> int | None:
@@ -237,6 +276,11 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     def is_superseded(self) -> bool:
         """Negated for good by something newer (`latest_wins`): out of normal mode at once."""
         return self.negated_at is not None and self.resolution == "latest_wins"
+
+    @property
+    def grounds_changed(self) -> tuple[str, ...]:
+        """Uris of what it rests on that changed since: while there are any, normal mode withholds it."""
+        return () if self.basis is None else self.basis.changed
 
     @property
     def valid_to(self) -> int | None:
@@ -276,4 +320,5 @@ def without_content(memory: Memory) -> dict[str, Any]:
         "edges": (),
         "facts": (),
         "negations": tuple(msgspec.structs.replace(one, reason="", new_preference=None) for one in memory.negations),
+        "basis": None,
     }

@@ -21,7 +21,9 @@ from projections.memory import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, 
 Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
-REASONS = ("sensitive", "deleted", "merged", "retired", "superseded", "negated", "compressed", "under_threshold")
+REASONS = (
+    "sensitive", "deleted", "merged", "retired", "superseded", "ground_changed", "negated", "compressed", "under_threshold",
+)  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
 SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
@@ -29,6 +31,7 @@ SHOWN_BY: dict[str, str] = {
     "merged": "review",
     "retired": "review",
     "superseded": "review",
+    "ground_changed": "review",
     "negated": "review",
     "compressed": "review",
     "under_threshold": "review",
@@ -136,6 +139,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
             found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
             found[-2:-2] = [
+                ("ground_changed", columns.ground_changed != 0),
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
                 ("merged", states == Columns.MERGED),

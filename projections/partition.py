@@ -154,11 +154,10 @@ def fold_batch(
             _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
         else:
             _apply_or_park(outcome, owner, stored, event, base, on_failure)
-        seq, body = stored.seq, stored.body
-        head = event_link(head, seq, body)
-        outcome.seq = seq
+        head = event_link(head, stored)
+        outcome.seq = stored.seq
         outcome.events += 1
-        size += len(body)
+        size += len(stored.body)
         if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
             break
     outcome.head = head

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from events.envelope import from_micros, utc_text
+from projections.basis import told as basis_told
+from projections.basis import told_in_lists
 from projections.columns import Columns, conflict_of, state_of
 from projections.laws import LAWS
 from projections.memory import LEVELS, SECRET, Memory, Negation
@@ -39,7 +41,7 @@ def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
     for row in order[offset : offset + limit]:
         memory = view.columns.memories[int(row)]
         weight = view.law.read(memory, now, view.parameters).weight
-        told = {**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory)}
+        told = {**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **told_in_lists(memory)}
         page.append({**told, "weight": round(weight, 6)})
     return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
 
@@ -67,6 +69,8 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
             "valid_to": moment(memory.valid_to),
             "successor": memory.superseded_by or memory.merged_into,
         }
+    if memory.grounds_changed:
+        fields["ground_changed"] = True
     return fields
 
 
@@ -126,6 +130,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     ]
     return {
         **(card(memory, level_at(view, memory, now), reveal=reveal) | conflicts_told(view, memory)),
+        **basis_told(memory, hidden=hidden),
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,
         "recorded_level": LEVELS[memory.level],
@@ -204,6 +209,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> d
     return {
         "id": memory.id,
         "memory": card(memory, "full")["memory"],
+        **basis_told(memory, hidden=memory.sensitivity >= SECRET),
         "law": view.law.name,
         "weight": round(reading.weight, 6),
         "unclipped_weight": round(reading.unclipped, 6),

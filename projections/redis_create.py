@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.errors import StoreMismatch
+from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
-from events.partitions import MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
+from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
 from events.redis_wire import Argument, Wire
 from projections.builds import FIRST_BUILD
 from projections.redis_scripts import CREATE_STORE
@@ -22,10 +22,12 @@ class StoreIdentity(NamedTuple):
     partitions: int
     tags: tuple[str, ...]
     parameter_set: str
+    format: str = "1"
+    """Of the log: `1` (0.2.0 and before, which told none), `2`, or `1>2` while it is brought over."""
 
 
 def read_identity(wire: Wire) -> StoreIdentity | None:
-    """The store's identity, or None where there is no store."""
+    """The store's identity, of whatever format, or None where there is no store. Raises StoreMismatch at what is no store."""
     answer = wire.call("HGETALL", STORE_KEY)
     if not answer:
         return None
@@ -33,7 +35,11 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
     try:
         tags = tuple(msgspec.json.decode(fields["tags"], type=list[str]))
         identity = StoreIdentity(
-            fields["store_id"].decode(), int(fields["partitions"]), tags, fields["parameter_set"].decode()
+            fields["store_id"].decode(),
+            int(fields["partitions"]),
+            tags,
+            fields["parameter_set"].decode(),
+            fields.get("format", b"1").decode(),
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise StoreMismatch(
@@ -42,6 +48,32 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
     if not 1 <= identity.partitions <= MAX_PARTITIONS or len(tags) != identity.partitions:
         raise StoreMismatch(f"{STORE_KEY} tells {identity.partitions} partitions and {len(tags)} tags: it was damaged")
     return identity
+
+
+def known_identity(wire: Wire) -> StoreIdentity | None:
+    """The identity of a store that this release can write to; None where there is no store. Raises as `open_store`."""
+    identity = read_identity(wire)
+    if identity is not None:
+        check_format(identity)
+    return identity
+
+
+def check_format(identity: StoreIdentity) -> None:
+    """Raise OtherFormat where this release must not write to the store."""
+    if identity.format == str(FORMAT):
+        return
+    older = {"1": "is of format 1, as release 0.2 wrote it", f"1>{FORMAT}": "was being brought over, which did not end"}
+    if identity.format in older:
+        raise OtherFormat(
+            f"the log of this store {older[identity.format]}; this release writes format {FORMAT}: run `engramlog upgrade`,"
+            " which first tells what it does",
+            format=identity.format,
+        )
+    raise OtherFormat(
+        f"the log of this store is of format {identity.format[:20]}, of a newer release; this one knows format {FORMAT}:"
+        " use the release that wrote it",
+        format=identity.format[:20],
+    )
 
 
 def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
@@ -58,10 +90,13 @@ def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
             msgspec.json.encode(tags),
             "parameter_set",
             PARAMETER_SET,
+            "format",
+            FORMAT,
         ]
         wire.run(CREATE_STORE, [STORE_KEY], fields)
         identity = read_identity(wire)
         assert identity is not None
+    check_format(identity)
     if identity.parameter_set != PARAMETER_SET:
         raise StoreMismatch(
             f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"

@@ -331,6 +331,13 @@ class RedisViews:
         with self._wires.wire() as wire:
             return read_entries(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD), seqs)
 
+    def format_began(self, owner: str) -> int | None:
+        """When the format of today began in the owner's partition, microseconds; None where it holds no other."""
+        meta = LogKeys(self._tags[partition_of(owner, len(self._tags))]).meta
+        with self._wires.wire() as wire:
+            began = wire.call("HGET", meta, "format2_at")
+        return None if began is None else int(began)
+
     def _live(self, wire: Wire, partition: int) -> str:
         return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()
 

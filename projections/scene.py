@@ -50,6 +50,8 @@ class Scene(msgspec.Struct, gc=False):
     at: int
     seq: int
     actor: str
+    level: int | None = None
+    """How sensitive the event's words are, as was found when it was appended; None: nobody looked, and the rules are asked."""
     changed: dict[str, Memory] = {}  # msgspec gives each scene a dict of its own
     notes: list[Note] = []
 

@@ -94,7 +94,7 @@ def says_an_answer(read: Reading) -> bool:
             _WHO_ASKS.search(piece.before) and _SAID_TO_THEM.match(piece.text, piece.end)
             for piece in read.pieces(ANSWERS)
         )
-        or (_OPENS.search(read.lower) is not None and any(map(_answer_to, read.pieces(ASKED, before=64))))
+        or any(map(_answer_to, read.pieces(ASKED, before=64)))
         or any(map(_answer_in_chinese, read.pieces(QUESTIONS_ZH, before=24, after=72)))
     )
 

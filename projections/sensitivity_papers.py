@@ -122,11 +122,13 @@ _LETTERS_OF_ITS_OWN = 6
 
 def says_a_paper(read: Reading) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
+    if not _FOUR_DIGITS.search(read.lower):
+        return False
     abroad, sure, weak = read.cues(ABROAD), read.cues(SURE), read.cues(WEAK)
     named = [*sure, *weak, *read.cues(_ID)]
     ends = sorted(end for name in named for end in _ends(read.lower, name))
     numbered = any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends)
-    if not (abroad or numbered) or not _FOUR_DIGITS.search(read.lower):
+    if not (abroad or numbered):
         return False
     if any(_SHAPE_OF[name].search(read.lower) for name in abroad):
         return True

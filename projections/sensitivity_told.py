@@ -119,10 +119,10 @@ _DIRECT_ZH = frozenset(listed("开机, 锁屏, 解锁, 解压, 登录, 登陆, �
 def says_what_is_typed(read: Reading) -> bool:
     """Whether what a person made up is told of a thing that asks for a password."""
     lower = read.lower
-    values = [(at, value) for at, value in candidates(read.text) if _may_lead(lower[max(0, at - 12) : at])]
-    if not values:
-        return False
     english, chinese = read.places(ASKING), [] if lower.isascii() else read.places(ASKING_ZH)
+    if not english and not chinese:
+        return False
+    values = [(at, value) for at, value in candidates(read.text) if _may_lead(lower[max(0, at - 12) : at])]
     return any(
         (
             led := _typed_as(lower, english, at, value)

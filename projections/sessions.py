@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
+from projections.sensitivity_level import level_now
 
 WORKING_MESSAGES = 30
 """Messages of a session that working memory holds: 15 rounds (seed 003)."""
@@ -30,6 +32,8 @@ class Turn(NamedTuple):
     session: str | None
     at: int
     """Microseconds since 1970."""
+    level: int | None = None
+    """How sensitive its words are, text and speaker, where its entry says so by today's rules; else None."""
 
     @property
     def name(self) -> str:
@@ -69,11 +73,11 @@ def read_said(stored: Stored) -> Said | None:
     data, session, at = event.data, event.session_id, micros(event.occurred_at)
     if isinstance(data, TurnRecorded):
         said = (data.turn_id, data.role, data.speaker, data.text, data.reply_to)
-        return Turn(stored.seq, event.event_id, *said, session, at)
+        return Turn(stored.seq, event.event_id, *said, session, at, level_now(stored))
     if isinstance(data, ToolResultRecorded):
         return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at)
     if isinstance(data, MemoriesAccessed) and data.via == "injection":
-        return Injection(stored.seq, tuple(hit.memory_id for hit in data.hits), data.turn_id, session, at)
+        return Injection(stored.seq, shown_in(data), data.turn_id, session, at)
     return None
 
 

@@ -68,6 +68,8 @@ class OwnerView:
         self.owner = owner
         self.deletions_seen: Mapping[str, int] | None = None
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
+        self.judged_today: Mapping[str, int] | None = None
+        """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
         self._text_bytes = 0
         self.columns = Columns()
         self._index = Bm25Index()

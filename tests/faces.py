@@ -11,7 +11,9 @@ BY_ID = "asked for by its id, and marked deleted: how else could it be looked at
 DEBUG = "mode debug shows everything, what is deleted marked as such"
 ASKED_FOR = "an export with `--include deleted` says of each line that it is deleted"
 PAST = "the past as it was known then, until it is purged"
-EVENTS_ONLY = "an answer of receipts or change-log entries, which never hold content (asked through history)"
+EVENTS_ONLY = (
+    "an answer of receipts or change-log entries, which never hold content (asked through history, which tells reasons)"
+)
 NOTHING_OF_OWNERS = "tells nothing of an owner's memories"
 OWN_PROCESS = "opens a store by itself and tells counts and positions only"
 
@@ -64,6 +66,7 @@ HTTP: dict[str, list[Face]] = {
         get(SEARCH, q=q, cursor=lambda made: made.cursor, limit=20, search_mode="keyword"),
         get(SEARCH, kept=DEBUG, q=q, mode="debug", limit=100),
         get(SEARCH, kept=PAST, q=q, as_of=lambda made: made.position),
+        get(SEARCH, kept=PAST, q=q, known=lambda made: made.position),
     ],
     "GET /v1/owners/{owner}/memories": [
         get(LIST, limit=1000),
@@ -76,16 +79,17 @@ HTTP: dict[str, list[Face]] = {
         get("/memories/t2", tells=False),
         get("/memories/tea", tells=False),
         get(MEMORY, kept=PAST, as_of=lambda made: made.position),
+        get(MEMORY, kept=PAST, known=lambda made: made.position),
     ],
     "POST /v1/owners/{owner}/memories/{memory_id}/reveal": [
         Face(lambda made: made.post("/memories/t1/reveal"), kept=BY_ID),
         post("/memories/t2/reveal", tells=False),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/why": [
-        get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why", tells=False),
+        get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why"),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/history": [
-        get(f"{MEMORY}/history", tells=False), get("/memories/old/history", tells=False),
+        get(f"{MEMORY}/history", tells=False), get("/memories/old/history"),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance", tells=False)],
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": [get("/memories/tea/associations", depth=2)],
@@ -128,7 +132,7 @@ HTTP: dict[str, list[Face]] = {
     "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
     "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
     "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
-    "GET /v1/owners/{owner}/history": [get("/history", tells=False)],
+    "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
        for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
@@ -144,6 +148,7 @@ HTTP_UNASKED = {
     "POST /v1/owners/{owner}/memories/{memory_id}/grade": "tells intervals of the memory that it names, as reinforce does",
     "POST /v1/owners/{owner}/merge": EVENTS_ONLY,
     "POST /v1/owners/{owner}/synonyms": "what somebody says two words mean is made of no memory, and stays",
+    "POST /v1/owners/{owner}/grounds": EVENTS_ONLY,
     "POST /v1/owners/{owner}/profile": "answers what GET profile answers",
     "POST /v1/owners/{owner}/import/records": EVENTS_ONLY,
     "POST /v1/owners/{owner}/chats": EVENTS_ONLY,
@@ -160,7 +165,7 @@ MCP: dict[str, list[Face]] = {
     "get_memory_detail": [tool("get_memory_detail", memory_key="t1", kept=BY_ID)],
     "delete_memory": [tool("delete_memory", tells=False, memory_key="typed", dry_run=True)],
     "reinforce_memory": [tool("reinforce_memory", tells=False, memory_key="tea")],
-    "memory_history": [tool("memory_history", tells=False), tool("memory_history", tells=False, memory_key="t1")],
+    "memory_history": [tool("memory_history", limit=100), tool("memory_history", tells=False, memory_key="t1")],
     "explain_memory": [tool("explain_memory", memory_key="t1", kept=BY_ID)],
     "memory_assess_knowledge": [tool("memory_assess_knowledge", topic=q)],
     "memory_knowledge_map": [tool("memory_knowledge_map", topic=q)],
@@ -180,7 +185,7 @@ CLI: dict[str, list[Face]] = {
     "list": [command("list", OWNER), command("list", OWNER, "--mode", "debug", kept=DEBUG)],
     "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
     "why": [command("why", OWNER, "t1", kept=BY_ID)],
-    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all", tells=False)],
+    "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
     "provenance": [command("provenance", OWNER, "both", tells=False)],
     "associations": [command("associations", OWNER, "tea", "--depth", "2")],
     "map": [command("map", OWNER, q)],
@@ -210,8 +215,9 @@ CLI_UNASKED = {
     "promote": EVENTS_ONLY,
     "sensitivity": EVENTS_ONLY,
     "synonym": EVENTS_ONLY,
+    "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
-    **dict.fromkeys(("up", "token", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
+    **dict.fromkeys(("up", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
     **dict.fromkeys(("status", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

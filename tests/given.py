@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from events.catalogue import (
+    Access,
     FactAsserted,
     FactRetracted,
     Hit,
@@ -36,12 +37,13 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.door import make_event
-from events.envelope import Event, Prepared, Stored, derived_id, micros, prepare
+from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
 from projections.changelog import Entry, describe
 from projections.fold import History, fold_owner
 from projections.memory import Memory
+from projections.sensitivity_level import LEVEL_RULES, level_of
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 CLOCK = micros(datetime(2199, 1, 1, tzinfo=UTC))
@@ -97,6 +99,14 @@ def made_ready(told: Told, owner: str, now: int, event_id: str) -> Prepared:
     if told.old or isinstance(told.data, MemoryErased):
         return prepare(Event(type=type(told.data).__name__, data=told.data, **fields, **told.extra))
     return prepare(make_event(told.data, now=now, **fields, **told.extra))
+
+
+def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]:
+    """The same entries as format 2 has them: each with the level of its words, found when it was appended."""
+    return [
+        one._replace(beside=(b"0", b"local", b"%d:%d" % (rules, level_of(decode(one.kind, one.body))), b"", bytes(32)))
+        for one in entries
+    ]
 
 
 def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
@@ -200,6 +210,12 @@ def accessed(
     last = moment(day if last_day is None else last_day)
     hits = tuple(Hit(memory_id=i, count=count, best_rank=rank, last_at=last) for rank, i in enumerate(ids or ("m",), 1))
     return Told(MemoriesAccessed(hits=hits, via=via, together=together), day, "system")
+
+
+def shown(*ids: str, day: float = 0, via: str = "recall", **access: Any) -> Told:
+    """One answer that showed these memories, recorded by itself."""
+    one = Access(at=moment(day), shown=ids or ("m",), **access)
+    return Told(MemoriesAccessed(accesses=(one,), via=via), day, "system")
 
 
 def reinforced(of: str = "m", day: float = 0, outcome: str = "used", **data: Any) -> Told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.catalogue import Hit, MemoriesAccessed, ToolResultRecorded, TurnRecorded
+from events.catalogue import Access, MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from projections.sessions import Injection, ToolResult, Turn
 from tests.given import Told, at, moment
 
@@ -53,6 +53,6 @@ def found(text: str, tool: str = "weather", day: float = 0, session: str | None 
 
 
 def injected(*ids: str, turn_id: str | None = None, day: float = 0, session: str | None = "s1") -> Told:
-    hits = tuple(Hit(memory_id=one, count=1, best_rank=rank, last_at=moment(day)) for rank, one in enumerate(ids, 1))
-    data = MemoriesAccessed(hits=hits, via="injection", turn_id=turn_id)
+    accesses = (Access(at=moment(day), shown=ids),)
+    data = MemoriesAccessed(accesses=accesses, via="injection", turn_id=turn_id)
     return Told(data, day, "system", {"session_id": session} if session else {})

@@ -12,7 +12,7 @@ from events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution
+from events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution, Via
 from projections.memory import CATEGORIES
 from tests.given import (
     Told,
@@ -37,6 +37,7 @@ from tests.given import (
     restored,
     retracted,
     revised,
+    shown,
     unmerged,
 )
 
@@ -78,6 +79,13 @@ negations = st.builds(
 )
 others = st.one_of(
     st.builds(lambda found, day, count: accessed(*found, day=day, count=count), sources, days, st.integers(1, 9)),
+    st.builds(
+        lambda found, day, first, via: shown(*found, day=day, first=first, via=via),
+        sources,
+        days,
+        st.sampled_from([1, 6]),
+        words(Via),
+    ),
     st.builds(reinforced, ids, day=days, outcome=words(Outcome), from_memory=maybe_ids),
     st.builds(told_merge, sources, st.sampled_from(MERGES), days),
     st.builds(unmerged, ids, day=days),

@@ -15,6 +15,7 @@ from consumers.redis_embedding import Embedding
 from consumers.redis_verify import verify_partition
 from consumers.redis_verify_store import verify_store
 from events.catalogue import (
+    Access,
     Hit,
     MemoriesAccessed,
     MemoriesLinked,
@@ -54,6 +55,8 @@ def populate(store: Live, rounds: int = 6) -> None:
         MemoryRevised(memory_id="m2", content="I like tea better 茶"),
         MemoryMerged(sources=("m3", "m0"), into="m9", summary="both 都是"),
         MemoriesAccessed(hits=(hit,), via="recall"),
+        MemoriesAccessed(accesses=(Access(at=then, shown=("m1", "m3"), query="茶"),), via="recall"),
+        MemoriesAccessed(accesses=(Access(at=then, shown=("m2",), mode="review"),), via="inspection"),
         TurnRecorded(turn_id="t1", role="user", text="早上好"),
         ToolResultRecorded(tool="clock", text="09:30"),
         SynonymDefined(keyword="java", synonym="coffee"),
@@ -216,8 +219,8 @@ def _of_stream(client: redis.Redis, key: bytes, chance: Random) -> Flip:
     answer: Any = client.execute_command("XRANGE", key, "-", "+")
     entries = [(entry_id, _words(fields)) for entry_id, fields in answer]
     at = chance.randrange(len(entries))
-    word = chance.randrange(8)
     entry_id, words = entries[at]
+    word = chance.choice([number for number, one in enumerate(words) if one])
     changed = [_other(one, chance) if number == word else one for number, one in enumerate(words)]
     entries[at] = (entry_id, changed)
     return Flip(key, f"entry {entry_id!r}, word {word}", lambda: _lay(client, key, entries))

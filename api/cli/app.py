@@ -67,7 +67,17 @@ AsOfOption = Annotated[
     str | None,
     typer.Option(
         "--as-of",
-        help="Answer as of an instant (2023-10-22T12:00:00Z: what had happened by then) or a position (3:128: what was known).",
+        help="Answer as of an instant (2023-10-22T12:00:00Z: what had happened by then), the end of a day (2023-10-22) or a"
+        " position (3:128).",
+        show_default=False,
+    ),
+]
+KnownOption = Annotated[
+    str | None,
+    typer.Option(
+        "--known",
+        help="Answer from what was recorded by an instant, a day or a position: as it was given then. With --as-of what had"
+        " happened by that, as it was known by this.",
         show_default=False,
     ),
 ]
@@ -82,6 +92,7 @@ AfterOption = Annotated[
     ),
 ]
 ActorOption = Annotated[str, typer.Option("--actor", help="Who says so: user, assistant, judge, system or operator.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why, in words; kept in the log.")]
 OccurredOption = Annotated[
     str | None,
     typer.Option("--occurred-at", help="When it happened, if not now: RFC 3339 with a zone.", show_default=False),
@@ -119,6 +130,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "delete",
         "restore",
         "synonym",
+        "ground",
         "export",
     ),
     "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
@@ -133,6 +145,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "stats",
         "dead",
         "embed",
+        "upgrade",
         "rebuild",
         "verify",
         "heads",

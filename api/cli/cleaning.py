@@ -25,6 +25,7 @@ DONE = {
     "merge": "merged",
     "link": "linked",
     "replay": "replayed",
+    "raise": "raised",
 }
 """What was done, by action."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
@@ -45,7 +46,7 @@ def cleanup(
         list[str] | None,
         typer.Option(
             "--job",
-            help="sweep, review, merge, link or replay; as often as needed. Without: sweep and review.",
+            help="sweep, review, merge, link, replay or levels; as often as needed. Without: sweep and review.",
             show_default=False,
         ),
     ] = None,
@@ -54,7 +55,8 @@ def cleanup(
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
     **sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes (tiered
-    profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link** and **replay** run only when named.
+    profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay** and
+    **levels** (what newer rules of sensitivity find in old entries) run only when named.
     Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
     history; *the log still holds the text* until contents are sealed.
     """

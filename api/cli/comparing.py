@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.asked import refused
-from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.render import number, shortened, when
 from api.cli.tables import Cell, Column, tabulate
 
@@ -42,6 +42,7 @@ def compare(
         int | None, typer.Option("-k", "--limit", help="How many memories, 1 to 1000; 20 unless told.")
     ] = None,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     from_: FromOption = None,
     to: ToOption = None,
@@ -60,11 +61,27 @@ def compare(
         _refuse("without a memory's ID", "from", from_, "to", to, "points", points, "out", file)
         with opened(context) as application, progress("folding the past", json) as advance:
             answer = application.comparer.compare(
-                owner, limit=20 if limit is None else limit, as_of=as_of, at=at, after=after, on_progress=advance
+                owner,
+                limit=20 if limit is None else limit,
+                as_of=as_of,
+                known=known,
+                at=at,
+                after=after,
+                on_progress=advance,
             )
         show(answer, json, overview)
         return
-    _refuse("with a memory's ID, whose span --from and --to choose", "limit", limit, "as_of", as_of, "at", at)
+    _refuse(
+        "with a memory's ID, whose span --from and --to choose",
+        "limit",
+        limit,
+        "as_of",
+        as_of,
+        "known",
+        known,
+        "at",
+        at,
+    )
     with opened(context) as application, progress("folding the past", json) as advance:
         answer = application.comparer.curves(
             owner,

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import AfterOption, AsOfOption, Json, Owner, app, opened, out, progress, show
+from api.cli.app import AfterOption, AsOfOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING
 from api.cli.render import number, part_of, shortened, when
 from api.cli.tables import Cell, Column, tabulate
@@ -28,6 +28,7 @@ def facts(
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many, 1 to 1000.")] = 50,
     offset: Annotated[int, typer.Option(help="How many to pass over.", min=0)] = 0,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def facts(
     """
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.facts.facts(
-            owner, about=about, limit=limit, offset=offset, as_of=as_of, after=after, on_progress=advance
+            owner, about=about, limit=limit, offset=offset, as_of=as_of, known=known, after=after, on_progress=advance
         )
     show(answer, json, _facts)
 

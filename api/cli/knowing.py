@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from api.cli.app import AsOfOption, AtOption, Json, MemoryId, Owner, app, opened, out, show
+from api.cli.app import AsOfOption, AtOption, Json, KnownOption, MemoryId, Owner, app, opened, out, show
 from api.cli.reading import ModeOption
 from api.cli.render import number, shortened, withheld
 from api.cli.tables import Cell, Column, tabulate
@@ -26,12 +26,13 @@ def assess(
     owner: Owner,
     topic: Topic,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     json: Json = False,
 ) -> None:
     """How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it."""
     with opened(context) as application:
-        answer = application.knower.assess(owner, topic, as_of=as_of, at=at)
+        answer = application.knower.assess(owner, topic, as_of=as_of, known=known, at=at)
     show(answer, json, _assessed)
 
 
@@ -90,6 +91,7 @@ def map_(
     limit: Annotated[int, typer.Option(help="Nodes at the most.")] = MOST_NODES,
     mode: ModeOption = "normal",
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     json: Json = False,
 ) -> None:
@@ -98,7 +100,7 @@ def map_(
 
     with opened(context) as application:
         answer = application.knower.map(
-            owner, topic, depth=depth, least=least, limit=limit, mode=mode, as_of=as_of, at=at
+            owner, topic, depth=depth, least=least, limit=limit, mode=mode, as_of=as_of, known=known, at=at
         )
     remarks = write_graph(answer, out_) if out_ is not None else []
     show(answer, json, lambda told: _mapped(told, out_, remarks))
@@ -148,12 +150,15 @@ def associations(
     depth: Annotated[int, typer.Option(help="Steps, 1 to 4.")] = 1,
     mode: ModeOption = "review",
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     json: Json = False,
 ) -> None:
     """What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together."""
     with opened(context) as application:
-        answer = application.knower.associations(owner, memory_id, depth=depth, mode=mode, as_of=as_of, at=at)
+        answer = application.knower.associations(
+            owner, memory_id, depth=depth, mode=mode, as_of=as_of, known=known, at=at
+        )
     show(answer, json, _associated)
 
 

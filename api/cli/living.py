@@ -15,6 +15,7 @@ from api.cli.app import (
     AsOfOption,
     AtOption,
     Json,
+    KnownOption,
     MemoryId,
     OccurredOption,
     Owner,
@@ -39,6 +40,7 @@ def health(
     limit: LimitOption = 50,
     offset: OffsetOption = 0,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     json: Json = False,
@@ -49,7 +51,7 @@ def health(
     """
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.living.health(
-            owner, limit=limit, offset=offset, as_of=as_of, at=at, after=after, on_progress=advance
+            owner, limit=limit, offset=offset, as_of=as_of, known=known, at=at, after=after, on_progress=advance
         )
     show(answer, json, render_living.health)
 
@@ -61,6 +63,7 @@ def fading(
     limit: LimitOption = 50,
     offset: OffsetOption = 0,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     json: Json = False,
@@ -68,7 +71,7 @@ def fading(
     """Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace."""
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.living.fading(
-            owner, limit=limit, offset=offset, as_of=as_of, at=at, after=after, on_progress=advance
+            owner, limit=limit, offset=offset, as_of=as_of, known=known, at=at, after=after, on_progress=advance
         )
     show(answer, json, render_living.fading)
 
@@ -135,6 +138,7 @@ def review(
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many that are due, 1 to 100.")] = 10,
     kind: Annotated[str | None, typer.Option("--kind", help="Only memories of this kind.", show_default=False)] = None,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     actor: ActorOption = "user",
@@ -159,14 +163,16 @@ def review(
                 limit=limit,
                 kind=kind,
                 as_of=as_of,
+                known=known,
                 at=at,
                 after=after,
                 on_progress=advance,
             )
         show(answer, json, render_living.due)
         return
-    if as_of is not None or at is not None:
-        raise refused("as_of" if at is None else "at", as_of or at, "nothing beside --grade; --occurred-at says when")
+    for field, when in (("at", at), ("as_of", as_of), ("known", known)):
+        if when is not None:
+            raise refused(field, when, "nothing beside --grade; --occurred-at says when")
     with opened(context) as application:
         answer = application.living.grade(owner, memory_id, grade, actor=actor, occurred_at=occurred_at)
     show(answer, json, render_living.graded)
@@ -194,6 +200,7 @@ def profile(
         ),
     ] = None,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     actor: ActorOption = "operator",
     occurred_at: OccurredOption = None,
@@ -204,11 +211,12 @@ def profile(
     It changes the owner, not its memories: any law can read any history, so another choice loses nothing.
     """
     settings = parse_settings(set_ or ())
-    if as_of is not None and (name is not None or settings):
-        raise refused("as_of", as_of, "nothing where a profile or a parameter is chosen: that holds from here on")
+    for field, place in (("as_of", as_of), ("known", known)):
+        if place is not None and (name is not None or settings):
+            raise refused(field, place, "nothing where a profile or a parameter is chosen: that holds from here on")
     with opened(context) as application:
         if name is None and not settings:
-            answer = application.living.profile(owner, as_of=as_of, after=after)
+            answer = application.living.profile(owner, as_of=as_of, known=known, after=after)
         else:
             answer = application.living.choose(
                 owner, profile=name, parameters=settings, actor=actor, occurred_at=occurred_at

@@ -16,6 +16,7 @@ from api.cli.app import (
     AsOfOption,
     AtOption,
     Json,
+    KnownOption,
     MemoryId,
     Owner,
     app,
@@ -44,6 +45,9 @@ CursorOption = Annotated[
 OrderOption = Annotated[str, typer.Option("--order", help="oldest or newest first.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Also entries that only name a memory and change nothing.")]
 ReasonOption = Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")]
+InspectOption = Annotated[
+    bool, typer.Option("--inspect", help="Only look: recorded in any mode and at any time, and no memory gains by it.")
+]
 FOLDING = "folding the past"
 REPLAYING = "replaying"
 
@@ -55,21 +59,23 @@ def get(
     memory_id: MemoryId,
     reveal: Annotated[bool, typer.Option("--reveal", help="Show the text of a secret memory (sensitivity 3).")] = False,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that this memory was shown.")] = False,
+    inspect: InspectOption = False,
     actor: ActorOption = "user",
     reason: ReasonOption = "",
     json: Json = False,
 ) -> None:
     """Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown."""
     with opened(context) as application, progress(FOLDING, json) as advance:
-        asked: dict[str, Any] = {"as_of": as_of, "at": at, "after": after, "trace": not no_trace}
+        asked: dict[str, Any] = {"as_of": as_of, "known": known, "at": at, "after": after, "trace": not no_trace}
         if reveal:
             by = By("command", actor, reason)
             answer = application.revealer.get(owner, memory_id, by, **asked, on_progress=advance)
         else:
-            answer = application.reader.get(owner, memory_id, **asked, on_progress=advance)
+            answer = application.reader.get(owner, memory_id, **asked, inspect=inspect, on_progress=advance)
     show(answer, json, render.fields)
 
 
@@ -81,6 +87,7 @@ def list_(
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many, 1 to 1000.")] = 50,
     offset: Annotated[int, typer.Option(help="How many to pass over.", min=0)] = 0,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     json: Json = False,
@@ -88,7 +95,15 @@ def list_(
     """An owner's memories, newest activation first. Leaves no trace."""
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.reader.list(
-            owner, mode=mode, limit=limit, offset=offset, as_of=as_of, at=at, after=after, on_progress=advance
+            owner,
+            mode=mode,
+            limit=limit,
+            offset=offset,
+            as_of=as_of,
+            known=known,
+            at=at,
+            after=after,
+            on_progress=advance,
         )
     show(answer, json, render.memories)
 
@@ -104,12 +119,13 @@ def history(
     cursor: CursorOption = None,
     order: OrderOption = "oldest",
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     everything: AllOption = False,
     json: Json = False,
 ) -> None:
     """The change log: every event, what it decided, the weight before and after. JSON has every entry."""
-    asked: Any = {"order": order, "as_of": as_of, "after": after}
+    asked: Any = {"order": order, "as_of": as_of, "known": known, "after": after}
     with opened(context) as application, progress(FOLDING, json) as advance:
         reader = application.reader
         if limit is not None or cursor is not None:
@@ -137,6 +153,7 @@ def why(
     owner: Owner,
     memory_id: MemoryId,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     limit: PageOption = None,
@@ -153,6 +170,7 @@ def why(
             owner,
             memory_id,
             as_of=as_of,
+            known=known,
             at=at,
             after=after,
             limit=limit,
@@ -171,12 +189,15 @@ def provenance(
     owner: Owner,
     memory_id: MemoryId,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     json: Json = False,
 ) -> None:
     """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree."""
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.reader.provenance(owner, memory_id, as_of=as_of, after=after, on_progress=advance)
+        answer = application.reader.provenance(
+            owner, memory_id, as_of=as_of, known=known, after=after, on_progress=advance
+        )
     show(answer, json, lambda told: render.origins(told["provenance"]))
 
 

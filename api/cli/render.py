@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.tables import Cell, Column, has_room, tabulate
+from events.lateness import late_words
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -63,7 +64,9 @@ def withheld(answer: dict[str, Any], console: Console = out) -> None:
 
 def place(answer: dict[str, Any]) -> str:
     """Where and when an answer was computed."""
-    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    asked = "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
     return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
 
 
@@ -198,8 +201,20 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
         "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
-        "reason": Text(entry["reason"]),
+        "reason": _why(entry),
     }
+
+
+def _why(entry: dict[str, Any]) -> Text:
+    """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
+    told = Text(entry["reason"])
+    if said := entry.get("said_reason"):
+        told.append(f'; said: "{said}"')
+    if because := entry.get("because"):
+        told.append(f'; because: "{because}"')
+    if (late := entry.get("late_by")) is not None:
+        told.append(f"; {late_words(late)}", "yellow")
+    return told
 
 
 def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
@@ -215,7 +230,9 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     out.print(f"[dim]under the others: {others} (`engramlog compare` draws them)[/]")
     state = "negated" if answer["is_negated"] else "not negated"
     said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
-    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    asked = "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
     status = answer["status"].replace("_", " ")
     out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{asked}")
     conflicts([answer])

@@ -104,7 +104,9 @@ def _part(answer: dict[str, Any]) -> str:
 
 
 def _place(answer: dict[str, Any]) -> str:
-    asked = "".join(f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "at") if answer.get(name))
+    asked = "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
     return escape(f"{answer['position']}{asked}")
 
 

@@ -38,6 +38,8 @@ def partitions(answer: dict[str, Any]) -> None:
     for alarm in answer["alarms"]:
         colour, about = ("red" if alarm["severity"] == "stopped" else "yellow"), escape(alarm["subject"])
         out.print(f"[{colour}]alarm {escape(alarm['name'])}[/] {about}: {escape(alarm['text'])}")
+    if lost := answer["accesses"]["lost"]:
+        out.print(f"[yellow]{lost:,} accesses were not recorded since the alarm was last cleared[/]")
     out.print(_schedule(answer["lifecycle"]))
     out.print(f"[dim]{answer['notice']}[/]")
 

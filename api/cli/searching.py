@@ -8,8 +8,8 @@ import typer
 from rich.markup import escape
 
 from api.cli import render_search
-from api.cli.app import AfterOption, AsOfOption, AtOption, Json, Owner, app, opened, out, progress, show
-from api.cli.reading import FOLDING, ModeOption
+from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
+from api.cli.reading import FOLDING, InspectOption, ModeOption
 from api.searching import SearchTerms
 from projections.wish import RANKINGS, SEARCH_MODES
 
@@ -28,7 +28,8 @@ def _one(name: str, text: str) -> Any:
 
 @app.command(
     epilog='Examples: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`,'
-    " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`"
+    " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`,"
+    " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`"
 )
 def search(
     context: typer.Context,
@@ -78,9 +79,11 @@ def search(
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
+    inspect: InspectOption = False,
     json: Json = False,
 ) -> None:
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
@@ -110,17 +113,25 @@ def search(
             limit=limit,
             cursor=cursor,
             as_of=as_of,
+            known=known,
             at=at,
             after=after,
             trace=not no_trace,
+            inspect=inspect,
             on_progress=advance,
             **terms,
         )
         empty = (
             not (json or answer["results"])
-            and not application.reader.list(owner, mode="debug", limit=1, as_of=as_of, at=at, after=after)["total"]
+            and not application.reader.list(owner, mode="debug", limit=1, as_of=as_of, known=known, at=at, after=after)[
+                "total"
+            ]
         )
     show(answer, json, render_search.explained if explain else render_search.results)
     if empty and not answer["behind"]:
-        then = " as of then" if as_of is not None else "; `engramlog stats` names owners that have some"
+        then = (
+            " as of then"
+            if as_of is not None or known is not None
+            else "; `engramlog stats` names owners that have some"
+        )
         out.print(f"Owner [cyan]{escape(owner)}[/] has no memories{then}.", soft_wrap=True)

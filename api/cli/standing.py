@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, app, opened
+from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, ReasonOption, app, opened
 from api.cli.writing import done
 
 
@@ -16,6 +16,7 @@ def promote(
     owner: Owner,
     memory_id: MemoryId,
     to: Annotated[str, typer.Option("--to", help="core or system; or fact or episode, which takes it back.")] = "core",
+    reason: ReasonOption = "",
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
@@ -24,7 +25,7 @@ def promote(
     You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.
     """
     with opened(context) as application:
-        answer = application.writer.promote(owner, memory_id, to=to, occurred_at=occurred_at)
+        answer = application.writer.promote(owner, memory_id, to=to, reason=reason, occurred_at=occurred_at)
     done(answer, json)
 
 

@@ -13,6 +13,7 @@ from api.cli.app import (
     AfterOption,
     AsOfOption,
     Json,
+    KnownOption,
     OccurredOption,
     Owner,
     app,
@@ -56,12 +57,13 @@ def synonyms(
         typer.Option("--of", help="A word: what it is looked for by, known synonyms too.", show_default=False),
     ] = None,
     as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     json: Json = False,
 ) -> None:
     """The synonyms that an owner defined, and what searches for a word look for. Leaves no trace."""
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.synonyms.synonyms(owner, of=of, as_of=as_of, after=after, on_progress=advance)
+        answer = application.synonyms.synonyms(owner, of=of, as_of=as_of, known=known, after=after, on_progress=advance)
     show(answer, json, _synonyms)
 
 

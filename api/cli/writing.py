@@ -17,6 +17,7 @@ from api.cli.app import (
     MemoryId,
     OccurredOption,
     Owner,
+    ReasonOption,
     app,
     complain,
     opened,
@@ -149,7 +150,7 @@ def negate(
         str | None,
         typer.Option(help="latest_wins, version_keep or weight_balance; by category if not given.", show_default=False),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why, in words.")] = "",
+    reason: ReasonOption = "",
     turn_id: Annotated[
         str | None, typer.Option("--turn-id", help="The turn in which it was said.", show_default=False)
     ] = None,
@@ -196,6 +197,7 @@ def delete(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Tell what would be deleted and what would go with it; write nothing.")
     ] = False,
+    reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
@@ -217,6 +219,7 @@ def delete(
             with_sources=with_sources,
             core=core,
             dry_run=dry_run,
+            reason=reason,
             on_progress=advance,
         )
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
@@ -265,13 +268,14 @@ def restore(
     context: typer.Context,
     owner: Owner,
     memory_id: MemoryId,
+    reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
     """Undo a soft delete: the memory comes back as it was, and with it what its deletion took along."""
     with opened(context) as application:
-        answer = application.restorer.restore(owner, memory_id, actor=actor, occurred_at=occurred_at)
+        answer = application.restorer.restore(owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at)
     show(answer, json, render_records.restored)
     if "quarantined" in answer:
         raise typer.Exit(3)
@@ -292,6 +296,7 @@ def merge(
     into: Annotated[
         str | None, typer.Option(help="The new memory's id; made up if not given.", show_default=False)
     ] = None,
+    reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
@@ -299,7 +304,7 @@ def merge(
     """Several memories become a new one; the sources stay readable, and `unmerge` brings them back."""
     with opened(context) as application:
         answer = application.writer.merge(
-            owner, sources, summary=summary, into=into, actor=actor, occurred_at=occurred_at
+            owner, sources, summary=summary, into=into, reason=reason, actor=actor, occurred_at=occurred_at
         )
     done(answer, json)
 
@@ -309,11 +314,12 @@ def unmerge(
     context: typer.Context,
     owner: Owner,
     memory_id: MemoryId,
+    reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
     json: Json = False,
 ) -> None:
     """Undo a merge: its sources come back as they were, and the merged memory retires to review mode."""
     with opened(context) as application:
-        answer = application.writer.unmerge(owner, memory_id, actor=actor, occurred_at=occurred_at)
+        answer = application.writer.unmerge(owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at)
     done(answer, json)

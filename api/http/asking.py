@@ -73,14 +73,25 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class AsOfAsked(Question):
-    """When, and after what."""
+class LinesAsked(Question):
+    """Which past, on both time lines."""
 
     as_of: str | None = Field(
         default=None,
-        description="Answer as of an instant (what had happened by then) or a position (what was known).",
-        examples=["2023-10-22T12:00:00Z", "3:128"],
+        description="Answer as of an instant or the end of a day (what had happened by then), or a position.",
+        examples=["2023-10-22T12:00:00Z", "2023-10-22", "3:128"],
     )
+    known: str | None = Field(
+        default=None,
+        description="Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
+        " With `as_of` what had happened by that, as it was known by this.",
+        examples=["2026-11-22T12:00:00Z", "2026-11-22", "3:128"],
+    )
+
+
+class AsOfAsked(LinesAsked):
+    """When, and after what."""
+
     after: str | None = Field(
         default=None,
         description="Wait until this position of the owner is folded (read your writes): 504 after two seconds,"
@@ -191,14 +202,16 @@ class SearchAsked(ModeAsked):
     trace: bool = Field(
         default=True, description="Record that these memories were shown, after the answer.", examples=[True]
     )
+    inspect: bool = Field(
+        default=False,
+        description="Somebody only looks: recorded in any mode and at any time, and no memory gains by it.",
+        examples=[False],
+    )
 
 
-class InstantAsked(Question):
+class InstantAsked(LinesAsked):
     """As of when, and at which instant."""
 
-    as_of: str | None = Field(
-        default=None, description="As of an instant or a position.", examples=["2023-10-22T12:00:00Z", "3:128"]
-    )
     at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
 
 
@@ -250,6 +263,11 @@ class GetAsked(TimeAsked):
         default=False, description="Refused: POST .../reveal shows a secret, and records it.", examples=[False]
     )
     trace: bool = Field(default=True, description="Record that this memory was shown.", examples=[True])
+    inspect: bool = Field(
+        default=False,
+        description="Somebody only looks: recorded at any time, and the memory gains nothing by it.",
+        examples=[False],
+    )
 
 
 def _speaker(actor: str) -> str:
@@ -275,6 +293,12 @@ class Told(BaseModel):
     )
 
 
+class Reasoned(Told):
+    """What may be told with why."""
+
+    reason: str = Field(default="", description="Why, in words; kept in the log.", examples=["asked at the desk"])
+
+
 class Revealing(BaseModel):
     """A secret is to be shown."""
 
@@ -282,10 +306,17 @@ class Revealing(BaseModel):
 
     actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
     reason: str = Field(default="", description="Why, in words.", examples=["asked at the desk"])
-    as_of: str | None = Field(default=None, description="As of an instant or a position.", examples=["3:128"])
+    as_of: str | None = Field(default=None, description="As of an instant, a day or a position.", examples=["3:128"])
+    known: str | None = Field(
+        default=None, description="As recorded by an instant, a day or a position.", examples=["3:128"]
+    )
     at: str | None = Field(default=None, description="Compute at this instant.", examples=["2023-10-22T12:00:00Z"])
     after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
-    trace: bool = Field(default=True, description="Count it as shown; it is recorded in any case.", examples=[True])
+    trace: bool = Field(
+        default=True,
+        description="Record also what was shown; who asked is recorded in any case, and the memory gains nothing by either.",
+        examples=[True],
+    )
 
     @property
     def by(self) -> By:
@@ -293,7 +324,7 @@ class Revealing(BaseModel):
         return By("http", self.actor, self.reason)
 
 
-class Deletion(Told):
+class Deletion(Reasoned):
     """A memory is deleted."""
 
     with_sources: bool = Field(
@@ -309,7 +340,7 @@ class Deletion(Told):
     )
 
 
-class Once(Told):
+class Once(Reasoned):
     """What may be told again, and changes nothing then."""
 
     event_id: str | None = Field(
@@ -323,7 +354,7 @@ class DeletionOfOne(Deletion, Once):
     """One memory is deleted."""
 
 
-class Negation(Told):
+class Negation(Reasoned):
     """It is no longer so."""
 
     correction: str | None = Field(
@@ -337,7 +368,6 @@ class Negation(Told):
         description="latest_wins, version_keep or weight_balance; by category if not given.",
         examples=["latest_wins"],
     )
-    reason: str = Field(default="", description="Why, in words.", examples=["said so"])
     turn_id: str | None = Field(default=None, description="The turn in which it was said.", examples=["D4:7"])
 
 
@@ -348,7 +378,7 @@ class Judging(Told):
     reason: str = Field(description="Why, in words; kept in the log.", examples=["a made-up number"])
 
 
-class Merging(Told):
+class Merging(Reasoned):
     """Several memories become a new one."""
 
     sources: list[str] = Field(description="Two memories or more.", examples=[["m1", "m2"]])

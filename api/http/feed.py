@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import anyio
@@ -16,14 +17,16 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
-from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
+from api.http.feed_client import SLOW, Change, Client, Told, changes_of, past_of
 from api.patience import Patience
-from events.errors import BeyondHead, StoreError, StoreUnavailable, TooManyRequests
+from events.envelope import Stored
+from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text
 from projections.changelog import describe
 from projections.checks import Check
 from projections.redis_changelog import Mark
 from projections.redis_view import Tail
+from projections.telling import Telling, telling
 
 STOPPING = "server stops"
 ROLLED_BACK = "the log was rolled back"
@@ -48,6 +51,10 @@ class Source(Protocol):
 
     def page(self, owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
         """About `most` events from a mark on, and where to go on."""
+        ...
+
+    def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
+        """The owner's events at these seqs. Raises LogGap where the log holds one of them no more."""
         ...
 
 
@@ -179,7 +186,7 @@ class Feeds:
         tail = self._newest(owner, partition, after)
         seen = tail.start + len(tail.seqs)
         if after is None or after in tail.seqs:
-            return *past_of(tail, after), seen, None
+            return *past_of(tail, after, self._told(owner, tail, after)), seen, None
         patience = Patience()
         patience.begin(self.limits.look_back_seconds)
         return [], after, seen, self._source.past(owner, after, patience.check)
@@ -202,14 +209,32 @@ class Feeds:
         while client.mark is not None and not client.backlog:
             mark = client.mark
             try:
-                tail, following = await self._call(self._source.page, client.owner, mark, self.limits.page)
+                tail, told, following = await self._call(self._page, client.owner, mark)
             except StoreError:
                 self._end(client, FAILED)
                 return
             if following.number <= mark.number:  # a rebuild took it away: the client comes again with its last id
                 self._end(client, FAILED)
                 return
-            client.go_on(changes_of(tail, mark.number), following)
+            client.go_on(changes_of(tail, mark.number, told), following)
+
+    def _page(self, owner: str, mark: Mark) -> tuple[Tail, Told, Mark]:
+        """A page of the past with what the log holds beside, and where to go on."""
+        tail, following = self._source.page(owner, mark, self.limits.page)
+        return tail, self._told(owner, tail), following
+
+    def _told(self, owner: str, tail: Tail, after: int | None = 0) -> Told:
+        """What the log holds of a tail's events, read once for all clients and without their words; nothing after None.
+
+        Of what it holds no more nothing is told beside: the feed goes on.
+        """
+        seqs = [] if after is None else sorted({entry.seq for entry in tail.entries})
+        found: dict[int, Telling] = {}
+        for start in range(0, len(seqs), self.limits.page):
+            with suppress(LogGap):
+                stored = self._source.stored(owner, seqs[start : start + self.limits.page])
+                found |= {one.seq: telling(one)._replace(words=None) for one in stored}
+        return found
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """In a thread of our own few, so that feeds and slow questions do not wait for each other."""
@@ -226,22 +251,23 @@ class Feeds:
                     found = await self._call(self._look, partition, waiting)
                 except StoreError:
                     continue  # the feeds stand still until the store answers again
-                for name, (applied, tail) in found.items():
+                for name, (applied, tail, told) in found.items():
                     if name in owners:
-                        self._fan_out(owners[name], applied, tail)
+                        self._fan_out(owners[name], applied, tail, told)
         finally:  # cancelled when nobody is left; a failure must not leave anybody waiting for ever
             for client in self._all(partition):
                 self._end(client, FAILED)
 
-    def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail]]:
+    def _look(self, partition: int, waiting: dict[str, int]) -> dict[str, tuple[int, Tail, Told]]:
+        found: dict[str, tuple[int, Tail, Told]] = {}
         counts = self._source.applied(partition, list(waiting))
-        return {
-            owner: (applied, self._source.tail(owner, since) if applied > since else Tail(applied, [], []))
-            for (owner, since), applied in zip(waiting.items(), counts, strict=True)
-            if applied != since
-        }
+        for (owner, since), applied in zip(waiting.items(), counts, strict=True):
+            if applied != since:
+                tail = self._source.tail(owner, since) if applied > since else Tail(applied, [], [])
+                found[owner] = applied, tail, self._told(owner, tail)
+        return found
 
-    def _fan_out(self, followed: _Followed, applied: int, tail: Tail) -> None:
+    def _fan_out(self, followed: _Followed, applied: int, tail: Tail, told: Told) -> None:
         since = followed.since or 0
         if applied < since:
             for client in list(followed.clients):
@@ -249,7 +275,7 @@ class Feeds:
             return
         if tail.start > since:
             return  # read while it changed: the next round reads it again
-        for change in changes_of(tail, since):
+        for change in changes_of(tail, since, told):
             for client in followed.clients:
                 if not client.offer(change):
                     self._on_closed(SLOW)
@@ -267,7 +293,7 @@ class Feeds:
                 told = {
                     "owner": client.owner,
                     "position": position,
-                    "changes": [describe(entry, client.partition) for entry in change.entries],
+                    "changes": [describe(one, client.partition) | change.told.clear() for one in change.entries],
                 }
                 yield format_sse_event(event="change", id=position, data_str=_json(told))
                 client.last = position

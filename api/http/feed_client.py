@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from projections.changelog import Entry
 from projections.redis_changelog import Mark
 from projections.redis_view import Tail
+from projections.telling import UNTOLD, Telling
 
 SLOW = "too slow"
 
@@ -22,6 +23,8 @@ class Change(NamedTuple):
     """How many events of the owner were folded before it."""
     seq: int
     entries: tuple[Entry, ...]
+    told: Telling = UNTOLD
+    """What the log holds of the event beside."""
 
 
 class Client:
@@ -86,14 +89,20 @@ class Client:
         return self._queue.popleft() if self._queue else None
 
 
-def changes_of(tail: Tail, since: int) -> list[Change]:
+Told = Mapping[int, Telling]
+"""Seq -> what the log holds of the event beside its entries."""
+
+
+def changes_of(tail: Tail, since: int, told: Told) -> list[Change]:
     """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
     number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
     grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
-    return [Change(number[seq], seq, entries) for seq, entries in grouped if number[seq] >= since]
+    return [
+        Change(number[seq], seq, entries, told.get(seq, UNTOLD)) for seq, entries in grouped if number[seq] >= since
+    ]
 
 
-def past_of(tail: Tail, after: int | None) -> tuple[list[Change], int]:
+def past_of(tail: Tail, after: int | None, told: Told) -> tuple[list[Change], int]:
     """What a client gets of the past, and the seq that it has already seen."""
     if after is None:
         return [], tail.seqs[-1] if tail.seqs else 0
@@ -101,4 +110,4 @@ def past_of(tail: Tail, after: int | None) -> tuple[list[Change], int]:
         since = tail.start + tail.seqs.index(after) + 1
     else:  # no event of this owner, but a position that some answer told: everything that may have come later
         since = next((i for i, seq in enumerate(tail.seqs, tail.start) if seq > after), tail.start + len(tail.seqs))
-    return changes_of(tail, since), after
+    return changes_of(tail, since, told), after

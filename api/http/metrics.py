@@ -113,6 +113,7 @@ class StoreCollector(Collector):
         yield lag
         yield from _lifecycle(status["lifecycle"])
         yield _alarms(status["alarms"])
+        yield from _accesses(status["accesses"])
         memory = status["memory"]
         if memory.get("used_bytes") is not None:
             yield GaugeMetricFamily("engramlog_redis_used_bytes", "Memory that Redis uses.", value=memory["used_bytes"])
@@ -127,6 +128,14 @@ def _alarms(standing: list[dict[str, Any]]) -> Metric:
     for name in sorted(KNOWN.keys() | counts.keys()):
         told.add_metric([name, KNOWN[name].severity if name in KNOWN else "warning"], counts[name])
     return told
+
+
+def _accesses(told: dict[str, int]) -> Iterator[Metric]:
+    """What this server recorded of what it showed, what waits, and what was lost."""
+    recorded, waiting, dropped = (told.get(name, 0) for name in ("recorded", "waiting", "dropped"))
+    yield CounterMetricFamily("engramlog_accesses_recorded", "Accesses that this server appended.", value=recorded)
+    yield GaugeMetricFamily("engramlog_accesses_waiting", "Accesses that wait for the next append.", value=waiting)
+    yield CounterMetricFamily("engramlog_accesses_dropped", "Accesses that this server lost.", value=dropped)
 
 
 def _lifecycle(told: dict[str, Any]) -> Iterator[Metric]:

@@ -129,6 +129,8 @@ class LoggedChange(BaseModel):
     new_weight: float | None
     position: str
     actor: str | None = Field(None, description="Who caused it; told where one asks for history or reasons.")
+    said_reason: str | None = Field(None, description="Why, in the words of whoever said so; told there too.")
+    late_by: float | None = Field(None, description="Seconds, where it was recorded much later than it happened.")
 
 
 class Done(Answer):
@@ -313,6 +315,6 @@ def clipped(text: str, most: int) -> str:
 def logged(change: dict[str, Any]) -> LoggedChange:
     """A change-log entry as an agent needs it."""
     names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
-    return LoggedChange(
-        memory_key=change["memory"], actor=change.get("actor"), **{name: change[name] for name in names}
-    )
+    told: dict[str, Any] = {name: change[name] for name in names}
+    told |= {name: change.get(name) for name in ("actor", "said_reason", "late_by")}
+    return LoggedChange(memory_key=change["memory"], **told)

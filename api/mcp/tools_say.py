@@ -148,13 +148,19 @@ class SayTools:
             bool, Field(description="Also the messages that say it, and all that was made of them.")
         ] = False,
         dry_run: Annotated[bool, Field(description="Only tell what would go; delete nothing.")] = False,
+        reason: str = "",
     ) -> Deleted:
         """Delete a memory because the user wants it gone, with what was made only of it. Hidden at once; the user can restore
         it until the time told. Where still_said_in names messages, ask whether those are to go too.
         """
         with self._connection.session() as asked:
             answer = asked.application.deleter.delete_many(
-                asked.owner, [memory_key], actor="assistant", with_sources=with_sources, dry_run=dry_run
+                asked.owner,
+                [memory_key],
+                actor="assistant",
+                with_sources=with_sources,
+                dry_run=dry_run,
+                reason=reason,
             )
             owner = asked.owner
         if answer.refusal is not None:

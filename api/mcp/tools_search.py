@@ -103,7 +103,8 @@ class SearchTools:
         with self._connection.session() as session:
             told = session.application.reader.get(session.owner, memory_key)
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
-        apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns", "as_of", "at"}
+        apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
+        apart |= {"as_of", "known", "at"}
         return MemoryDetail(
             behind=told["behind"],
             memory_key=told["id"],

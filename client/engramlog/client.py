@@ -80,6 +80,7 @@ class Verbs:
     confirm = Verb(writing.confirm)
     set_sensitivity = Verb(writing.set_sensitivity)
     reinforce = Verb(writing.reinforce)
+    report_ground = Verb(writing.report_ground)
     merge = Verb(writing.merge)
     unmerge = Verb(writing.unmerge)
     restore = Verb(writing.restore)

@@ -15,7 +15,7 @@ GONE = frozenset({"deleted", "purged", "merged"})
 
 
 def delete_all(
-    scope: Scope, *, owner: str, actor: str = "user", occurred_at: datetime | str | None = None
+    scope: Scope, *, owner: str, reason: str = "", actor: str = "user", occurred_at: datetime | str | None = None
 ) -> Plan[Deleted]:
     """Soft delete all memories of an owner, negated and superseded ones too, and tell what was left alone and why.
 
@@ -27,7 +27,7 @@ def delete_all(
     wanted = [one.id for one in listed.memories if one.status not in GONE]
     answer = Deleted(owner=whose, deleted=[], skipped=[], position=listed.position)
     reasons: dict[str, str] = {}
-    told = {"actor": actor, "occurred_at": spelled(occurred_at)}
+    told = {"actor": actor, "occurred_at": spelled(occurred_at)} | ({"reason": reason} if reason else {})
     for start in range(0, len(wanted), PAGE):
         part = wanted[start : start + PAGE]
         try:

@@ -38,13 +38,16 @@ def search(
     min_weight: float | None = None,
     associations: bool | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
+    inspect: bool | None = None,
 ) -> Plan[Found]:
     """Find memories, best first, each with its reasons; `next` of the answer is the `cursor` of the next page.
 
-    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer.
+    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer; with
+    `inspect=True` somebody only looks: recorded, and no memory gains by it.
     """
     page = {"limit": limit, "cursor": cursor, "mode": mode, "search_mode": search_mode, "ranking": ranking}
     words = {"keywords": keywords, "kinds": kinds, "categories": categories, "tags": tags}
@@ -55,15 +58,17 @@ def search(
         "near_project": near_project,
         "speaker": speaker,
     }
-    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations, "trace": trace}
+    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations}
+    shown = {"trace": trace, "inspect": inspect}
     times = {
         "since": spelled(since),
         "until": spelled(until),
         "as_of": spelled(as_of),
+        "known": spelled(known),
         "at": spelled(at),
         "after": after,
     }
-    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **times)
+    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **shown, **times)
     return Found.model_validate((yield from ask(scope, request)))
 
 
@@ -105,23 +110,26 @@ def get(
     reason: str | None = None,
     actor: str = "user",
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
+    inspect: bool | None = None,
 ) -> Plan[Detail]:
     """Everything about one memory; a secret's text only with `reveal=True`. Raises NotFound.
 
+    `inspect=True`: somebody only looks, which is recorded and moves no weight; to reveal is that anyway.
     That a secret was shown, to which `actor` and for what `reason`, is recorded before it is: `revealed` tells where.
     """
     path = memory_path(scope.whose(owner), memory_id)
-    asked = {"as_of": spelled(as_of), "at": spelled(at), "after": after, "trace": trace}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after, "trace": trace}
     if reveal:
         told = {
             name: value for name, value in (asked | {"actor": actor, "reason": reason}).items() if value is not None
         }
         request = posted(f"{path}/reveal", told)
     else:
-        request = got(path, **asked)
+        request = got(path, **asked, inspect=inspect)
     return Detail.model_validate((yield from ask(scope, request)))
 
 
@@ -133,6 +141,7 @@ def get_all(
     limit: int | None = None,
     offset: int = 0,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[Listing]:
@@ -141,7 +150,7 @@ def get_all(
     What becomes active while pages are fetched is listed once, where it was met first.
     """
     path = path_of(scope.whose(owner), "memories")
-    asked = {"mode": mode, "as_of": spelled(as_of), "at": spelled(at), "after": after}
+    asked = {"mode": mode, "as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after}
     first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
     listing = Listing.model_validate((yield from ask(scope, first)))
     if limit is not None:
@@ -163,12 +172,13 @@ def history(
     *,
     owner: str | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[History]:
     """The whole change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
     whose = scope.whose(owner)
     path = path_of(whose) if memory_id is None else memory_path(whose, memory_id)
-    asked = {"as_of": spelled(as_of), "after": after, "limit": PAGE}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "limit": PAGE}
     log = History.model_validate((yield from ask(scope, got(f"{path}/history", **asked))))
     changes, cursor = log.changes, log.next
     while cursor is not None:
@@ -184,12 +194,13 @@ def why(
     *,
     owner: str | None = None,
     as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[Why]:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from."""
     path = memory_path(scope.whose(owner), memory_id)
-    asked = {"as_of": spelled(as_of), "after": after}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after}
     told = Why.model_validate((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
     changes, cursor = told.changes, told.next
     while cursor is not None:

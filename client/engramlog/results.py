@@ -43,6 +43,19 @@ class Card(Result):
     successor: str | None = None
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
+    ground_changed: bool = False
+    """Whether something that it rests on has another digest now; then normal mode withholds it."""
+
+
+class RestsOn(Result):
+    """Something outside that a memory rests on."""
+
+    uri: str | None = None
+    """None of a secret memory."""
+    digest: str
+    reported: str | None = None
+    """As it was last reported; None where nobody did."""
+    changed: bool = False
 
 
 class Withheld(Result):
@@ -61,6 +74,7 @@ class Place(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
+    known: str | None = None
     at: str | None = None
     quarantined: dict[str, Any] | None = None
     """Where an event of the owner cannot be folded: the answer is as of the last one before it."""
@@ -167,6 +181,11 @@ class Listed(Card):
     """One memory of a list."""
 
     weight: float
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
 
 
 class Listing(Place):
@@ -188,6 +207,11 @@ class Detail(Card, Place):
     tier: str
     ground: str | None = None
     """Why one of tier core or system stands in every prompt: `operator`, `review`, or None where it does not."""
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
     source: str
     confidence: float
     importance: float
@@ -228,8 +252,18 @@ class Change(Result):
     factors: dict[str, float] | None = None
     fields: list[str] = []
     actor: str | None = None
+    """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`, as what follows."""
     correlation_id: str | None = None
-    """`user`, `assistant`, `judge`, `system` or `operator`: who caused it; told by `history` and `why`."""
+    recorded_at: datetime | None = None
+    """When the log took it in; None of what an older release appended, as `principal`."""
+    principal: str | None = None
+    """Who brought it, as the service says."""
+    late_by: float | None = None
+    """Seconds, where it was recorded more than five minutes after `time`."""
+    said_reason: str | None = None
+    """Why, in the words of whoever did it; `reason` is what became of it."""
+    because: str | None = None
+    """Why the memory is kept, as a creation or revision tells."""
 
 
 class Effects(Result):
@@ -252,6 +286,22 @@ class Effects(Result):
     def ignored(self) -> list[Change]:
         """What changed nothing, each with its reason."""
         return [change for change in self.changes if change.decision == "ignored"]
+
+
+class Reported(Result):
+    """What a report of a digest did to the memories that rest on it."""
+
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str] = []
+    back: list[str] = []
+    left: int = 0
+    newer: int = 0
+    """Of how many something newer is known already."""
+    position: str
+    behind: int = 0
+    changes: list[Change] = []
 
 
 class Skipped(Result):
@@ -315,6 +365,11 @@ class Why(Place):
     is_negated: bool
     level: str
     status: str
+    because: str | None = None
+    """Why it is kept."""
+    grounds: list[RestsOn] = []
+    """What it rests on."""
+    metadata: dict[str, str | int | float | bool] = {}
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
 
@@ -326,6 +381,7 @@ class History(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
+    known: str | None = None
     quarantined: dict[str, Any] | None = None
     owner: str
     id: str | None = None

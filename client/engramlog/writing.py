@@ -10,15 +10,16 @@ answers as it did. Something else told under a key that is taken raises InputErr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from engramlog.appending import standing, told_to, wrote
+from engramlog.edge import spelled
 from engramlog.errors import refused
 from engramlog.events import Event, Message, Said, event, made_id, said, spoken
-from engramlog.results import Added, Detail, Effects, Removed, Restored
-from engramlog.wire import Plan, Scope, checked
+from engramlog.results import Added, Detail, Effects, Removed, Reported, Restored
+from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
 SECRET = 3
 MOST = 1_000
@@ -46,6 +47,9 @@ def add(
     sensitivity: int | None = None,
     source_turns: Sequence[str] = (),
     corrects: str | None = None,
+    because: str = "",
+    grounds: Sequence[Mapping[str, str]] = (),
+    metadata: Mapping[str, str | int | float | bool] | None = None,
     remember: Collection[str] = ("user",),
     session: str | None = None,
     actor: str = "user",
@@ -54,7 +58,8 @@ def add(
 ) -> Plan[Added]:
     """Remember a text as it is, or a conversation.
 
-    A text becomes one memory with the fields given. Messages (`{"role": ..., "content": ...}`) become turns, and those of the
+    A text becomes one memory with the fields given; `because` says why it is kept, `grounds` ({uri, digest}) what it rests on.
+    Messages (`{"role": ..., "content": ...}`) become turns, and those of the
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
     `extract` reads the turns. Only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
     """
@@ -70,6 +75,9 @@ def add(
         "tags": tuple(tags),
         "source_turns": tuple(source_turns),
         "corrects": corrects,
+        "because": because or None,
+        "grounds": tuple(dict(one) for one in grounds),
+        "metadata": None if metadata is None else dict(metadata),
     }
     done = yield from wrote(scope, told, [event(scope, told, "MemoryCreated", **fields)], about=[new_id])
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
@@ -95,13 +103,22 @@ def update(
     summary: str | None = None,
     keywords: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
+    because: str | None = None,
+    grounds: Sequence[Mapping[str, str]] | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead."""
+    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead.
+
+    `because`, `grounds` and `metadata` replace what there was where they are given; keywords and tags too.
+    """
     told = said(scope, owner, actor, occurred_at, key=key)
-    fields = {"content": content, "summary": summary, "keywords": _listed(keywords), "tags": _listed(tags)}
+    fields: dict[str, Any] = {"content": content, "summary": summary}
+    fields |= {"keywords": _listed(keywords), "tags": _listed(tags), "because": because}
+    fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
+    fields["metadata"] = None if metadata is None else dict(metadata)
     return (yield from _one(scope, told, memory_id, "MemoryRevised", **fields))
 
 
@@ -112,6 +129,7 @@ def delete(
     owner: str | None = None,
     with_sources: bool = False,
     dry_run: bool = False,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -120,7 +138,7 @@ def delete(
 
     `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
     """
-    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run}
+    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_why(reason)}
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
     return Removed.model_validate(done)
 
@@ -130,12 +148,15 @@ def restore(
     memory_id: str,
     *,
     owner: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Restored]:
     """Undo a soft delete, and that of what went with it."""
-    done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", {})
+    done = yield from told_to(
+        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _why(reason)
+    )
     return Restored.model_validate(done)
 
 
@@ -231,6 +252,29 @@ def set_sensitivity(
     return (yield from _one(scope, told, memory_id, "SensitivitySet", level=level, reason=reason))
 
 
+def report_ground(
+    scope: Scope,
+    uri: str,
+    digest: str,
+    *,
+    owner: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+) -> Plan[Reported]:
+    """Something has this digest now: memories that rest on another are withheld from normal mode, those on this one come back.
+
+    Reported again it changes nothing; a thousand memories a request, until none is left.
+    """
+    whose = scope.whose(owner)
+    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)}
+    answer = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+    while answer.left and "quarantined" not in (answer.model_extra or {}):
+        more = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
+        joined = {name: [*getattr(answer, name), *getattr(more, name)] for name in ("withheld", "back", "changes")}
+        answer = more.model_copy(update=joined)
+    return answer
+
+
 def merge(
     scope: Scope,
     sources: Sequence[str],
@@ -238,6 +282,7 @@ def merge(
     owner: str | None = None,
     summary: str | None = None,
     into: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -256,7 +301,9 @@ def merge(
         if newest.sensitivity >= SECRET:
             raise refused("summary", "nothing", "a text: the newest source is a secret, whose text is withheld")
         summary = newest.content
-    merged = event(scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary)
+    merged = event(
+        scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary, reason=reason or None
+    )
     done = yield from wrote(scope, told, [merged], about=[into, *sources])
     return Effects.model_validate(done | {"id": into, "into": into, "sources": list(sources)})
 
@@ -266,6 +313,7 @@ def unmerge(
     into: str,
     *,
     owner: str | None = None,
+    reason: str = "",
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -273,7 +321,9 @@ def unmerge(
     """Undo a merge: the sources come back as they were."""
     told = said(scope, owner, actor, occurred_at, key=key)
     yield from standing(scope, told.owner, into)
-    done = yield from wrote(scope, told, [event(scope, told, "MemoryUnmerged", into=into)], about=[into])
+    done = yield from wrote(
+        scope, told, [event(scope, told, "MemoryUnmerged", into=into, reason=reason or None)], about=[into]
+    )
     return Effects.model_validate(done | {"id": into, "into": into})
 
 
@@ -283,6 +333,11 @@ def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any)
     written = [event(scope, told, event_type, memory_id=memory_id, **data)]
     done = yield from wrote(scope, told, written, about=[memory_id])
     return Effects.model_validate(done | {"id": memory_id})
+
+
+def _why(reason: str) -> dict[str, str]:
+    """The reason, where there is one."""
+    return {"reason": reason} if reason else {}
 
 
 def _listed(words: Sequence[str] | None) -> list[str] | None:

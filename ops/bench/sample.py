@@ -10,8 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from events.catalogue import (
+    LATEST_VERSION,
+    Access,
     EventData,
-    Hit,
     MemoriesAccessed,
     MemoryCreated,
     MemoryMentioned,
@@ -29,6 +30,8 @@ CLOCK = micros(datetime(2_100, 1, 1, tzinfo=UTC))
 EVENTS_AN_OWNER = 20
 MIX = ((0.58, "create"), (0.88, "mention"), (0.91, "negate"), (0.96, "access"), (0.99, "revise"), (1.0, "merge"))
 """Cumulative shares: 58 % MemoryCreated, 30 % MemoryMentioned, 3 % Negated, 5 % Accessed, 3 % Revised, 1 % Merged."""
+FURTHER = 6
+"""First rank of what was shown: a further page, which associates nothing, so that figures compare with those of older releases."""
 _CATEGORIES = ("fact", "stable_preference", "short_term_preference", "temporary", "skill", "identity")
 
 
@@ -61,6 +64,7 @@ def sample(events: int, owners: int, *, seed: int = SEED, only_created: bool = F
             Event(
                 event_id=str(UUID(int=chance.getrandbits(128), version=4)),
                 type=type(data).__name__,
+                schema_version=LATEST_VERSION[type(data).__name__],
                 owner=owner.name,
                 occurred_at=at,
                 actor="system" if isinstance(data, MemoriesAccessed) else "user",
@@ -85,11 +89,8 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
         "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
         "access": lambda: MemoriesAccessed(
-            hits=tuple(
-                Hit(memory_id=i, count=1, best_rank=rank, last_at=at) for rank, i in enumerate(owner.live[-3:], 1)
-            ),
+            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=FURTHER, query=owner.speak(chance)),),
             via="recall",
-            query=owner.speak(chance),
         ),
         "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),
         "merge": lambda: _merged(owner, chance),

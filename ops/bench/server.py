@@ -19,6 +19,7 @@ from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, connect
 from ops import embedded_launch
 from ops.embedded_binary import RedisBinary, find_redis_server
+from projections.marks import MARKER
 from projections.redis_create import StoreIdentity, open_store
 from projections.redis_debt import FoldDebt
 
@@ -49,7 +50,7 @@ class BenchServer:
     def new_log(self, partitions: int = PARTITIONS) -> tuple[StoreIdentity, RedisEventLog]:
         """An empty store and its log."""
         identity = self.new_store(partitions)
-        return identity, RedisEventLog(self.client, identity.tags, read_debt=FoldDebt(identity.tags))
+        return identity, RedisEventLog(self.client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER)
 
     def ordinary_client(self) -> redis.Redis:
         """A client as redis-py makes it by default: what a producer without Engramlog would use."""

@@ -9,6 +9,7 @@ from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import extractions
 from projections.lifecycle.joining import links, merges
 from projections.lifecycle.rehearsing import rehearsals
+from projections.lifecycle.rereading import raises
 from projections.lifecycle.reviewing import reviews
 from projections.lifecycle.sweep import sweep
 from projections.view import OwnerView
@@ -17,12 +18,15 @@ Plan = Callable[[OwnerView, int], list[Decision]]
 """What is decided on an owner's state at a moment, microseconds."""
 Job = Callable[[OwnerView, int, Check], list[Decision]]
 """The same by one job, which asks between its steps whether to go on."""
+LEVELS = "levels"
+"""The job whose owner's entries are read again before it plans."""
 JOBS: Mapping[str, Job] = {
     "sweep": sweep,
     "review": reviews,
     "merge": merges,
     "link": links,
     "replay": rehearsals,
+    LEVELS: raises,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
 EXTRACTION: Mapping[str, Job] = {"extract": extractions}
@@ -43,4 +47,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Ch
     return decisions
 
 
-__all__ = ["EXTRACTION", "JOBS", "Decision", "Job", "Plan", "plan"]
+__all__ = ["EXTRACTION", "JOBS", "LEVELS", "Decision", "Job", "Plan", "plan"]

@@ -19,8 +19,8 @@ class Decision(NamedTuple):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link, replay; of extraction keep_turn, add, update, boost, use, negate, flag,
-    assert, delete, read; of sessions summarise, use."""
+    """compress, delete, purge, promote, keep, merge, link, replay, raise; of extraction keep_turn, add, update, boost, use, negate,
+    flag, assert, delete, read; of sessions summarise, use."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""

@@ -30,8 +30,8 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
         seq = max(source.changed_seq for source in sources)
         into = f"m-{derived_id('lifecycle merge into', view.owner, *ids, str(seq))}"
         due = max(source.updated_at for source in sources)
-        data = MemoryMerged(sources=ids, into=into, summary=merged_text(sources))
         reason = f"{len(ids)} say the same (similarity {group.similarity:.2f})"
+        data = MemoryMerged(sources=ids, into=into, summary=merged_text(sources), reason=reason)
         decisions.append(Decision("merge", "merge", ids, min(due, now), seq, reason, data))
     return decisions
 

@@ -229,7 +229,8 @@ class Proposing(Judging):
             self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
         else:
             self._undone[one.turn, "DELETE"] += 1
-            decision = self._decision("delete", (known.id,), heard, reason, MemoryDeleted(memory_id=known.id))
+            data = MemoryDeleted(memory_id=known.id, reason=reason[:MOST_REASON])
+            decision = self._decision("delete", (known.id,), heard, reason, data)
             self._shelf.drop(known)
             self._tell("DELETE", heard, said, known.id, reason, [decision])
 

@@ -6,14 +6,15 @@ law but the weighted one says.
 
 from __future__ import annotations
 
-from events.catalogue import Hit, MemoriesAccessed
+from events.catalogue import Access, MemoriesAccessed
 from events.envelope import from_micros
+from events.vocabulary import MOST_SHOWN
 from projections.checks import Check, unchecked
 from projections.lifecycle.decision import Decision
 from projections.review_due import reviews_due
 from projections.view import OwnerView
 
-MOST = 100
+MOST = MOST_SHOWN
 """Memories replayed in one run."""
 
 
@@ -26,11 +27,7 @@ def rehearsals(view: OwnerView, now: int, check: Check = unchecked) -> list[Deci
     memories = [view.columns.memories[int(row)] for row in due.rows]
     if not memories:
         return []
-    hits = tuple(
-        Hit(memory_id=memory.id, count=1, best_rank=rank, last_at=from_micros(now))
-        for rank, memory in enumerate(memories, 1)
-    )
     ids, seq = tuple(memory.id for memory in memories), max(memory.changed_seq for memory in memories)
-    data = MemoriesAccessed(hits=hits, via="association")
+    data = MemoriesAccessed(accesses=(Access(at=from_micros(now), shown=ids),), via="association")
     reason = f"{len(ids)} important memories are due"
     return [Decision("replay", "replay", ids, int(due.due_at.max()), seq, reason, data)]

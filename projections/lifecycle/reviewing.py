@@ -138,9 +138,10 @@ def decided(question: Question, answer: Answer) -> Decision:
     memory, at = question.memory, from_micros(question.due_at)
     data: MemoryPromoted | MemoryKept | MemoryDeleted
     if answer.action == "promote":
-        data = MemoryPromoted(memory_id=memory.id, from_=memory.tier, to="core", due_at=at)  # type: ignore[arg-type]
+        tier: Any = memory.tier
+        data = MemoryPromoted(memory_id=memory.id, from_=tier, to="core", due_at=at, reason=answer.reason)
     elif answer.action == "delete":
-        data = MemoryDeleted(memory_id=memory.id, policy="auto_cleanup", due_at=at)
+        data = MemoryDeleted(memory_id=memory.id, policy="auto_cleanup", due_at=at, reason=answer.reason)
     else:
         data = MemoryKept(memory_id=memory.id, reason=answer.reason, due_at=at)
     seq = memory.changed_seq

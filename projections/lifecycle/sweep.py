@@ -47,10 +47,10 @@ def sweep(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]
     decisions = _purges(columns, now, parameters, view.deletions_seen, check)
     going = np.flatnonzero(gone)
     for row in counted(going, check, going.size):
-        data = MemoryDeleted(
-            memory_id=columns.memories[row].id, policy="auto_cleanup", due_at=from_micros(int(ends[row]))
-        )
-        decisions.append(_decision(columns, int(row), "delete", int(ends[row]), f"the {law.name} law lets it go", data))
+        at, reason = int(ends[row]), f"the {law.name} law lets it go"
+        memory_id = columns.memories[row].id
+        data = MemoryDeleted(memory_id=memory_id, policy="auto_cleanup", due_at=from_micros(at), reason=reason)
+        decisions.append(_decision(columns, int(row), "delete", at, reason, data))
     return decisions + _compressions(columns, law, live & ~gone, levels, archived, now, parameters, check)
 
 

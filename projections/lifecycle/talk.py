@@ -20,7 +20,7 @@ from projections.lifecycle.known import Known
 from projections.lifecycle.shelf import Shelf
 from projections.memory import SECRET
 from projections.prompt_text import is_chinese, one_line
-from projections.sensitivity import detect_sensitivity
+from projections.sensitivity_level import at_most
 
 MOST_TURNS = 10
 """Turns that are read at once."""
@@ -160,7 +160,7 @@ def _around(unread: Sequence[Heard], said: Sequence[sessions.Said], forgotten: f
     return [
         one
         for one in (*before, *between, *after)
-        if one.turn_id not in new and one.turn_id not in forgotten and detect_sensitivity(one.text) < SECRET
+        if one.turn_id not in new and one.turn_id not in forgotten and at_most(SECRET - 1, one.text, one.level)
     ]
 
 

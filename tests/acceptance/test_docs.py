@@ -16,6 +16,7 @@ from typer.main import get_command
 import ops.main  # noqa: F401 - registers every command
 from api.cli.app import app
 from events.catalogue import EVENT_TYPES
+from events.envelope import Stored
 from events.partitions import LogKeys
 from ops.settings import Settings
 from projections.builds import BuildKeys
@@ -147,16 +148,29 @@ def _code_of_the_page() -> str:
 def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and_python(
     redis_server: RedisServer,
 ) -> None:
-    bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}"]
+    bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}", "{}", '{"o":"t"}']
+    beside = [
+        (),
+        (),
+        (b"7", b"t", b"1:0", b"", bytes(range(32))),
+        (b"7", b"1-0", b"0:0", b"\x01" * 17, bytes(32), b"6"),
+        (),
+    ]
     stream, head = LogKeys("e0").stream, FIRST_LINK
     with redis_server.client() as client:
-        for seq, body in enumerate(bodies, 1):
+        for seq, (body, told) in enumerate(zip(bodies, beside, strict=True), 1):
             raw_id = bytes([0, 10, 13, 34, 39, 92, 255, seq] * 2)
-            client.xadd(stream, {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}, id=f"{seq}-0")
-            head = event_link(head, seq, body.encode())
-        told = _redis_cli(client, "XRANGE", stream, "-", "+")
-    done = subprocess.run([sys.executable, "-c", _code_of_the_page()], input=told, capture_output=True, check=True)
-    assert done.stdout.decode().split() == ["3", head.hex()]
+            fields = {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}
+            fields |= dict(zip("rpldc", told[:5], strict=False)) | ({"s": bytes(16)} if told else {})
+            client.xadd(stream, fields | dict(zip("w", told[5:], strict=False)), id=f"{seq}-0")
+            head = event_link(
+                head, Stored(seq, "TurnRecorded.1", raw_id, "林/lin", body.encode(), told, fields.get("s", b""))
+            )
+        told_by_cli = _redis_cli(client, "XRANGE", stream, "-", "+")
+    done = subprocess.run(
+        [sys.executable, "-c", _code_of_the_page()], input=told_by_cli, capture_output=True, check=True
+    )
+    assert done.stdout.decode().split() == ["5", head.hex()]
 
 
 def _redis_cli(client: redis.Redis, *command: str) -> bytes:
@@ -176,7 +190,7 @@ def test_the_example_script_is_the_one_on_the_page() -> None:
 
 def test_the_table_of_keys_lists_every_key() -> None:
     log, build = LogKeys("tag"), BuildKeys("tag", "BUILD")
-    keys = [log.meta, log.stream, log.heads, log.control, build.checkpoint, build.owners, build.quarantine]
+    keys = [log.meta, log.stream, log.heads, log.secrets, log.control, build.checkpoint, build.owners, build.quarantine]
     keys += [build.records("OWNER"), build.changelog("OWNER"), build.changes("OWNER"), build.parked("OWNER")]
     vectors = VectorKeys("tag")
     keys += [vectors.models, vectors.changes("MODEL"), vectors.seen("MODEL")]

@@ -20,7 +20,7 @@ PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms", "engramlog:accepted", "engramlog:rebuild"}
-PARTITION_KEYS = {"meta", "ev", "dd", "heads", "ctl", "del"}
+PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del", "lvl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "chg", "park"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
@@ -135,7 +135,17 @@ def test_only_the_documented_keys_of_a_partition_are_named() -> None:
 
 def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
     log, build = LogKeys("t"), BuildKeys("t", "v1")
-    log_keys = {log.meta, log.stream, log.heads, log.control, log.deletions, log.dedupe(bytes(16))}
+    log_keys = {
+        log.meta,
+        log.stream,
+        log.heads,
+        log.control,
+        log.deletions,
+        log.dedupe_of(0),
+        log.old_dedupe_of(0),
+        log.secrets,
+        log.levels,
+    }
     own = {build.checkpoint, build.owners, build.quarantine}
     by_owner = {build.records("o"), build.changelog("o"), build.changes("o"), build.parked("o")}
     assert {key.removeprefix("{t}:").partition(":")[0] for key in log_keys} == PARTITION_KEYS
@@ -155,7 +165,7 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
 def test_the_documented_keys_are_in_the_documentation() -> None:
     text = (ROOT / "docs" / "events.md").read_text()
     shown = {f"`{key}`" for key in STORE_KEYS}
-    shown |= {f"`{{t}}:{key}`" for key in PARTITION_KEYS - {"dd"}} | {"`{t}:dd:<bucket>`"}
+    shown |= {f"`{{t}}:{key}`" for key in PARTITION_KEYS - {"dd", "ids"}} | {"`{t}:ids:<bucket>`"}
     shown |= {f"`{{t}}:<build>:{key}`" for key in ("ck", "own", "q")}
     shown |= {f"`{{t}}:<build>:{key}:<owner>`" for key in ("st", "log", "chg", "park")}
     shown |= {"`{t}:vem`", *(f"`{{t}}:{key}:<model>`" for key in ("ven", "vea"))}

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from events.catalogue import (
+    Access,
     EventDiscarded,
     FactAsserted,
     FactRetracted,
@@ -113,12 +114,15 @@ class OwnerStory:
         return MemoryNegated(memory_id=self._any(), reason="no longer", replaced_by=self._any())
 
     def _accessed(self) -> MemoriesAccessed:
-        hits = [
-            Hit(memory_id=one, count=rank, best_rank=rank, last_at=BEGIN + timedelta(minutes=11 * self._number))
-            for rank, one in enumerate(self._rng.sample(self._memories, 2), 1)
-        ]
+        """Each access by itself, or every second time their sums, as a producer of an older release tells them."""
+        then, shown = BEGIN + timedelta(minutes=11 * self._number), tuple(self._rng.sample(self._memories, 2))
+        hits = [Hit(memory_id=one, count=rank, best_rank=rank, last_at=then) for rank, one in enumerate(shown, 1)]
         together = (tuple(self._rng.sample(self._memories, 2)),) if self._rng.random() < 0.7 else ()
-        return MemoriesAccessed(hits=tuple(hits), via=self._rng.choice(("recall", "association")), together=together)
+        via = self._rng.choice(("recall", "association"))
+        if self._number % 2:
+            return MemoriesAccessed(hits=tuple(hits), via=via, together=together)
+        accesses = (Access(at=then, shown=shown), *(Access(at=then, shown=group, first=6) for group in together))
+        return MemoriesAccessed(accesses=accesses, via=via)
 
     def _reinforced(self) -> MemoryReinforced:
         outcome = self._rng.choice(("used", "used", "task_success", "task_failure", "manual_review"))

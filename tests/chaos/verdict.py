@@ -78,7 +78,7 @@ def _read_log(
                 verdict.differs(f"{partition}:{one.seq}: other bytes than were sent")
             seen[one.raw_id] += 1
             places.setdefault(one.raw_id, (partition, one.seq))
-            written.append(Stored(one.seq, sent.kind, sent.raw_id, sent.owner, sent.body))
+            written.append(one._replace(kind=sent.kind, raw_id=sent.raw_id, owner=sent.owner, body=sent.body))
     verdict.duplicated += sum(count - 1 for count in seen.values())
     if log.head(partition) != at:
         verdict.differs(f"{partition}: the head is {log.head(partition)}, the last entry {at}")

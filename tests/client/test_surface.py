@@ -29,6 +29,7 @@ PROMISED |= {
     "confirm",
     "set_sensitivity",
     "reinforce",
+    "report_ground",
     "merge",
     "unmerge",
     "restore",
@@ -45,6 +46,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "update": ("coffee", "I drink tea"),
     "merge": (["coffee", "tea"],),
     "set_sensitivity": ("coffee", 1),
+    "report_ground": ("https://wiki.example.org/flats", "sha256:9f86d081"),
     "import_chats": ([{"messages": []}],),
     "extract": (),
     "get_all": (),
@@ -153,6 +155,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
     """A value for every optional argument."""
     values: dict[str, Any] = {
         "as_of": None,
+        "known": "2100-01-01",
         "at": None,
         "after": None,
         "mode": "review",
@@ -169,7 +172,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
     }
     values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
     values |= {"proactive": True, "sensitive": True, "actor": "user"}
-    values |= {"categories": ["fact"], "associations": True, "trace": False, "reveal": True} | given
+    values |= {"categories": ["fact"], "associations": True, "trace": False, "inspect": True, "reveal": True} | given
     names = inspect.signature(getattr(Memory(), verb)).parameters
     told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
     return {name: value for name, value in told.items() if name not in ("query", "memory_id", "text")}

@@ -118,9 +118,12 @@ def test_an_id_used_twice_with_different_contents_in_one_request_writes_neither(
     assert told(log.append([mention(1, HERE)])) == [("appended", "1:1")]
 
 
-def test_an_id_reused_by_another_owner_of_the_partition_is_a_conflict(log: EventLog) -> None:
+def test_nobody_can_take_an_id_from_another_owner_of_the_partition(log: EventLog) -> None:
     log.append([mention(1, HERE)])
-    assert told(log.append([mention(1, BESIDE)])) == [("conflict", "1:1")]
+    assert told(log.append([mention(1, BESIDE), mention(1, HERE)])) == [
+        ("appended", "1:2"),
+        ("already_appended", "1:1"),
+    ]
 
 
 def test_what_was_refused_can_be_sent_again_once_it_is_put_right(log: EventLog) -> None:

@@ -1,14 +1,17 @@
-"""The levels that a projection version folds are pinned: a recogniser that finds something else asks for a new version.
+"""What the rules of each version find is pinned: a recogniser that finds something else asks for a new `LEVEL_RULES`.
 
-Until a version is released its line may be written anew; a released one stays, and `PROJECTION_VERSION` is raised.
+Until a version is released its line may be written anew; a released one stays, and `LEVEL_RULES` is raised: the job `levels` then
+reads older entries again. `PROJECTION_VERSION` is raised with it, for entries of format 1 are judged when they are folded.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import NamedTuple
 
 from projections.fold import PROJECTION_VERSION
 from projections.sensitivity import detect_sensitivity
+from projections.sensitivity_level import LEVEL_RULES
 from tests.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.unit.projections.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
 from tests.unit.projections.test_sensitivity_said import NOT_PRIVATE, PRIVATE
@@ -25,11 +28,28 @@ TEXTS = (
     *NO_SECRETS,
     *NOT_PRIVATE,
 )
-LEVELS = {4: "1e8f7b1267ef0fdb"}
-"""By the version from which on they hold: the levels of all the texts, hashed."""
 
 
-def test_the_levels_of_known_texts_change_with_the_projection_version_only() -> None:
-    pinned = LEVELS[max(version for version in LEVELS if version <= PROJECTION_VERSION)]
+class Pinned(NamedTuple):
+    """What holds under one version of the rules."""
+
+    projection: int
+    """The version of the projection from which on folds judge by them."""
+    levels: str
+    """The levels of all the texts, hashed."""
+
+
+PINNED = {1: Pinned(4, "1e8f7b1267ef0fdb")}
+"""By `LEVEL_RULES`."""
+
+
+def test_the_levels_of_known_texts_change_with_the_version_of_the_rules_only() -> None:
     levels = "".join(str(detect_sensitivity(text)) for text in TEXTS)
-    assert sha256(levels.encode()).hexdigest()[:16] == pinned
+    assert sha256(levels.encode()).hexdigest()[:16] == PINNED[LEVEL_RULES].levels
+
+
+def test_each_version_of_the_rules_is_pinned_and_has_a_projection_of_its_own() -> None:
+    assert sorted(PINNED) == list(range(1, LEVEL_RULES + 1))
+    projections = [PINNED[rules].projection for rules in sorted(PINNED)]
+    assert sorted(set(projections)) == projections
+    assert projections[-1] <= PROJECTION_VERSION

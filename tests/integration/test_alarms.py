@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from events.alarms import KNOWN
+from events.alarms import ACCESSES_LOST, KNOWN
+from events.errors import StoreUnavailable
+from events.redis_wire import Wire
 from projections.builds import BuildKeys
 from tests.given_alarms import KeptAlarms
 from tests.given_http import HttpStore, created, http_store, mentioned
@@ -100,3 +102,55 @@ def test_every_alarm_of_the_table_is_in_the_runbook_with_its_severity_end_and_me
         if f"| `{name}` | {known.severity} | {known.ends} | {known.meaning} |" not in page
     ]
     assert missing == []
+
+
+def test_accesses_that_were_lost_are_counted_by_status_metrics_and_an_alarm_and_the_service_stays_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with http_store(tmp_path) as stage:
+        stage.told(OWNER, created("coffee", owner=OWNER))
+        there = f"/v1/owners/{OWNER}/search"
+        stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+        stage.application.writer.settle(stage.application.accesses.flush())
+        before = stage.client.get("/v1/status").json()["accesses"]
+        with monkeypatch.context() as broken:
+            broken.setattr(stage.application.log, "append", _refuse)
+            for _ in range(3):
+                stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+            stage.application.accesses.flush()
+        stage.client.get(there, params={"q": "coffee"}).raise_for_status()
+        status, ready = stage.client.get("/v1/status").json(), stage.client.get("/ready")
+        metrics = stage.client.get("/metrics").text
+        cleared = stage.client.post("/v1/alarms/clear", json={"name": ACCESSES_LOST}).json()
+        after = stage.client.get("/v1/status").json()["accesses"]
+    assert before == {"recorded": 1, "waiting": 0, "dropped": 0, "lost": 0}
+    assert status["accesses"] == {"recorded": 1, "waiting": 1, "dropped": 3, "lost": 3}
+    assert [(one["name"], one["count"], one["severity"]) for one in status["alarms"]] == [(ACCESSES_LOST, 3, "warning")]
+    assert ready.status_code == 200
+    for line in ("accesses_recorded_total 1.0", "accesses_waiting 1.0", "accesses_dropped_total 3.0"):
+        assert f"engramlog_{line}" in metrics
+    assert cleared["alarms"] == []
+    assert after == {"recorded": 1, "waiting": 1, "dropped": 3, "lost": 0}
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise StoreUnavailable("Redis takes nothing")
+
+
+def test_what_was_raised_many_times_at_once_is_counted_as_often_also_where_writing_it_failed_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with http_store(tmp_path) as stage:
+        alarms = stage.store.alarms
+        call = Wire.call
+
+        def refused(wire: Wire, *words: Any) -> Any:
+            if words[0] == "HSET":
+                raise StoreUnavailable("Redis takes nothing")
+            return call(wire, *words)
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Wire, "call", refused)
+            alarms.raised(ACCESSES_LOST, "", "lost", times=40)
+        alarms.raised(ACCESSES_LOST, "", "lost", times=2)
+        assert [(one.name, one.count) for one in alarms.standing()] == [(ACCESSES_LOST, 42)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from consumers.redis_worker import FoldWorker
-from events.envelope import canonical, new_event_id, prepare_body
+from events.envelope import canonical, from_micros, new_event_id, prepare_body, utc_text
 from events.partitions import parse_position, partition_of, position_text
 from tests.acceptance.helpers.cli import Cli
 from tests.given_http import HttpStore, created, http_store, mentioned
@@ -94,6 +94,21 @@ def test_every_question_over_http_tells_how_far_behind_its_answer_is(stage: Http
     assert told["behind"] == LATE
     own_head = stage.application.log.owner_head("alice")
     assert parse_position(told["position"])[1] + told["behind"] == own_head
+
+
+def test_what_was_known_before_the_waiting_events_were_recorded_is_not_behind_and_what_is_known_now_is(
+    stage: HttpStore,
+) -> None:
+    log, views = stage.application.log, stage.application.views
+    with views.view("alice") as (_, standing):
+        folded, next_one = log.read_at(standing.partition, [standing.checkpoint, standing.checkpoint + 1])
+    before = utc_text(from_micros(folded.recorded or 0))
+    assert (folded.recorded or 0) < (next_one.recorded or 0)
+    place = position_text(standing.partition, folded.seq)
+    for known, behind in ((before, 0), (place, 0), ("2100-01-01", LATE), (before, 0)):
+        told = stage.client.get("/v1/owners/alice/memories", params={"known": known, "mode": "debug"}).json()
+        assert (told["behind"], told["position"]) == (behind, place)
+        assert told["total"] == 2
 
 
 def test_a_context_and_an_export_and_a_replay_tell_it_too(stage: HttpStore) -> None:

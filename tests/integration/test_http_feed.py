@@ -85,13 +85,14 @@ def story(owner: str, length: int) -> list[Json]:
 
 
 def history(http: HttpStore, owner: str, after: str) -> list[Json]:
-    """The owner's change log as a feed tells it, once it is folded that far: history says beside it who caused each change."""
+    """The owner's change log as a feed tells it, once it is folded that far: history says why beside it, in words."""
     answer = http.client.get(f"/v1/owners/{owner}/history", params={"after": after, "limit": 1_000})
     assert answer.status_code == 200, answer.text
     assert answer.json().get("next") is None
     changes = list(answer.json()["changes"])
-    assert {change.pop("actor") for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
-    assert {change.pop("correlation_id") for change in changes} == {None}
+    assert {change["actor"] for change in changes} <= {"user", "assistant", "judge", "system", "operator"}
+    assert {change.pop("said_reason") for change in changes} <= {None, "changed"}
+    assert {change.pop("because") for change in changes} == {None}
     return changes
 
 
@@ -256,7 +257,7 @@ def test_a_past_is_found_and_read_in_pages_wherever_it_begins(http: HttpStore) -
         while mark.number < len(seqs):
             tail, following = views.page(owner, mark, 4)
             assert following.number > mark.number
-            told += [entry for change in changes_of(tail, mark.number) for entry in change.entries]
+            told += [entry for change in changes_of(tail, mark.number, {}) for entry in change.entries]
             mark = following
         assert told == [entry for entry in entries if entry.seq > after]
 

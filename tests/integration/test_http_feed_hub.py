@@ -11,7 +11,8 @@ import pytest
 from api.http.feed import FAILED, ROLLED_BACK, STOPPING, Feeds, Limits
 from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
 from api.http.routes.feed import FeedResponse
-from events.errors import BeyondHead, DeadlineExceeded, StoreUnavailable
+from events.envelope import Stored
+from events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
 from projections.changelog import Entry
 from projections.checks import Check
 from projections.redis_changelog import Mark
@@ -27,6 +28,7 @@ class Scripted:
         self.seqs = list(seqs)
         self.looks = self.reads = self.pages = 0
         self.fails = 0
+        self.gaps: set[int] = set()
 
     def applied(self, _partition: int, owners: Sequence[str]) -> list[int]:
         """How many there are."""
@@ -54,6 +56,14 @@ class Scripted:
         self.pages += 1
         end = min(mark.number + most, len(self.seqs))
         return tail(*self.seqs[mark.number : end], start=mark.number), mark._replace(number=end)
+
+    def stored(self, _owner: str, seqs: Sequence[int]) -> list[Stored]:
+        """Each recorded nine months after it occurred, by one principal; `gaps` are in the log no more."""
+        if not self.gaps.isdisjoint(seqs):
+            raise LogGap("not in the log any more")
+        beside = (b"1788000000000000", b"job:sweep", b"0:0", b"", bytes(32))
+        body = b'{"type":"MemoryDeleted","actor":"system","occurred_at":"2025-11-22T08:00:00Z","data":{"reason":"because"}}'
+        return [Stored(seq, "MemoryDeleted.1", bytes(16), "o", body, beside) for seq in seqs]
 
 
 def tail(*seqs: int, start: int = 0) -> Tail:
@@ -220,13 +230,13 @@ def test_a_client_that_could_not_begin_is_forgotten() -> None:
     [(0, [1, 2, 9, 7, 8, 10]), (2, [9, 7, 8, 10]), (9, [7, 8, 10]), (8, [10]), (5, [9, 7, 8, 10]), (10, []), (99, [])],
 )
 def test_what_follows_a_position_is_what_was_folded_after_it(after: int, expected: list[int]) -> None:
-    past, last = past_of(tail(1, 2, 9, 7, 8, 10), after)
+    past, last = past_of(tail(1, 2, 9, 7, 8, 10), after, {})
     assert ([change.seq for change in past], last) == (expected, after)
 
 
 def test_entries_of_one_event_are_one_change() -> None:
     entries = [*tail(4, 4).entries, *tail(6).entries]
-    found = changes_of(Tail(10, [4, 5, 6], entries), 10)
+    found = changes_of(Tail(10, [4, 5, 6], entries), 10, {})
     assert [(change.number, change.seq, len(change.entries)) for change in found] == [(10, 4, 2), (12, 6, 1)]
 
 
@@ -300,3 +310,35 @@ def test_a_past_that_a_rebuild_took_away_ends_the_feed_with_its_last_id() -> Non
         return taken, client.ended
 
     assert asyncio.run(scene()) == (["open 0:1", "end 0:1"], FAILED)
+
+
+def beside_of(source: Scripted, after: int | None, *new: int) -> list[dict[str, Any]]:
+    """What a client is told beside the entries of its first changes, and all that was sent."""
+
+    async def scene() -> list[dict[str, Any]]:
+        feeds = feeds_of(source)
+        client = await feeds.join("o", after)
+        stream = feeds.stream(client)
+        await anext(stream)
+        source.seqs += new
+        sent = [next(messages(iter((await anext(stream)).decode().split("\n")))) for _ in new or source.seqs]
+        feeds.leave(client)
+        return [one["data"]["changes"][0] for one in sent]
+
+    return asyncio.run(scene())
+
+
+@pytest.mark.parametrize(("source", "after", "new"), [(Scripted(1), None, (2, 3)), (Scripted(1, 2), 0, ())])
+def test_a_change_tells_when_it_was_recorded_by_whom_and_how_late_and_no_words(
+    source: Scripted, after: int | None, new: tuple[int, ...]
+) -> None:
+    for told in beside_of(source, after, *new):
+        assert (told["recorded_at"], told["principal"]) == ("2026-08-29T10:40:00Z", "job:sweep")
+        assert (told["actor"], told["late_by"]) == ("system", 24_201_600.0)
+        assert "because" not in str(told)
+
+
+def test_a_feed_goes_on_where_the_log_holds_an_event_no_more() -> None:
+    source = Scripted(1)
+    source.gaps = {2}
+    assert [one["recorded_at"] for one in beside_of(source, None, 2)] == [None]

@@ -54,6 +54,7 @@ ROUTES = {
     "GET /v1/owners/{owner}/facts",
     "GET /v1/owners/{owner}/synonyms",
     "POST /v1/owners/{owner}/synonyms",
+    "POST /v1/owners/{owner}/grounds",
     "GET /v1/owners/{owner}/health",
     "GET /v1/owners/{owner}/fading",
     "GET /v1/owners/{owner}/review",

@@ -252,7 +252,7 @@ def test_levels_follow_idle_days_without_any_sweep(store: Store) -> None:
 def test_a_secret_is_told_by_get_when_it_is_asked_to_be_revealed_and_nowhere_else(store: Store) -> None:
     owner = store.owner()
     known = store.tell(owner, created(PIN, "pin", speaker="Ada", keywords=("4821",)), mentioned("pin", 1))
-    places: list[dict[str, Any]] = [{}, {"as_of": known}, {"as_of": day(2)}]
+    places: list[dict[str, Any]] = [{}, {"as_of": known}, {"as_of": day(2)}, {"known": known}, {"known": "2100-01-01"}]
     for place in places:
         answers: list[Any] = [
             store.reader.get(owner, "pin", trace=False, **place),
@@ -270,9 +270,11 @@ def test_what_became_a_secret_hides_its_past_too(store: Store) -> None:
     owner = store.owner()
     before = store.tell(owner, created("my card is new", "card"))
     store.tell(owner, revised(PIN, "card", 1))
-    assert store.found(owner, "card", as_of=before) == []
-    assert store.withheld(owner, "card", as_of=before) == {"sensitive": 1}
-    assert "new" not in store.reader.get(owner, "card", as_of=before, trace=False)["memory"]
+    for line in ("as_of", "known"):
+        place: dict[str, Any] = {line: before}
+        assert store.found(owner, "card", **place) == []
+        assert store.withheld(owner, "card", **place) == {"sensitive": 1}
+        assert "new" not in store.reader.get(owner, "card", trace=False, **place)["memory"]
 
 
 def test_a_correction_that_is_a_secret_is_withheld_from_the_memory_it_corrects(store: Store) -> None:
@@ -293,6 +295,7 @@ def test_a_purged_content_stays_gone_in_every_mode_and_at_every_time(store: Stor
     store.tell(owner, created("no affair", "next", day=1), negated("gone", 2, replaced_by="next"))
     store.tell(owner, deleted("gone", 3), purged("gone", 34), deleted("next", 34), purged("next", 65))
     places: list[dict[str, Any]] = [{}, {"as_of": known}, {"as_of": day(1)}, {"as_of": day(64)}]
+    places += [{"known": known}, {"known": "2100-01-01"}, {"known": known, "as_of": day(1)}]
     for place in places:
         for mode in ("normal", "review", "debug"):
             assert store.found(owner, "affair", mode=mode, **place) == []

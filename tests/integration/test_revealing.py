@@ -14,7 +14,10 @@ from api.cli.app import run
 from api.exporting import ExportOptions
 from api.revealing import By
 from engramlog import Memory
+from events.catalogue import MemoriesAccessed
+from events.envelope import decode
 from events.errors import InvalidEvent, StoreUnavailable
+from events.partitions import partition_of
 from events.vocabulary import MAX_SOURCES
 from tests.given_client import Service, new_owner, service
 from tests.given_http import TOKEN, created, event, mentioned
@@ -232,3 +235,60 @@ def test_a_parked_reveal_of_a_quarantined_owner_is_recorded_and_shown(running: S
     partition, seq = (int(part) for part in answer.json()["revealed"].split(":"))
     (stored,) = running.http.application.log.read_at(partition, [seq])
     assert stored.kind == "MemoriesRevealed.1"
+
+
+def accesses(running: Service, owner: str) -> list[tuple[str, tuple[str, ...]]]:
+    """What was recorded as shown of an owner, and how."""
+    application = running.http.application
+    application.writer.settle(application.accesses.flush())
+    log = application.log
+    stored = [one for one in log.read(partition_of(owner, log.partitions), 0, 10_000) if one.owner == owner]
+    data = [decode(one.kind, one.body).data for one in stored]
+    return [(one.via, access.shown) for one in data if isinstance(one, MemoriesAccessed) for access in one.accesses]
+
+
+LOOKS: dict[str, tuple[str, Callable[[Service, str, pytest.CaptureFixture[str]], object]]] = {
+    "search --inspect": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea", "--inspect")(c)),
+    "get --inspect": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea", "--inspect")(c)),
+    "GET search": (
+        "inspection",
+        lambda r, o, _: r.http.client.get(path(o, "/search?q=tea&inspect=true")).raise_for_status(),
+    ),
+    "GET memory": (
+        "inspection",
+        lambda r, o, _: r.http.client.get(path(o, "/memories/tea?inspect=true")).raise_for_status(),
+    ),
+    "the client searches": (
+        "inspection",
+        lambda r, o, _: asked_by_client(r, o, lambda m: m.search("tea", inspect=True)),
+    ),
+    "the client gets": ("inspection", lambda r, o, _: asked_by_client(r, o, lambda m: m.get("tea", inspect=True))),
+    "POST reveal": ("reveal", lambda r, o, _: post(r, o, "/memories/tea/reveal")),
+    "get --reveal": ("reveal", lambda r, o, c: by_command(r, o, "get", o, "tea", "--reveal")(c)),
+}
+
+
+def asked_by_client(running: Service, owner: str, ask: Callable[[Memory], object]) -> None:
+    with Memory(running.url, token=TOKEN, owner=owner) as memory:
+        ask(memory)
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_whoever_only_looks_is_recorded_as_that_through_every_face_and_the_memory_gains_nothing(
+    running: Service, owner: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, (via, look) = running.http.application.reader, LOOKS[way]
+    before = reader.get(owner, "tea", trace=False, at="2100-01-01T00:00:00Z")
+    look(running, owner, capsys)
+    assert accesses(running, owner) == [(via, ("tea",))]
+    after = reader.get(owner, "tea", trace=False, at="2100-01-01T00:00:00Z")
+    assert after | {"position": ""} == before | {"position": ""}
+    reader.get(owner, "tea")  # the control: what is no look does count
+    assert accesses(running, owner) == [(via, ("tea",)), ("detail", ("tea",))]
+    assert reader.get(owner, "tea", trace=False)["access_count"] == 1
+
+
+def test_without_a_trace_a_secret_is_revealed_and_noted_and_not_recorded_as_shown(running: Service, owner: str) -> None:
+    post(running, owner, "/memories/pin/reveal", trace=False)
+    assert accesses(running, owner) == []
+    assert len(recorded(running, owner)) == 1

@@ -15,7 +15,7 @@ from tests.servers import RedisServer
 from tests.tampering import OWNERS, STUCK, findings, kinds_of, missed, populate
 
 KINDS = {
-    "store", "meta", "ev", "heads", "ctl", "dd", "ck", "own", "q", "st", "log", "chg", "park",
+    "store", "meta", "ev", "heads", "ctl", "ids", "keys", "ck", "own", "q", "st", "log", "chg", "park",
     "del", "vem", "ven", "vea", "vec", "vep",
 }  # fmt: skip
 FLIPS = 500
@@ -76,7 +76,7 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
         keys, client = _keys(store, owner), store.client
         stuck = client.hget(keys.quarantine, STUCK)
         assert stuck is not None
-        bucket = next(client.scan_iter(f"{{{tag}}}:dd:*"))
+        bucket = next(client.scan_iter(f"{{{tag}}}:ids:*"))
         done = {
             "a sorted set": lambda: client.delete(keys.changes(owner)),
             "a parked list": lambda: client.delete(keys.parked(STUCK)),
@@ -85,9 +85,9 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             "a head": lambda: client.hdel(keys.log.heads, owner),
             "all heads": lambda: client.delete(keys.log.heads),
             "a bucket of dedupe": lambda: client.delete(bucket),
-            "an id more": lambda: client.hset(f"{{{tag}}}:dd:7", bytes(14) + b"\x00\x07", bytes(8) + b"3"),
+            "an id more": lambda: client.hset(f"{{{tag}}}:ids:7", bytes(14) + b"\x00\x07", bytes(8) + b"3"),
             "an id of an event to come": lambda: client.hset(
-                f"{{{tag}}}:dd:7", bytes(14) + b"\x00\x07", bytes(8) + b"999"
+                f"{{{tag}}}:ids:7", bytes(14) + b"\x00\x07", bytes(8) + b"999"
             ),
             "records of nobody": lambda: client.hset(keys.records("nobody"), "m", b"x"),
             "a table of no release": lambda: client.set(f"{{{tag}}}:{FIRST_BUILD}:more", "x"),
@@ -97,6 +97,9 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             "a key of the store": lambda: client.set("engramlog:more", "x"),
             "a checkpoint's field": lambda: client.hset(keys.checkpoint, "more", "x"),
             "the whole checkpoint": lambda: client.delete(keys.checkpoint),
+            "a longer secret": lambda: client.hset(keys.log.secrets, owner, bytes(65)),
+            "no secret at all": lambda: client.hdel(keys.log.secrets, owner),
+            "a secret of nobody": lambda: client.hset(keys.log.secrets, "nobody", bytes(32)),
             "vectors of nobody": lambda: client.hset(f"{{{tag}}}:vec:words%2F1:nobody", bytes(16), b"\x01"),
         }
         whole = {key: client.dump(key) for key in client.scan_iter()}

@@ -27,7 +27,7 @@ class Cleaning(BaseModel):
     )
     jobs: list[str] = Field(
         default=list(BY_HAND),
-        description="sweep, review, merge, link or replay; sweep and review if not given.",
+        description="sweep, review, merge, link, replay or levels; sweep and review if not given.",
         examples=[["sweep", "review"]],
     )
 

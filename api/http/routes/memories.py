@@ -21,6 +21,7 @@ from api.http.asking import (
     Negation,
     Once,
     Owner,
+    Reasoned,
     Revealing,
     Told,
     WhyAsked,
@@ -158,6 +159,11 @@ def restore(
 @router.post(
     "/{memory_id}/unmerge", summary="Un-merge", responses=documented(Effects, "What it did.", 404, 409, 504, 507)
 )
-def unmerge(application: Asked, owner: Owner, memory_id: MemoryId, told: Said = None) -> Response:
+def unmerge(
+    application: Asked,
+    owner: Owner,
+    memory_id: MemoryId,
+    told: Annotated[Reasoned | None, Body(openapi_examples=_NOW)] = None,
+) -> Response:
     """Undo a merge: its sources come back as they were."""
-    return Json(application.writer.unmerge(owner, memory_id, **(told or Told()).model_dump()))
+    return Json(application.writer.unmerge(owner, memory_id, **(told or Reasoned()).model_dump()))

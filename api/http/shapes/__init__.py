@@ -8,6 +8,7 @@ from api.http.shapes.comparing import Compared, Curves
 from api.http.shapes.context import ContextBlock, MemoryUses
 from api.http.shapes.episodes import Left
 from api.http.shapes.facts import FactsKnown
+from api.http.shapes.grounds import GroundReported
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
@@ -55,6 +56,7 @@ __all__ = [
     "Fading",
     "Found",
     "Graded",
+    "GroundReported",
     "Health",
     "History",
     "KnowledgeMap",

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, Example, exampled
+from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
 
 EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
@@ -70,6 +70,7 @@ class FactsKnown(BaseModel):
             "offset": 0,
             "known": 12,
             "as_of": None,
+            "known_by": None,
             "position": "3:131",
         }
     )
@@ -81,6 +82,7 @@ class FactsKnown(BaseModel):
     offset: int
     known: int = Field(description="How many triples the owner has in all.")
     as_of: str | None
+    known_by: str | None = KNOWN
     position: str
     behind: int = BEHIND
     quarantined: dict[str, Any] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, exampled
+from api.http.shapes.log import BEHIND, KNOWN, exampled
 from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
@@ -194,6 +194,7 @@ class AssociationTree(Card):
     triples: list[BackedTriple]
     mode: str
     as_of: str | None
+    known: str | None = KNOWN
     at: str | None
     position: str
     behind: int = BEHIND

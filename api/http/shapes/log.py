@@ -14,6 +14,7 @@ def exampled(example: Example) -> ConfigDict:
     return ConfigDict(extra="allow", json_schema_extra={"examples": [example]})
 
 
+KNOWN: str | None = Field(default=None, description="What was asked of the line of what was recorded (`known`).")
 BEHIND: int = Field(
     0,
     description="How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the"
@@ -119,6 +120,21 @@ class Change(BaseModel):
         None,
         description="The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided.",
     )
+    recorded_at: str | None = Field(
+        None, description="When the log took it in, by Redis's clock; null of an event that lies there in format 1."
+    )
+    principal: str | None = Field(None, description="Who brought it, as the receiving side says; null in format 1.")
+    late_by: float | None = Field(
+        None, description="Seconds, where it was recorded more than five minutes after `time`; else null."
+    )
+    said_reason: str | None = Field(
+        None,
+        description="Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld"
+        " where it is or speaks of a secret.",
+    )
+    because: str | None = Field(
+        None, description="Why the memory is kept, as a creation or revision tells; as `said_reason`."
+    )
 
 
 class Effects(BaseModel):
@@ -177,6 +193,7 @@ class History(BaseModel):
             "order": "oldest",
             "chain": "5f0c…",
             "as_of": None,
+            "known": None,
             "position": "3:131",
             "behind": 0,
         }
@@ -190,5 +207,6 @@ class History(BaseModel):
     order: str
     chain: str
     as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field
 
 from api.http.shapes.conflicts import PossibleConflict
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, KNOWN, Change, Example, exampled
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",
@@ -23,7 +23,7 @@ EXAMPLE_CARD: Example = {
     "is_negated": False,
     "status": "live",
 }
-EXAMPLE_PLACE: Example = {"as_of": None, "at": None, "position": "3:131"}
+EXAMPLE_PLACE: Example = {"as_of": None, "known": None, "at": None, "position": "3:131"}
 EXAMPLE_WITHHELD: Example = {"reason": "superseded", "count": 1, "shown_by": "review"}
 EXAMPLE_PROVENANCE: Example = {
     "memory": "coffee",
@@ -69,6 +69,18 @@ class Card(BaseModel):
     successor: str | None = None
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    ground_changed: bool | None = Field(
+        default=None, description="True: something that it rests on has another digest now; normal mode withholds it."
+    )
+
+
+class RestsOn(BaseModel):
+    """Something outside that a memory rests on."""
+
+    uri: str | None = Field(description="Null of a secret memory.")
+    digest: str = Field(description="As it was when the memory was told.")
+    reported: str | None = Field(default=None, description="As it was last reported; null where nobody did.")
+    changed: bool = False
 
 
 class Withheld(BaseModel):
@@ -87,6 +99,7 @@ class Place(BaseModel):
     model_config = exampled(EXAMPLE_PLACE)
 
     as_of: str | None
+    known: str | None = KNOWN
     at: str | None
     position: str
     behind: int = BEHIND
@@ -96,6 +109,9 @@ class Listed(Card):
     """One memory of a list."""
 
     weight: float
+    because: str | None = Field(default=None, description="Why it is kept, where that was told and it is no secret.")
+    grounds: list[RestsOn] | None = Field(default=None, description="What it rests on, as far.")
+    metadata: dict[str, str | int | float | bool] | None = Field(default=None, description="As it was told, as far.")
 
 
 class ExtractedKeyword(BaseModel):
@@ -170,6 +186,9 @@ class Detail(Card, Place):
         }
     )
 
+    because: str | None = Field(default=None, description="Why it is kept.")
+    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
+    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
     content: str
     summary: str | None
     recorded_level: str
@@ -267,6 +286,9 @@ class Why(Place):
     status: str
     created_at: str
     last_activated_at: str
+    because: str | None = Field(default=None, description="Why it is kept.")
+    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
+    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
 
@@ -274,11 +296,14 @@ class Why(Place):
 class Provenance(BaseModel):
     """Where a memory comes from: nodes that each name their parent."""
 
-    model_config = exampled({"id": "coffee", "provenance": EXAMPLE_PROVENANCE, "as_of": None, "position": "3:131"})
+    model_config = exampled(
+        {"id": "coffee", "provenance": EXAMPLE_PROVENANCE, "as_of": None, "known": None, "position": "3:131"}
+    )
 
     id: str
     provenance: dict[str, Any]
     as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
 
 EXAMPLE_THRESHOLDS: dict[str, float] = {"normal": 0.1, "review": 0.0}
 EXAMPLE_FORMULA = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"
@@ -22,6 +22,7 @@ class OwnerProfile(BaseModel):
             "thresholds": EXAMPLE_THRESHOLDS,
             "parameters": {"initial_stability": {"value": 48.0, "default": 24.0}},
             "as_of": None,
+            "known": None,
             "position": "3:131",
         }
     )
@@ -35,6 +36,7 @@ class OwnerProfile(BaseModel):
         description="Those that are not the defaults, by name: `value` and `default`."
     )
     as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND
     changes: list[Change] | None = Field(default=None, description="What choosing changed.")
@@ -48,6 +50,7 @@ EXAMPLE_CHOSEN: Example = {
     "thresholds": EXAMPLE_THRESHOLDS,
     "parameters": {},
     "as_of": None,
+    "known": None,
     "position": "3:131",
     "changes": [
         dict.fromkeys(EXAMPLE_CHANGE)

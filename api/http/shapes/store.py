@@ -61,6 +61,15 @@ class PartitionStatus(BaseModel):
     """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
 
 
+class AccessFigures(BaseModel):
+    """What was recorded of what was shown."""
+
+    recorded: int = Field(default=0, description="Accesses that this server appended since it began.")
+    waiting: int = Field(default=0, description="Accesses that wait here for the next append, within a second.")
+    dropped: int = Field(default=0, description="Accesses that this server lost since it began.")
+    lost: int = Field(description="Accesses that any process lost since the alarm `accesses_lost` was last cleared.")
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -89,6 +98,7 @@ class StoreStatus(BaseModel):
             "memory": EXAMPLE_MEMORY,
             "lifecycle": EXAMPLE_SCHEDULE,
             "alarms": [],
+            "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
             "sealed": False,
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
@@ -103,6 +113,7 @@ class StoreStatus(BaseModel):
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]
+    accesses: AccessFigures
     sealed: bool
     notice: str
 

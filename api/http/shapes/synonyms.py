@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
+from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
 
 EXAMPLE_PAIR: Example = {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}
 EXAMPLE_EXPANSION: Example = {
@@ -50,6 +50,7 @@ class SynonymsKnown(BaseModel):
             "known": {"咖啡": 0.8, "espresso": 0.8},
             "expansion": EXAMPLE_EXPANSION,
             "as_of": None,
+            "known_by": None,
             "position": "3:131",
         }
     )
@@ -63,6 +64,7 @@ class SynonymsKnown(BaseModel):
     known: dict[str, float] = Field(description="What is known to all about the word that is asked for.")
     expansion: WordExpansion | None
     as_of: str | None
+    known_by: str | None = KNOWN
     position: str
     behind: int = BEHIND
     quarantined: dict[str, Any] | None = None

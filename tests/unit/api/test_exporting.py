@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from api.exporting import ASKED_FOR, ExportOptions, export_lines, export_text, selection
+from api.exporting import ASKED_FOR, ExportOptions, export_lines, export_text, line_of, selection, text_of
+from api.record_shapes import OF_THE_LOG
 from events.catalogue import Imported
 from events.errors import InputError
+from projections.memory import Memory
+from projections.telling import UNTOLD, Telling
 from tests.given import (
     Story,
     accessed,
@@ -252,3 +256,36 @@ def test_an_owner_of_nothing_has_a_text_too() -> None:
     assert "".join(export_text(view_of([]), at(0))).endswith(
         "0 memories at 2024-01-01T08:00:00Z, weights by the weighted law\n"
     )
+
+
+# --- what the log holds of them -------------------------------------------------------------------------------------
+
+LATE = Telling("user", None, "2024-09-20T08:00:00Z", "local", 263 * 86_400.0)
+
+
+def test_a_line_tells_when_its_memory_was_recorded_by_whom_and_how_late() -> None:
+    (one,) = view_of([created()]).columns.memories
+    line = line_of(one, (), LATE)
+    assert {name: line[name] for name in OF_THE_LOG} == {
+        "recorded_at": "2024-09-20T08:00:00Z",
+        "principal": "local",
+        "late_by": 263 * 86_400.0,
+    }
+    assert not set(OF_THE_LOG) & line_of(one, ()).keys()
+
+
+def test_a_line_of_a_log_that_tells_more_is_imported_as_the_same_record() -> None:
+    lines = list(export_lines(view_of([created()])))
+    answer, _ = imported([*lines, *(line | {"recorded_at": "2024-09-20T08:00:00Z", "late_by": 9.5} for line in lines)])
+    assert (answer.records, answer.repeated, answer.duplicates, answer.ignored_fields) == (1, 1, [], {})
+
+
+def test_the_text_marks_what_was_recorded_late() -> None:
+    view = view_of([created(of="a"), created(of="b", day=1)])
+
+    def made(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
+        return ((one, LATE if one.id == "b" else UNTOLD) for one in memories)
+
+    text = "".join(text_of(view, at(300), selection(view), made))
+    assert text.count("later") == 1
+    assert "- created: 2024-01-02T08:00:00Z, recorded 263 days later" in text

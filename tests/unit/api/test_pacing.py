@@ -34,11 +34,13 @@ class Folding:
             raise NotYetFolded("nothing was folded")
         self.folded |= {p: max(seq, self.folded[p]) for p, seq in until.items()}
 
-    def append(self, events: Sequence[Prepared], *, expected_heads: Any = None) -> list[Receipt]:
+    def append(
+        self, events: Sequence[Prepared], *, expected_heads: Any = None, principal: str | None = None
+    ) -> list[Receipt]:
         there = sum(self._log.head(p) for p in self.folded)
         if self.lag + len(events) > self._most_unfolded or there + len(events) > self._most:
             raise StoreFull("full", unfolded=self.lag)
-        receipts = self._log.append(events, expected_heads=expected_heads)
+        receipts = self._log.append(events, expected_heads=expected_heads, principal=principal)
         self.greatest_lag = max(self.greatest_lag, self.lag)
         return receipts
 

@@ -34,6 +34,13 @@ def created(**fields: Any) -> str:
     return document("MemoryCreated", CREATED | fields)
 
 
+ACCESS = {"at": "2026-11-22T09:30:00Z", "shown": ["m1", "m2"]}
+
+
+def looked(accesses: list[dict[str, Any]], via: str = "recall") -> str:
+    return document("MemoriesAccessed", {"accesses": accesses, "via": via}, schema_version=2)
+
+
 REFUSED = {
     "an unknown field": (document(colour="red"), "colour", '"red"', "no such field: unknown fields are refused"),
     "an unknown field inside": (created(mood=1), "data.mood", "1", "no such field: unknown fields are refused"),
@@ -131,6 +138,59 @@ REFUSED = {
         "0",
         "greater than or equal to 1",
     ),
+    "nothing shown": (
+        document("MemoriesAccessed", {"via": "recall"}),
+        "data.accesses",
+        "nothing",
+        "what was shown: each access by itself: data.accesses, in schema_version 2; sums of them in data.hits",
+    ),
+    "accesses by themselves in version 1": (
+        document("MemoriesAccessed", {"accesses": [ACCESS], "via": "recall"}),
+        "data.accesses",
+        "schema_version 1",
+        "in schema_version 2",
+    ),
+    "a way of showing that there is not": (
+        looked([ACCESS], via="glance"),
+        "data.via",
+        "glance",
+        "'inspection' or 'reveal'",
+    ),
+    "no access": (looked([]), "data.accesses", "[]", "at least 1 item"),
+    "an access of nothing": (looked([ACCESS | {"shown": []}]), "data.accesses[0].shown", "[]", "at least 1 item"),
+    "a memory twice in one answer": (
+        looked([ACCESS | {"shown": ["m", "m"]}]),
+        "data.accesses[0].shown",
+        "['m', 'm']",
+        "without repetitions",
+    ),
+    "more than a search shows": (
+        looked([ACCESS | {"shown": [f"m{n}" for n in range(101)]}]),
+        "data.accesses[0].shown",
+        "m0",
+        "at most 100 items",
+    ),
+    "a rank of none": (looked([ACCESS | {"first": 0}]), "data.accesses[0].first", "0", "greater than or equal to 1"),
+    "a mode that there is not": (
+        looked([ACCESS | {"mode": "all"}]),
+        "data.accesses[0].mode",
+        "all",
+        "'review' or 'debug'",
+    ),
+    "no position of an answer": (looked([ACCESS | {"position": "3-1"}]), "data.accesses[0].position", '"3-1"', "match"),
+    "too many accesses": (looked([ACCESS] * 501), "data.accesses", "{'at':", "at most 500 items"),
+    "too many memories": (
+        looked([ACCESS | {"shown": [f"m{n}-{i}" for i in range(100)]} for n in range(6)]),
+        "data.accesses",
+        "600 different memories",
+        "at most 500 different memories in one event",
+    ),
+    "too many bytes": (
+        looked([ACCESS | {"query": "茶" * 1_000}] * 100),
+        "data.accesses",
+        "an event of 30",
+        "at most 262,144 bytes in one event: more events where there are more",
+    ),
     "no position": (document("EventDiscarded", {"position": "3-128"}), "data.position", '"3-128"', "match pattern"),
     "an unknown parameter": (
         document("ParametersChanged", {"parameters": {"alpha": 1}}),
@@ -220,7 +280,7 @@ def test_spellings_of_one_instant_are_one_event(spelling: str) -> None:
 def test_a_default_written_out_is_other_content() -> None:
     """Content is compared as it was sent, so that a release with another default takes no redelivery for a conflict."""
     told, absent = read_event(created(confidence=0.6), now=NOW), read_event(created(), now=NOW)
-    assert told.fingerprint != absent.fingerprint
+    assert told.body != absent.body
     assert decode(told.kind, told.body) == decode(absent.kind, absent.body)
 
 

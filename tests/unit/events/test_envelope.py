@@ -8,8 +8,6 @@ import pytest
 
 from events.catalogue import EVENT_TYPES, MemoryMentioned, MemoryPromoted
 from events.envelope import (
-    Stored,
-    cause_of,
     decode,
     derived_id,
     from_micros,
@@ -28,12 +26,6 @@ def test_a_prepared_event_knows_its_key_its_owner_and_whether_it_moves_a_head() 
     assert (moving.owner, moving.kind) == ("ann", "MemoryMentioned.1")
     assert [e.moves_head for e in (moving, access, turn, tool)] == [True, False, False, False]
     assert [e.is_access for e in (moving, access, turn, tool)] == [False, True, False, False]
-
-
-def test_the_fingerprint_follows_the_content() -> None:
-    one, same, other = mention(1), mention(1), mention(1, memory_id="m2")
-    assert (one.fingerprint == same.fingerprint, one.fingerprint == other.fingerprint) == (True, False)
-    assert len(one.fingerprint) == 8
 
 
 def test_every_event_but_four_moves_its_owners_head() -> None:
@@ -110,11 +102,3 @@ def test_instants_beyond_the_calendar_are_held_at_its_ends() -> None:
 def test_instants_are_spelled_in_utc() -> None:
     assert utc_text(datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=2)))) == "2025-12-31T23:00:00Z"
     assert utc_text(datetime(2026, 1, 1, microsecond=5, tzinfo=UTC)) == "2026-01-01T00:00:00.000005Z"
-
-
-@pytest.mark.parametrize(
-    ("body", "actor"),
-    [(mention(1).body, "user"), (b'{"actor":"nobody"}', None), (b'{"owner":"ann"}', None), (b"{", None), (b"", None)],
-)
-def test_who_caused_a_stored_event_is_read_where_its_bytes_can_be(body: bytes, actor: str | None) -> None:
-    assert cause_of(Stored(1, "MemoryMentioned.1", bytes(16), "ann", body)) == (actor, None)

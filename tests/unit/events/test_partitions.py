@@ -15,6 +15,7 @@ from events.partitions import (
     MAX_PARTITIONS,
     LogKeys,
     crc16,
+    dedupe_bucket,
     parse_position,
     partition_of,
     position_text,
@@ -45,7 +46,7 @@ def test_tags_are_the_same_for_everyone_who_asks_and_different_from_each_other()
 
 @given(st.binary(min_size=16, max_size=16))
 def test_an_event_has_one_dedupe_bucket(raw_id: bytes) -> None:
-    tag, _, bucket = LogKeys("t").dedupe(raw_id).partition(":dd:")
+    tag, _, bucket = LogKeys("t").dedupe_of(dedupe_bucket(raw_id)).partition(":ids:")
     assert (tag, 0 <= int(bucket) < DEDUPE_BUCKETS) == ("{t}", True)
 
 

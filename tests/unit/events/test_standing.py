@@ -29,6 +29,7 @@ INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "EventDiscarded": ({"position": "0:1"}, ("user", "operator")),
     "MemoryPurged": ({"memory_id": "m", "due_at": "2026-11-22T09:30:00Z"}, ("system", "operator")),
     "MemoryCompressed": ({"memory_id": "m", "level": "tag"}, ACTORS),
+    "SensitivityRaised": ({"memory_id": "m", "level": 3, "rules": 2}, ("system", "operator")),
     "MemoriesRevealed": ({"memory_ids": ["m"], "by": "get", "face": "http"}, ACTORS),
 }
 """What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
@@ -108,3 +109,15 @@ def test_over_http_one_speaks_for_a_user_an_agent_or_a_judge(actor: str) -> None
     with pytest.raises(InvalidBatch) as refused:
         read_events([told], now=NOW, remote=True)
     assert refused.value.problems[0].field == "actor"
+
+
+SHOWN = {"hits": [{"memory_id": "m", "count": 1, "best_rank": 1, "last_at": "2026-11-22T09:30:00Z"}]}
+
+
+@pytest.mark.parametrize("via", ["recall", "inspection"])
+def test_that_a_secret_was_shown_nobody_says_over_http_and_other_ways_of_showing_he_may(via: str) -> None:
+    with pytest.raises(InvalidEvent) as refused:
+        read_event(envelope("MemoriesAccessed", SHOWN | {"via": "reveal"}, "user"), now=NOW, remote=True)
+    assert (refused.value.field, refused.value.got) == ("data.via", "reveal")
+    assert read_event(envelope("MemoriesAccessed", SHOWN | {"via": "reveal"}, "user"), now=NOW)
+    assert read_event(envelope("MemoriesAccessed", SHOWN | {"via": via}, "user"), now=NOW, remote=True)

@@ -7,6 +7,8 @@ from dataclasses import replace as replaced
 import msgspec
 import pytest
 
+from events.entry import commitment
+from events.envelope import Stored
 from events.parameters import DEFAULTS
 from projections.changelog import DECISIONS, FIRST_LINK, Entry, describe, event_link, link, pack, unpack
 from projections.fold import fold_owner
@@ -308,9 +310,30 @@ def test_every_field_of_an_entry_is_chained_but_for_numbers_from_laws_and_the_se
 
 
 def test_the_chain_over_stored_events_tells_seq_bytes_and_what_came_before() -> None:
-    first = event_link(FIRST_LINK, 1, b"a")
-    others = [event_link(FIRST_LINK, 2, b"a"), event_link(FIRST_LINK, 1, b"b"), event_link(first, 1, b"a")]
-    assert len({first, *others}) == 4
+    one = Stored(1, "x.1", bytes(16), "ann", b"a")
+    first = event_link(FIRST_LINK, one)
+    others = [one._replace(seq=2), one._replace(body=b"b")]
+    assert len({first, event_link(first, one), *(event_link(FIRST_LINK, other) for other in others)}) == 4
+
+
+def test_the_chain_covers_every_clear_field_of_format_2_and_a_body_only_by_its_commitment() -> None:
+    salt, body = bytes(16), b'{"a":1}'
+    one = Stored(1, "x.1", bytes(16), "ann", body, (b"1", b"local", b"1:0", b"", commitment(salt, body)), salt)
+    first = event_link(FIRST_LINK, one)
+    assert first == event_link(FIRST_LINK, one._replace(body=b"", salt=b""))
+    clear = [
+        one._replace(body=b'{"a":2}'),
+        one._replace(salt=bytes(15) + b"1"),
+        one._replace(kind="x.2"),
+        one._replace(raw_id=bytes(15) + b"1"),
+        one._replace(owner="bob"),
+        one._replace(seq=2),
+        *(one._replace(beside=(*one.beside[:at], one.beside[at] + b"1", *one.beside[at + 1 :])) for at in range(4)),
+        one._replace(body=b"", salt=b"", beside=(*one.beside[:4], bytes(32))),
+        one._replace(beside=(*one.beside, b"1")),
+        one._replace(beside=(b"1l", b"ocal", *one.beside[2:])),
+    ]
+    assert len({first, *(event_link(FIRST_LINK, other) for other in clear)}) == len(clear) + 1
 
 
 def test_names_of_fields_are_told_as_words() -> None:

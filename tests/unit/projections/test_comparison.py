@@ -176,7 +176,7 @@ def bare(memory: Memory | None) -> Memory | None:
 @given(histories, st.sampled_from(IDS + MERGES), st.integers(0, 82))
 def test_a_memory_s_state_at_an_instant_is_what_an_as_of_folds_it_into(told: list[Told], of: str, day: int) -> None:
     kept = [one for one in life(*told, of=of) if one.at <= at(day)]
-    history = fold_owner(stored(told), keep=lambda event: micros(event.occurred_at) <= at(day))
+    history = fold_owner(stored(told), keep=lambda _, event: micros(event.occurred_at) <= at(day))
     assert bare(kept[-1].after.memory if kept else None) == bare(history.memories.get(of))
 
 

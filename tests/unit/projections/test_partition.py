@@ -77,7 +77,7 @@ def test_head_and_checkpoint_follow_every_event_of_the_partition() -> None:
     log = log_of(*STUCK)
     head = FIRST_LINK
     for one in log:
-        head = event_link(head, one.seq, one.body)
+        head = event_link(head, one)
     checkpoint = Partition(log).fold().checkpoint
     assert (checkpoint.seq, checkpoint.head) == (6, head)
 

@@ -79,7 +79,8 @@ def test_what_a_model_decides_is_an_event_by_a_judge_that_says_who_decided_and_w
     answer = asked(view, ScriptedChat(lambda _: PROMOTE), day=2)
     assert answer == Answer("promote", "scripted-1 (identity): her name", "judge", "scripted-1")
     decision = decided(the_question(view, 2), answer)
-    assert decision.data == MemoryPromoted(memory_id="m", from_="fact", to="core", due_at=decision.data.due_at)  # type: ignore[union-attr]
+    due_at, why = decision.data.due_at, "scripted-1 (identity): her name"  # type: ignore[union-attr]
+    assert decision.data == MemoryPromoted(memory_id="m", from_="fact", to="core", due_at=due_at, reason=why)
     assert (decision.actor, decision.job, decision.due_at) == ("judge", "review", at(1))
     assert decision.correlation_id == "review:scripted-1"
 

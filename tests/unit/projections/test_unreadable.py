@@ -6,11 +6,12 @@ from random import Random
 
 import pytest
 
-from events.envelope import Stored, cause_of, decode
+from events.envelope import Stored, decode
 from events.errors import DamagedState, UndecodableEvent
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.memory import encode_memory
 from projections.redis_store import read_owner, read_record
+from projections.telling import UNTOLD, telling
 from tests.given import created, folded
 from tests.samples import mention
 
@@ -41,6 +42,6 @@ def test_of_an_event_whose_bytes_are_no_text_the_cause_is_unknown_and_decoding_s
     event = mention(1, "ada")
     body = event.body.replace(b'"actor":"', b'"actor":"' + NO_TEXT)
     assert body != event.body
-    assert cause_of(Stored(1, event.kind, event.raw_id, "ada", body)) == (None, None)
+    assert telling(Stored(1, event.kind, event.raw_id, "ada", body)) == UNTOLD
     with pytest.raises(UndecodableEvent):
         decode(event.kind, body)

@@ -1,0 +1,100 @@
+"""An entry of format 2: what is derived from an owner's secret and an event's words, and what the chain tells of it (ADR 0033).
+
+Pure: secrets, salts and clocks are arguments.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b, sha256
+
+from events.envelope import Prepared, Stored
+from events.errors import BadSetting
+from events.marks import UNMARKED, Marker, Marks
+from events.statement_digests import digest, written
+
+SECRET_BYTES = 32
+SALT_BYTES = 16
+FINGERPRINT_BYTES = 8
+MOST_PRINCIPAL = 200
+LOCAL = "local"
+"""The principal of whoever uses the store's own socket, until keys exist."""
+
+
+def checked_principal(name: str) -> str:
+    """The name of who brings an event, as it may stand in an entry. Raises BadSetting where it is empty, long or not printable."""
+    if not 1 <= len(name) <= MOST_PRINCIPAL or not name.isprintable():
+        allowed = f"1 to {MOST_PRINCIPAL} printable characters"
+        raise BadSetting(f"principal: got {name[:MOST_PRINCIPAL]!r}; allowed: {allowed}", setting="principal")
+    return name
+
+
+def dedupe_field(owner: str, raw_id: bytes) -> bytes:
+    """16 bytes by which an owner's event is known again; the same id of another owner is another event."""
+    return blake2b(owner.encode() + b"\0" + raw_id, digest_size=16).digest()
+
+
+def fingerprint(secret: bytes, body: bytes) -> bytes:
+    """8 bytes that tell a redelivery from a reused id, and nothing to whoever lacks the owner's secret."""
+    return blake2b(body, digest_size=FINGERPRINT_BYTES, key=secret).digest()
+
+
+def commitment(salt: bytes, body: bytes) -> bytes:
+    """What the chain holds of a body; nobody can confirm a guess of it without the salt."""
+    return sha256(salt + body).digest()
+
+
+@lru_cache(maxsize=256)
+def level_text(rules: int, level: int) -> bytes:
+    """`rules:level`, as an entry tells it."""
+    return b"%d:%d" % (rules, level)
+
+
+def link_told(one: Stored) -> bytes:
+    """What the chain covers of an entry of format 2: each clear field with its length; begins with three zero bytes.
+
+    A body whose salt is there must be the one that was committed to: another is told as another commitment.
+    """
+    kind, owner, (recorded, principal, level, keyed, committed, *clock) = (
+        one.kind.encode(),
+        one.owner.encode(),
+        one.beside,
+    )
+    if one.salt:
+        committed = sha256(one.salt + one.body).digest()
+    told = [
+        *(_length(kind), kind, _length(one.raw_id), one.raw_id, _length(owner), owner, _length(recorded), recorded),
+        *(_length(principal), principal, _length(level), level, _length(keyed), keyed, _length(committed), committed),
+    ]
+    for more in clock:
+        told += (_length(more), more)
+    return b"".join(told)
+
+
+def _length(field: bytes) -> bytes:
+    return _LENGTHS[len(field)] if len(field) < _SHORT else len(field).to_bytes(4, "big")
+
+
+_SHORT = 256
+_LENGTHS = tuple(number.to_bytes(4, "big") for number in range(_SHORT))
+
+
+class Beside:
+    """Makes what stands beside the bodies of one owner's events."""
+
+    __slots__ = ("_marker", "_secret")
+
+    def __init__(self, secret: bytes, marker: Marker = UNMARKED) -> None:
+        self._secret = secret
+        self._marker = marker
+
+    def of(self, event: Prepared, marks: Marks | None, salt: bytes) -> tuple[bytes, bytes, bytes, bytes]:
+        """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
+        marker = self._marker if marks is not None else UNMARKED
+        level, statements = marks or (0, ())
+        return (
+            fingerprint(self._secret, event.body),
+            level_text(marker.level_rules, level),
+            written(marker.statement_rules, [digest(self._secret, one) for one in statements]) if statements else b"",
+            commitment(salt, event.body),
+        )

@@ -1,0 +1,33 @@
+"""What is said of an event beside its body: how sensitive its words are, and what it states. Decided once, when it is appended.
+
+The log knows neither the rules of sensitivity nor what two texts have in common: whoever opens it hands it a `Marker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from events.envelope import AnyEvent
+
+
+class Marks(NamedTuple):
+    """What a marker found in one event."""
+
+    level: int
+    """0 to 3."""
+    statements: tuple[bytes, ...]
+    """What the event states, each as the bytes of its normalised text; the log keeps keyed digests of them."""
+
+
+class Marker(NamedTuple):
+    """Who marks, and by which versions of its rules (from 1; 0: nobody looks, and a fold decides for itself)."""
+
+    level_rules: int
+    statement_rules: int
+    of: Callable[[AnyEvent], Marks]
+
+
+NOTHING = Marks(0, ())
+UNMARKED = Marker(0, 0, lambda _event: NOTHING)
+"""Of a log that nobody handed a marker."""

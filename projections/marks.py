@@ -1,0 +1,16 @@
+"""What is told of an event beside its body: how sensitive its words are, and what it states. Pure; the log is handed `MARKER`."""
+
+from __future__ import annotations
+
+from events.envelope import AnyEvent
+from events.marks import Marker, Marks
+from projections.sensitivity_level import LEVEL_RULES, level_of
+from projections.statements import STATEMENT_RULES, statements_of
+
+
+def mark(event: AnyEvent) -> Marks:
+    """Its level, 0 to 3, and its statements, each as the bytes that are to be keyed. Decided once, when it is appended."""
+    return Marks(level_of(event), statements_of(event))
+
+
+MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark)
