@@ -174,6 +174,7 @@ class Scenes:
             check=current_check(),
             total=len(wanted),
             held=lambda position: self._holds(owner, position),
+            secret=self._log.secrets_of([owner]).get(owner, b""),
         )
         seen = OwnerView.of_history(owner, history, view.columns, check=current_check())
         past = Past(seen, history.newest, history.entries)

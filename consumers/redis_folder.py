@@ -25,12 +25,11 @@ from projections.partition import (
     release,
     seal,
 )
+from projections.redis_loading import all_loaded, load_owners, load_secrets
 from projections.redis_scripts import COMMIT
 from projections.redis_store import (
     Lease,
-    all_loaded,
     commit_command,
-    load_owners,
     read_checkpoint,
     read_entries,
     read_parked,
@@ -133,15 +132,17 @@ class PartitionFolder:
             return
         refuse_holes(stored, self.checkpoint.seq, self.lease.keys.tag)
         self._ready = decode_all(stored)
+        names = {one.owner for one in stored}
         if self._whole:
-            for name in {one.owner for one in stored}:
+            for name in names:
                 if name not in self._owners:
                     self._owners[name] = WorkingOwner()
-            return
-        wanted = named_memories(self._ready)
-        if not all_loaded(wanted, self._owners):
-            self._lane.settle()  # what is asked of Redis must not be on its way to it
-            load_owners(self._load, self.lease.keys, wanted, self._owners)
+        else:
+            wanted = named_memories(self._ready)
+            if not all_loaded(wanted, self._owners):
+                self._lane.settle()  # what is asked of Redis must not be on its way to it
+                load_owners(self._load, self.lease.keys, wanted, self._owners)
+        load_secrets(self._load, self.lease.keys, self._owners, names)
 
     def fold(self) -> None:
         """Fold and commit what was prepared. Raises as `prepare` does; one commit stays in flight."""

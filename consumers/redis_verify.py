@@ -155,8 +155,9 @@ class _Verification:
 
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
-            self._oracle.feed(batch)
-            self._ledger.feed(batch, self._secrets_of(batch), self._contradiction)
+            secrets = self._secrets_of(batch)
+            self._oracle.feed(batch, secrets)
+            self._ledger.feed(batch, secrets, self._contradiction)
             self._on_progress(self._oracle.checkpoint.seq, seq)
 
     def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:

@@ -7,7 +7,7 @@ beside the records, so that every number can be compared without holding the log
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -54,11 +54,11 @@ class Oracle:
         """Events of owners that stand still: a discard folds them."""
         self._base = base
 
-    def feed(self, batch: Sequence[Stored]) -> None:
-        """Fold what follows on the checkpoint."""
+    def feed(self, batch: Sequence[Stored], secrets: Mapping[str, bytes]) -> None:
+        """Fold what follows on the checkpoint. `secrets`: of the owners in the batch that have one."""
         decoded = decode_all(batch)
-        for one in batch:
-            self.owners.setdefault(one.owner, WorkingOwner())
+        for name in {one.owner for one in batch}:
+            self.owners.setdefault(name, WorkingOwner()).secret = secrets.get(name, b"")
         while decoded:
             outcome = fold_batch(self.checkpoint, self.owners, decoded, base=self._base)
             if outcome.events == 0:

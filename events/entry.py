@@ -39,6 +39,17 @@ def fingerprint(secret: bytes, body: bytes) -> bytes:
     return blake2b(body, digest_size=FINGERPRINT_BYTES, key=secret).digest()
 
 
+def keyed(secret: bytes, purpose: bytes, words: bytes, size: int) -> bytes:
+    """So many bytes (1 to 64) that tell an owner's words from others, and nothing to whoever lacks its secret.
+
+    `purpose`: what they are for, 1 to 16 bytes; the same words give other bytes for another purpose. Raises ValueError for a secret
+    that has not 32 bytes: what is derived without one would confirm any guess.
+    """
+    if len(secret) != SECRET_BYTES:
+        raise ValueError(f"a secret of {len(secret)} bytes: {SECRET_BYTES} are allowed")
+    return blake2b(words, digest_size=size, key=secret, person=purpose).digest()
+
+
 def commitment(salt: bytes, body: bytes) -> bytes:
     """What the chain holds of a body; nobody can confirm a guess of it without the salt."""
     return sha256(salt + body).digest()

@@ -32,12 +32,13 @@ def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict
         if isinstance(answer, Exception):
             raise as_store_error(answer)
         found.update(
-            (name, _whole(name, secret)) for name, secret in zip(names, answer, strict=True) if secret is not None
+            (name, whole_secret(name, secret)) for name, secret in zip(names, answer, strict=True) if secret is not None
         )
     return found
 
 
-def _whole(owner: str, secret: bytes) -> bytes:
+def whole_secret(owner: str, secret: bytes) -> bytes:
+    """The secret as it is stored. Raises StoreMismatch where no append made it."""
     if len(secret) != SECRET_BYTES:
         raise StoreMismatch(
             f"the secret of owner {owner!r} has {len(secret)} bytes, {SECRET_BYTES} are allowed: no append made it; bring back the"

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from itertools import accumulate
 from typing import Any
 
 import msgspec
 
 from events.catalogue import EVENT_TYPES
-from events.entry import link_told
+from events.entry import keyed, link_told
 from events.envelope import Stored, from_micros, utc_text
 from events.parameters import Parameters
 from events.partitions import position_text
@@ -36,6 +36,8 @@ _TYPE = {name: number for number, name in enumerate(_TYPES)}
 _FIELDS = Memory.__struct_fields__
 _FIELD = {name: number for number, name in enumerate(_FIELDS)}
 _TEXT = frozenset({"content", "summary"})
+HASH_BYTES = 8
+_PURPOSE = b"content hash"
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -52,7 +54,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fields: tuple[int | str, ...]
     version: int
     content_hash: bytes
-    """8 bytes of blake2b over content and summary where they are new, else empty."""
+    """8 bytes of blake2b over content and summary where they are new, keyed with the owner's secret; else empty."""
     old_weight: float | None
     new_weight: float | None
     factors: tuple[float, ...]
@@ -63,8 +65,13 @@ _PACK = msgspec.msgpack.Encoder()
 _LINK = msgspec.msgpack.Encoder()
 
 
-def make_entry(note: Note, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters) -> Entry:
-    """The entry of a note; both weights are the weighted law at one instant, on the record before and after."""
+def make_entry(
+    note: Note, seq: int, raw_id: bytes, at: int, event_type: str, parameters: Parameters, secret: bytes = b""
+) -> Entry:
+    """The entry of a note; both weights are the weighted law at one instant, on the record before and after.
+
+    `secret`: the owner's; empty where it is not known, and then the entry has no content hash.
+    """
     before, after, fields = note.before, note.after, note.fields
     old = new = None
     found: tuple[float, ...] = ()
@@ -73,12 +80,12 @@ def make_entry(note: Note, seq: int, raw_id: bytes, at: int, event_type: str, pa
         instant = at if before is None or before.stamp <= at else before.stamp
         new, found = _rounded(factors(after, instant, parameters))
         if before is None:
-            told = content_hash(after)
+            told = content_hash(after, secret)
         elif before is after:
             old = new
         else:
             old = round(factors(before, instant, parameters).product, 6)
-            told = b"" if _TEXT.isdisjoint(fields) else content_hash(after)
+            told = b"" if _TEXT.isdisjoint(fields) else content_hash(after, secret)
     return Entry(
         seq,
         raw_id,
@@ -108,11 +115,14 @@ def _numbered(fields: tuple[str, ...]) -> tuple[int | str, ...]:
     return tuple(_FIELD.get(name, name) for name in fields)
 
 
-def content_hash(memory: Memory) -> bytes:
-    """8 bytes that tell contents apart without telling them; none for a secret: a PIN can be guessed from its hash."""
-    if memory.sensitivity >= SECRET:
+def content_hash(memory: Memory, secret: bytes) -> bytes:
+    """8 bytes that tell an owner's contents apart without telling them; none without the owner's secret: short texts are guessed.
+
+    None either of what is itself a secret: with a copy of the store a PIN can be guessed from it.
+    """
+    if not secret or memory.sensitivity >= SECRET:
         return b""
-    return blake2b(f"{memory.content}\x00{memory.summary or ''}".encode(), digest_size=8).digest()
+    return keyed(secret, _PURPOSE, f"{memory.content}\x00{memory.summary or ''}".encode(), HASH_BYTES)
 
 
 def link(previous: bytes, entry: Entry) -> bytes:

@@ -21,7 +21,7 @@ from projections.evolve import evolve, nothing_parked, parameters_of
 from projections.memory import Memory
 from projections.scene import Settings
 
-PROJECTION_VERSION = 4
+PROJECTION_VERSION = 5
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
@@ -98,10 +98,12 @@ def fold_event(
     stored: Stored,
     base: Parameters = DEFAULTS,
     drops: bool = True,
+    secret: bytes = b"",
 ) -> Step:
     """One event on one owner. Total for every decodable event; `memories` as `evolve` asks.
 
-    `drops`: whether what an EventDiscarded names is parked, which only whoever folds the partition knows.
+    `drops`: whether what an EventDiscarded names is parked, which only whoever folds the partition knows. `secret`: the owner's,
+    which keys the hashes of contents; where it is empty there are none.
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
@@ -112,7 +114,7 @@ def fold_event(
     if change.notes:
         parameters = parameters_of(settings, base)
         for note in change.notes:
-            entry = make_entry(note, seq, raw_id, change.at, event.type, parameters)
+            entry = make_entry(note, seq, raw_id, change.at, event.type, parameters, secret)
             chain = link(chain, entry)
             entries.append(entry)
     after = OwnerState(
@@ -158,12 +160,14 @@ def fold_owner(
     check: Check = unchecked,
     total: int = 0,
     held: Callable[[str], bool] = lambda _: True,
+    secret: bytes = b"",
 ) -> History:
     """All of an owner's events in the order in which they were applied, those that `keep` lets through.
 
     `held`: whether a position is that of one of the owner's events; asked of what is discarded. What is held and was not
     applied by then was parked.
 
+    `secret`: the owner's; empty where nobody asks for hashes of contents: then there are none.
     `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
     `check` is asked between events whether to go on, and told how many of `total` are folded.
     Raises UndecodableEvent as `decode` does, and what `check` raises.
@@ -181,7 +185,7 @@ def fold_owner(
             over |= {seq} if drops else set()
         if not keep(one, event):
             continue
-        step = fold_event(_with(owner, forced), memories, event, one, base, drops)
+        step = fold_event(_with(owner, forced), memories, event, one, base, drops, secret)
         owner = step.owner
         memories.update(step.changed)
         entries.extend(step.entries)

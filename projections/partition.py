@@ -59,6 +59,8 @@ class WorkingOwner:
     pack: bytes = b""
     """The newest packed log field's bytes, while it may still be appended to."""
     complete: bool = True
+    secret: bytes = b""
+    """What keys the hashes of its contents; empty where the store has none of it, and then there are no hashes."""
 
 
 @dataclass(slots=True)
@@ -225,7 +227,7 @@ def _apply(
     """
     if isinstance(event, UndecodableEvent):
         raise event
-    step = fold_event(owner.state, owner.memories, event, stored, base, drops)
+    step = fold_event(owner.state, owner.memories, event, stored, base, drops, owner.secret)
     part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
     owner.state = step.owner
     part.seqs.append(stored.seq)

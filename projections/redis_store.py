@@ -21,15 +21,15 @@ from events.redis_wire import Argument, Script, Wire, as_store_error
 from events.unreadable import UNREADABLE
 from projections.builds import BuildKeys
 from projections.changelog import pack
-from projections.evolve import neighbours
 from projections.fold import OwnerState, decode_owner, encode_owner
 from projections.memory import Memory, decode_memory
-from projections.partition import Checkpoint, Outcome, OwnerWrites, Quarantine, Sealed, WorkingOwner, record_hash
+from projections.partition import Checkpoint, Outcome, OwnerWrites, Quarantine, Sealed, WorkingOwner
 from projections.redis_scripts import COMMIT, LEASE
 
 PACK_BYTES = 4_096
 """An owner's newest packed log field is appended to until it holds this much."""
-_MOST_VALUES = 1_000
+MOST_VALUES = 1_000
+"""Named in one command at most."""
 _T = TypeVar("_T")
 
 
@@ -80,64 +80,6 @@ def decode_quarantine(raw: bytes) -> Quarantine:
     return _DECODE_QUARANTINE.decode(raw)
 
 
-def all_loaded(wanted: Mapping[str, Iterable[str]], owners: Mapping[str, WorkingOwner]) -> bool:
-    """Whether `load_owners` would have nothing to ask Redis for."""
-    for name, ids in wanted.items():
-        owner = owners.get(name)
-        if owner is None or not (owner.complete or all(memory_id in owner.memories for memory_id in ids)):
-            return False
-    return True
-
-
-def load_owners(
-    wire: Wire, keys: BuildKeys, wanted: Mapping[str, Iterable[str]], owners: dict[str, WorkingOwner]
-) -> None:
-    """Bring the wanted memories, and those their events may reach, into the working set `owners`."""
-    unknown = [name for name in wanted if name not in owners]
-    for names in _slices(unknown, _MOST_VALUES):
-        states, stuck = _answers(wire, [["HMGET", keys.owners, *names], ["HMGET", keys.quarantine, *names]])
-        for name, state, why in zip(names, states, stuck, strict=True):
-            owner = owners[name] = WorkingOwner(complete=state is None)
-            if state is not None:
-                owner.state = read_owner(keys, name, state)
-            if why is not None:
-                owner.quarantine = decode_quarantine(why)
-    _load_packs(wire, keys, [name for name in unknown if not owners[name].complete], owners)
-    missing = {
-        name: [i for i in ids if i not in owners[name].memories]
-        for name, ids in wanted.items()
-        if not owners[name].complete
-    }
-    while missing := {name: ids for name, ids in missing.items() if ids}:
-        missing = _load_records(wire, keys, missing, owners)
-
-
-def _load_packs(wire: Wire, keys: BuildKeys, names: Sequence[str], owners: Mapping[str, WorkingOwner]) -> None:
-    open_packs = [name for name in names if owners[name].state.pack]
-    commands: list[list[Argument]] = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
-    for name, raw in zip(open_packs, _answers(wire, commands), strict=True):
-        owners[name].pack = raw or b""
-
-
-def _load_records(
-    wire: Wire, keys: BuildKeys, missing: Mapping[str, Sequence[str]], owners: Mapping[str, WorkingOwner]
-) -> dict[str, list[str]]:
-    asked = [(name, ids) for name, all_ids in missing.items() for ids in _slices(all_ids, _MOST_VALUES)]
-    further: dict[str, list[str]] = {}
-    answers = _answers(wire, [["HMGET", keys.records(name), *ids] for name, ids in asked])
-    for (name, ids), records in zip(asked, answers, strict=True):
-        owner = owners[name]
-        for memory_id, record in zip(ids, records, strict=True):
-            if record is None:
-                continue
-            memory = owner.memories[memory_id] = read_record(keys, name, memory_id, record)
-            owner.hashes[memory_id] = record_hash(name, memory_id, record)
-            reached = [i for i in neighbours(memory) if i not in owner.memories]
-            if reached:
-                further.setdefault(name, []).extend(reached)
-    return {name: [i for i in dict.fromkeys(ids) if i not in owners[name].memories] for name, ids in further.items()}
-
-
 def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> Memory:
     """A stored record; raises DamagedState where it cannot be read."""
     try:
@@ -169,7 +111,7 @@ def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
 
 def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
     """The stored events at these seqs. Raises LogGap where one of them is not in the log any more."""
-    answers = _answers(wire, [["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
+    answers = all_answers(wire, [["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
     found = [one for answer in answers for one in entries(answer, keys.tag)]
     if len(found) != len(seqs):
         missing = min(set(seqs) - {one.seq for one in found}, default=0)
@@ -181,9 +123,10 @@ def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Store
     return found
 
 
-def _answers(wire: Wire, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+def all_answers(wire: Wire, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+    """The answers to all of these commands, in their order. Raises StoreError at the first refusal."""
     found: list[Any] = []
-    for slice_ in _slices(commands, 500):
+    for slice_ in slices(commands, 500):
         for answer in wire.pipeline(slice_):
             if isinstance(answer, redis.ResponseError):
                 raise as_store_error(answer)
@@ -191,7 +134,8 @@ def _answers(wire: Wire, commands: Sequence[Sequence[Argument]]) -> list[Any]:
     return found
 
 
-def _slices(items: Sequence[_T], size: int) -> Iterable[list[_T]]:
+def slices(items: Sequence[_T], size: int) -> Iterable[list[_T]]:
+    """Items in lists of so many, the last one shorter."""
     iterator = iter(items)
     while part := list(islice(iterator, size)):
         yield part
@@ -211,10 +155,10 @@ class _Writes:
         if number is None:
             self.keys.append(key)
             number = self._numbers[key] = len(self.keys)
-        if len(values) <= _MOST_VALUES:
+        if len(values) <= MOST_VALUES:
             self.arguments += (command, number, len(values), *values)
         else:
-            for part in _slices(values, _MOST_VALUES):
+            for part in slices(values, MOST_VALUES):
                 self.arguments += (command, number, len(part), *part)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from events.catalogue import (
@@ -77,6 +78,11 @@ def of_old(told: Told) -> Told:
     return replace(told, old=True)
 
 
+def secret_of(owner: str) -> bytes:
+    """An owner's secret: the same in every run."""
+    return sha256(owner.encode()).digest()
+
+
 def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[Stored]:
     """The entries of a stream with these events alone; the n-th has the same id whenever it is told."""
     return [entry(told, owner, seq) for seq, told in enumerate(events, after + 1)]
@@ -110,8 +116,8 @@ def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]
 
 
 def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
-    """The history that these events fold into."""
-    return fold_owner(stored(events), base=base)
+    """The history that these events fold into, under ada's secret."""
+    return fold_owner(stored(events), base=base, secret=secret_of("ada"))
 
 
 def told(entries: Iterable[Entry]) -> list[dict[str, Any]]:

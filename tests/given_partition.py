@@ -22,6 +22,7 @@ from projections.partition import (
     record_hash,
     seal,
 )
+from tests.given import secret_of
 
 
 @dataclass
@@ -76,14 +77,17 @@ class Partition:
         """Another worker goes on: it knows the owners' states and why they stand still, and no memory yet."""
         self.owners = {
             name: WorkingOwner(
-                state=decode_owner(encode_owner(owner.state)), quarantine=owner.quarantine, complete=False
+                state=decode_owner(encode_owner(owner.state)),
+                quarantine=owner.quarantine,
+                complete=False,
+                secret=owner.secret,
             )
             for name, owner in self.owners.items()
         }
 
     def _load(self, batch: Sequence[Decoded]) -> None:
         for name, ids in named_memories(batch).items():
-            owner = self.owners.setdefault(name, WorkingOwner())
+            owner = self.owners.setdefault(name, WorkingOwner(secret=secret_of(name)))
             waiting = [] if owner.complete else list(ids)
             while waiting:
                 memory_id = waiting.pop()

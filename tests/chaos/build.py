@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -60,13 +60,13 @@ class Folded:
     parked: dict[str, list[int]] = field(default_factory=dict)
 
 
-def fold_in_memory(log: Sequence[Stored]) -> Folded:
-    """The pure fold of a partition, quarantine and discards included."""
+def fold_in_memory(log: Sequence[Stored], secrets: Mapping[str, bytes]) -> Folded:
+    """The pure fold of a partition, quarantine and discards included. `secrets`: of its owners."""
     folded = Folded()
     known = {one.seq: one for one in log}
     for decoded in decode_all(log):
         name = decoded[0].owner
-        folded.owners.setdefault(name, WorkingOwner())
+        folded.owners.setdefault(name, WorkingOwner(secret=secrets[name]))
         parked = folded.parked.setdefault(name, [])
         released = {name: decode_all(known[seq] for seq in parked)}
         outcome = fold_batch(folded.checkpoint, folded.owners, [decoded], released=released)
@@ -86,7 +86,8 @@ def judge_build(wire: Wire, keys: BuildKeys, written: Sequence[Stored]) -> Findi
     """
     findings = Findings()
     stored = read_checkpoint(wire, keys)
-    mine = fold_in_memory(written[: stored.seq])
+    secrets = {name.decode(): secret for name, secret in _pairs(wire.call("HGETALL", keys.log.secrets))}
+    mine = fold_in_memory(written[: stored.seq], secrets)
     flat = wire.call("HGETALL", keys.quarantine)
     stuck = {name.decode(): decode_quarantine(raw) for name, raw in _pairs(flat)}
     waiting = {owner for owner, why in stuck.items() if why.kind == NEWER_KIND}

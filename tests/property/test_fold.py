@@ -14,7 +14,19 @@ from projections.changelog import DECISIONS, pack, unpack
 from projections.evolve import names
 from projections.fold import History, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
 from projections.memory import Memory, decode_memory, encode_memory
-from tests.given import Told, created, differences, entry, folded, mentioned, merged, negated, stored, unmerged
+from tests.given import (
+    Told,
+    created,
+    differences,
+    entry,
+    folded,
+    mentioned,
+    merged,
+    negated,
+    secret_of,
+    stored,
+    unmerged,
+)
 from tests.given_partition import Partition
 from tests.histories import FIRST, IDS, days, events, histories, scenes, turns
 
@@ -177,7 +189,7 @@ def test_every_event_is_applied_parked_or_discarded_and_each_once(log: list[Stor
         assert all(log[seq - 1].body == POISON for seq in set(mine) - {*seqs, *parked})
         assert (state.quarantine is None) == (parked == [])
         held = {f"0:{one.seq}" for one in log if one.owner == owner}
-        replay = fold_owner((log[seq - 1] for seq in seqs), held=held.__contains__)
+        replay = fold_owner((log[seq - 1] for seq in seqs), held=held.__contains__, secret=secret_of(owner))
         assert (replay.owner, replay.entries) == (state.state, entries)
         assert {i: encode_memory(m) for i, m in replay.memories.items()} == folded_log.records.get(owner, {})
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace as replaced
+from hashlib import blake2b
 
 import msgspec
 import pytest
 
-from events.entry import commitment
+from events.entry import commitment, fingerprint, keyed
 from events.envelope import Stored
 from events.parameters import DEFAULTS
-from projections.changelog import DECISIONS, FIRST_LINK, Entry, describe, event_link, link, pack, unpack
+from events.statement_digests import digest
+from projections.changelog import DECISIONS, FIRST_LINK, HASH_BYTES, Entry, describe, event_link, link, pack, unpack
 from projections.fold import fold_owner
 from projections.laws.weighted import factors
 from projections.memory import Memory
@@ -19,6 +21,7 @@ from tests.given import (
     accessed,
     asserted,
     at,
+    at_door,
     compressed,
     created,
     deleted,
@@ -38,6 +41,7 @@ from tests.given import (
     reinforced,
     restored,
     revised,
+    secret_of,
     stored,
     told,
     unmerged,
@@ -236,6 +240,42 @@ def test_contents_are_told_apart_by_hash() -> None:
     assert (len(first), first == revision, first == other) == (8, True, False)
 
 
+def test_a_hash_is_keyed_by_the_owner_so_whoever_guesses_the_text_confirms_nothing() -> None:
+    text = "I like coffee"
+    mine, theirs = (
+        fold_owner(stored([created(text)], owner), secret=secret_of(owner)).entries[0].content_hash
+        for owner in ("ada", "bob")
+    )
+    guess = f"{text}\x00".encode()
+    made_by_others = (
+        blake2b(guess, digest_size=HASH_BYTES).digest(),
+        blake2b(guess, digest_size=HASH_BYTES, person=b"content hash").digest(),
+        fingerprint(secret_of("ada"), guess),
+        digest(secret_of("ada"), guess)[:HASH_BYTES],
+        keyed(secret_of("ada"), b"vector", guess, HASH_BYTES),
+        theirs,
+    )
+    assert (len(mine), mine in made_by_others) == (8, False)
+
+
+def test_a_fold_that_is_given_no_secret_makes_no_hash_rather_than_one_that_anybody_can_make() -> None:
+    entries = fold_owner(stored(LIFE)).entries
+    assert {one.content_hash for one in entries} == {b""}
+    assert [msgspec.structs.replace(one, content_hash=b"") for one in HISTORY.entries] == entries
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 33, 64])
+def test_nothing_is_keyed_by_what_is_no_secret(size: int) -> None:
+    with pytest.raises(ValueError, match=f"a secret of {size} bytes: 32 are allowed"):
+        keyed(bytes(size), b"content hash", b"I like coffee", 8)
+
+
+def test_the_hash_of_a_content_is_the_same_in_both_formats() -> None:
+    entries = stored(LIFE)
+    old, new = (fold_owner(one, secret=secret_of("ada")).entries for one in (entries, at_door(entries)))
+    assert [one.content_hash for one in old] == [one.content_hash for one in new]
+
+
 def test_an_entry_that_brings_no_content_has_no_hash() -> None:
     (one,) = memory.given(created()).when(mentioned(day=1)).log
     assert (one["content_hash"], one["version"]) == (None, 1)
@@ -301,7 +341,7 @@ def test_an_entry_left_out_or_moved_breaks_the_chain(number: int) -> None:
 
 def test_numbers_from_laws_are_no_part_of_the_chain() -> None:
     entries = [msgspec.structs.replace(one, old_weight=9.0, new_weight=9.0, factors=()) for one in HISTORY.entries]
-    other_law = fold_owner(stored(LIFE), base=replaced(DEFAULTS, alpha_base=0.5, c_min=0.9))
+    other_law = fold_owner(stored(LIFE), base=replaced(DEFAULTS, alpha_base=0.5, c_min=0.9), secret=secret_of("ada"))
     assert {chain_of(entries), other_law.owner.chain} == {HISTORY.owner.chain}
 
 

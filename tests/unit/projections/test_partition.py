@@ -43,6 +43,7 @@ from tests.given import (
     negated,
     purged,
     reinforced,
+    secret_of,
     unmerged,
 )
 from tests.given_partition import Partition
@@ -103,7 +104,7 @@ def test_the_same_record_of_another_owner_or_id_has_another_hash() -> None:
 def test_an_owner_is_folded_as_if_it_were_alone() -> None:
     log = log_of(*STUCK)
     mixed = Partition(log).fold()
-    alone = fold_owner(one for one in log if one.owner == "bob")
+    alone = fold_owner((one for one in log if one.owner == "bob"), secret=secret_of("bob"))
     assert (mixed.owners["bob"].memories, mixed.owners["bob"].state) == (alone.memories, alone.owner)
     assert mixed.history("bob") == ([2, 5], alone.entries)
 
@@ -200,7 +201,7 @@ def test_a_discard_drops_one_event_and_folds_the_parked_ones_in_order(size: int,
     folded = Partition(log).fold(repeat(size), restarts=restarts)
     seqs, entries = folded.history("ada")
     assert (seqs, folded.parked["ada"], folded.owners["ada"].quarantine) == ([1, 4, 6, 7, 8], [], None)
-    found = fold_owner(log[seq - 1] for seq in seqs)
+    found = fold_owner((log[seq - 1] for seq in seqs), secret=secret_of("ada"))
     assert (found.owner, found.entries) == (folded.owners["ada"].state, entries)
     assert folded.records["ada"] == {"m": encode_memory(found.memories["m"])}
     assert found.memories["m"].mentions == (at(2), at(3), at(10))
@@ -275,7 +276,7 @@ def test_the_same_event_is_dropped_once_and_by_whom_is_told() -> None:
     found = Partition(log_of(*STUCK, ("ada", discarded(3)), ("ada", again))).fold()
     assert said_of_discards(found) == [("discard", "0:3 was parked and is dropped, by operator"), *NOT_THERE]
     seqs, entries = found.history("ada")
-    assert fold_owner(found.log[seq - 1] for seq in seqs).entries == entries
+    assert fold_owner((found.log[seq - 1] for seq in seqs), secret=secret_of("ada")).entries == entries
 
 
 def test_a_discard_waits_until_the_parked_events_are_read_and_stands_first() -> None:
