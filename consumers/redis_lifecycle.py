@@ -246,8 +246,9 @@ class Lifecycle:
             causation_id=causes.get(decision.seq),
             session_id=decision.session,
             correlation_id=decision.correlation_id,
+            job=True,
         )
-        return prepare(event)
+        return prepare(event)._replace(model=decision.model)
 
     def _causes(self, owner: str, decisions: Sequence[Decision]) -> dict[int, str]:
         """Seq -> id of the events that the decisions follow from."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
+from consumers.redis_verify_scan import pairs
 from consumers.verify_ledger import dedupe_value
 from events.entry import SECRET_BYTES, dedupe_field
 from events.envelope import Stored
@@ -22,6 +23,7 @@ from events.redis_gap import MENDING, refuse_gap, refuse_holes
 from events.redis_log import entries
 from events.redis_secrets import Chance
 from events.redis_wire import Argument, Script, Wire, as_store_error
+from events.standing import OWN
 
 READ_COUNT = 500
 BEFORE, BETWEEN = "1", f"1>{FORMAT}"
@@ -84,6 +86,12 @@ def standing(wire: Wire, tags: Sequence[str]) -> list[Standing]:
         seq, boundary, at = (None if one is None else int(one) for one in answer)
         found.append(Standing(seq or 0, boundary, at))
     return found
+
+
+def reserved_owners(wire: Wire, tag: str) -> list[str]:
+    """Owners of a partition with a name that is the store's own by now: they stay, and nothing new begins under it."""
+    names = (name for name, _ in pairs(wire, LogKeys(tag).heads))
+    return [name.decode("utf-8", "backslashreplace") for name in names if name.startswith(OWN.encode())]
 
 
 def mark(wire: Wire) -> None:

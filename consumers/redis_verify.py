@@ -133,7 +133,7 @@ class _Verification:
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
         compare_secrets(secrets, ledger.owners, verdict)
         compare_recorded(wire, keys, ledger, verdict)
-        verdict.unopened = ledger.unopened
+        verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_DIFFERENCES = 100
+MOST_UNOPENED_NAMED = 10
+"""Positions of entries that could not be opened that are told."""
 
 
 @dataclass(slots=True)
@@ -22,6 +24,8 @@ class Verdict:
     differences: list[dict[str, Any]] = field(default_factory=list)
     unopened: int = 0
     """Entries whose body could not be held against its commitment: the salt is gone."""
+    unopened_at: list[str] = field(default_factory=list)
+    """Positions of the first of them."""
     untold: int = 0
     """Differences beyond the first hundred."""
 

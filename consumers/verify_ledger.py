@@ -11,10 +11,11 @@ from hashlib import blake2b
 
 import msgspec
 
+from consumers.verdict import MOST_UNOPENED_NAMED
 from events.catalogue import SIDE_EVENTS
 from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
-from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of
+from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from events.statement_digests import read
 from events.unreadable import UNREADABLE
 from projections.changelog import FIRST_LINK, event_link
@@ -60,6 +61,7 @@ class Ledger:
         self.recorded = began
         """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
         self.owners: set[str] = set()
+        self.unopened_at: list[str] = []
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
         self._wanted = frozenset(wanted)
@@ -113,6 +115,8 @@ class Ledger:
             wrong.append("d")
         if not one.salt:
             self.unopened += 1
+            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
+                self.unopened_at.append(position_text(self._partition, one.seq))
         elif committed != commitment(one.salt, one.body):
             wrong.append("c")
         return wrong

@@ -65,11 +65,13 @@ Look = Callable[[AnyEvent], Objection | None]
 """What else is looked at before an event is taken in: what those above know of its words."""
 
 
-def read_event(raw: bytes | str, *, now: int, remote: bool = False, look: Look | None = None, **where: Any) -> Prepared:
+def read_event(
+    raw: bytes | str, *, now: int, remote: bool = False, job: bool = False, look: Look | None = None, **where: Any
+) -> Prepared:
     """One event from JSON, checked and made ready to append.
 
     `now` is the store's clock in microseconds since 1970; `remote`: it came over HTTP, from somebody who cannot speak as
-    operator or system (`events.standing`). Raises InvalidEvent with `where` in its context.
+    operator or system (`events.standing`); `job`: a job of this store decided it. Raises InvalidEvent with `where` in its context.
     """
     document = _parse(raw, where)
     event_type = _check_type(document, where)
@@ -78,7 +80,7 @@ def read_event(raw: bytes | str, *, now: int, remote: bool = False, look: Look |
     except ValidationError as error:
         raise _explain(error, where) from None
     _check_rest(event, now, where)
-    problem = objection(event, remote=remote) or (None if look is None else look(event))
+    problem = objection(event, remote=remote, job=job) or (None if look is None else look(event))
     if problem is not None:
         raise InvalidEvent(*problem, **where)
     document["event_id"] = event.event_id
@@ -146,6 +148,7 @@ def make_event(
     session_id: str | None = None,
     causation_id: str | None = None,
     correlation_id: str | None = None,
+    job: bool = False,
     look: Look | None = None,
 ) -> AnyEvent:
     """An event from Python values, checked as if it had come as JSON. A fresh version 7 id where none is given."""
@@ -165,7 +168,7 @@ def make_event(
         body = encode(event)
     except (TypeError, ValueError, OverflowError) as error:
         raise _explain_json(json.dumps(event, default=_fields), error, {}) from None
-    read_event(body, now=now, look=look)
+    read_event(body, now=now, job=job, look=look)
     return msgspec.structs.replace(
         event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower()
     )

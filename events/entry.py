@@ -10,6 +10,7 @@ from hashlib import blake2b, sha256
 
 from events.envelope import Prepared, Stored
 from events.errors import BadSetting
+from events.invisible import INVISIBLE
 from events.marks import UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 
@@ -17,16 +18,37 @@ SECRET_BYTES = 32
 SALT_BYTES = 16
 FINGERPRINT_BYTES = 8
 MOST_PRINCIPAL = 200
+MOST_MODEL = 100
+"""Characters of a language model's name in a principal."""
 LOCAL = "local"
 """The principal of whoever uses the store's own socket, until keys exist."""
+_DECIDED_BY = " model:"
 
 
 def checked_principal(name: str) -> str:
-    """The name of who brings an event, as it may stand in an entry. Raises BadSetting where it is empty, long or not printable."""
-    if not 1 <= len(name) <= MOST_PRINCIPAL or not name.isprintable():
-        allowed = f"1 to {MOST_PRINCIPAL} printable characters"
+    """The name of who brings an event, as it may stand in an entry. Raises BadSetting where it is empty, long, not printable, or
+    says what stands in a principal for a model that decided."""
+    if not 1 <= len(name) <= MOST_PRINCIPAL or not name.isprintable() or _DECIDED_BY in name:
+        allowed = f"1 to {MOST_PRINCIPAL} printable characters, without {_DECIDED_BY!r}"
         raise BadSetting(f"principal: got {name[:MOST_PRINCIPAL]!r}; allowed: {allowed}", setting="principal")
     return name
+
+
+@lru_cache(maxsize=64)
+def principal_of(name: str, model: str | None) -> str:
+    """The principal of what `name` brings and a language model decided: `job:extract model:qwen3:8b`; of others the name.
+
+    A model is called what its endpoint calls it, which may be anything: characters that show nothing are told as U+FFFD, a long
+    name is cut. The first ` model:` parts the two, for no name holds one.
+    """
+    if model is None:
+        return name
+    shown = "".join(
+        one if one.isprintable() and not INVISIBLE.match(one) else "\ufffd" for one in model[: MOST_MODEL + 1]
+    )
+    if len(shown) > MOST_MODEL:
+        shown = shown[: MOST_MODEL - 1] + "\u2026"
+    return f"{name}{_DECIDED_BY}{shown.strip() or 'unnamed'}"
 
 
 def dedupe_field(owner: str, raw_id: bytes) -> bytes:

@@ -72,6 +72,8 @@ class Prepared(NamedTuple):
     is_access: bool
     marks: Marks | None = None
     """What was found in its words; None where nobody looked yet."""
+    model: str | None = None
+    """The language model that decided it, as its endpoint calls it; it stands in the principal. None: nobody's."""
 
 
 class Stored(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes
 from threading import Lock
 
-from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field
+from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field, principal_of
 from events.envelope import Prepared, Stored
 from events.log import Appendable, Receipt, Status, check_request_size, marked
 from events.marks import UNMARKED, Marker, Marks
@@ -113,7 +113,7 @@ class InMemoryEventLog:
         salt = self._chance(SALT_BYTES)
         _, level, digests, committed = Beside(secret, self._marker).of(event, marks, salt)
         back = (b"%d" % clock,) if clock < recorded else ()
-        beside = (b"%d" % recorded, principal.encode(), level, digests, committed, *back)
+        beside = (b"%d" % recorded, principal_of(principal, event.model).encode(), level, digests, committed, *back)
         return Stored(seq, event.kind, event.raw_id, event.owner, event.body, beside, salt)
 
     def _refusals(

@@ -18,7 +18,7 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SALT_BYTES, Beside, checked_principal
+from events.entry import LOCAL, SALT_BYTES, Beside, checked_principal, principal_of
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, marked, ready
@@ -177,7 +177,8 @@ class RedisEventLog:
                 beside = made[one.owner] = Beside(secrets[one.owner], self._marker)
             salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
             keyed, level, digests, committed = beside.of(one, marks, salt)
-            found.append(Sealed(one, keyed, principal, level, digests, committed, salt))
+            by = principal if one.model is None else principal_of(principal, one.model)
+            found.append(Sealed(one, keyed, by, level, digests, committed, salt))
         return found
 
     def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:

@@ -36,6 +36,18 @@ _PROMOTED = (
 )
 
 
+OWN = ":"
+"""What names of the store's own begin with; nobody's memories are kept under one."""
+ENDING = frozenset(
+    {
+        "MemoryDeleted", "MemoryRestored", "MemoryPurged", "MemoryErased", "FactRetracted", "EventDiscarded", "SensitivitySet",
+        "MemoryUnmerged", "MemoriesAccessed", "MemoriesRevealed",
+    }
+)  # fmt: skip
+"""Events by which an owner with such a name, that an older release took in, can be looked at and be ended."""
+OWNER_RULE = "a name that does not begin with ':', as the store's own do; of an owner that an older release took in, only what ends it"
+
+
 class Objection(NamedTuple):
     """Why an event may not be said by this actor at this face: as in `InvalidEvent`."""
 
@@ -44,8 +56,13 @@ class Objection(NamedTuple):
     allowed: str
 
 
-def objection(event: AnyEvent, *, remote: bool) -> Objection | None:
-    """Why the door refuses an event for who says it, or None. `remote`: it came over HTTP."""
+def objection(event: AnyEvent, *, remote: bool, job: bool = False) -> Objection | None:
+    """Why the door refuses an event for who says it, or None.
+
+    `remote`: it came over HTTP; `job`: a job of this store decided it.
+    """
+    if event.owner[0] == OWN and not job and event.type not in ENDING:
+        return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")
     if remote and event.actor not in REMOTE_ACTORS:
         return Objection("actor", event.actor, REMOTE_RULE)
     check = None if event.actor == "operator" else _RESERVED.get(event.type)

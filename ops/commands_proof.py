@@ -18,7 +18,7 @@ from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
 from consumers.redis_verify import verify_partition
 from consumers.redis_verify_store import verify_store
-from consumers.verdict import Verdict
+from consumers.verdict import MOST_UNOPENED_NAMED, Verdict
 from events.errors import InputError
 from events.heads import MOST_REASON, Head
 from ops.clock import now
@@ -208,12 +208,20 @@ def verified(verdicts: list[Verdict]) -> dict[str, Any]:
         "digest": f"{sum(v.digest for v in verdicts) % DIGEST_MODULUS:032x}",
         "differences": differences,
         "untold": sum(v.untold for v in verdicts),
+        "unopened": sum(v.unopened for v in verdicts),
+        "unopened_at": [position for v in verdicts for position in v.unopened_at][:MOST_UNOPENED_NAMED],
         "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},
     }
 
 
 def render_verified(answer: dict[str, Any]) -> None:
     """The same for people."""
+    if answer["unopened"]:
+        first, more = ", ".join(answer["unopened_at"]), answer["unopened"] > len(answer["unopened_at"])
+        out.print(
+            f"[bold yellow]{answer['unopened']:,} not opened[/] at {first}{' and on' if more else ''}: their salt is gone,"
+            " and nothing tells whether their bodies are those that were appended"
+        )
     for one in answer.get("accepted", ()):
         where = f"{one['partition']}:{one['seq']}"
         out.print(f"[bold yellow]a changed log was accepted[/] from {where} on, {one['at']}: {escape(one['reason'])}")

@@ -82,6 +82,14 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         else f"    cp -a {escape(str(settings.data.expanduser()))} {escape(str(settings.data.expanduser()))}-format-1"
     )
     out.print(copy, highlight=False, soft_wrap=True)
+    if plan["reserved_owners"]:
+        more = plan["reserved_owners"] - len(plan["reserved_owners_named"])
+        named = ", ".join(map(escape, plan["reserved_owners_named"])) + (f" and {more:,} more" if more else "")
+        out.print(
+            f"  - Owners whose name begins with ':', which is the store's own from now on: {named}. They stay, can be read,"
+            " exported and deleted, and jobs carry on for them; nothing new begins under such a name.",
+            soft_wrap=True,
+        )
     for one in plan["others"]:
         out.print(
             f"  - connected now: {escape(one['what'])} {escape(one['name'])} ({escape(one['told'])})", soft_wrap=True

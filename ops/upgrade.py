@@ -16,7 +16,7 @@ from consumers.redis_folder import Probe, unprobed
 from consumers.redis_rebuild import LEASE_MS as REBUILD_LEASE_MS
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_rebuild_run import RebuildRun
-from consumers.redis_upgrade import BETWEEN, OLD_PARAMETER_SETS, bring_over, finish, mark, standing
+from consumers.redis_upgrade import BETWEEN, OLD_PARAMETER_SETS, bring_over, finish, mark, reserved_owners, standing
 from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
@@ -36,6 +36,8 @@ EVENTS_A_SECOND = 2_000
 """A cautious figure for telling how long it takes; docs/benchmarks.md has what was measured."""
 ALONE_SECONDS = 2 * LEASE_MS / 1_000
 """How long others are given to leave: who was killed counts as living for a lease time."""
+MOST_RESERVED_NAMED = 20
+"""Owners with a name of the store's own that are told by name."""
 CURE = "restore a copy, or, where the change is known and meant, put that file away; nothing was changed"
 Progress = Callable[[int, int], None]
 """Hears of how many entries read, of how many: each is read twice."""
@@ -117,6 +119,7 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
     wire = store.wire()
     try:
         partitions = standing(wire, identity.tags)
+        reserved = [name for tag in identity.tags for name in reserved_owners(wire, tag)]
         others = company(wire, LEASE_MS) if store.embedded is None else Company(())
     finally:
         wire.close()
@@ -128,6 +131,8 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
         "partitions": identity.partitions,
         "events": events,
         "about_seconds": 1 + events // EVENTS_A_SECOND,
+        "reserved_owners": len(reserved),
+        "reserved_owners_named": sorted(reserved)[:MOST_RESERVED_NAMED],
         "others": [one._asdict() for one in others.others],
         "others_hidden": others.hidden,
         "done": identity.format == str(FORMAT),

@@ -270,5 +270,6 @@ class Proposing(Judging):
             heard.said_at,
             "judge",
             once=use_of(known.id, shown.turn_id),
+            model=self._by,
         )
         self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])

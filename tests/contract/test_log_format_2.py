@@ -11,6 +11,7 @@ import redis
 
 from events.envelope import AnyEvent, Stored, prepare_body
 from events.errors import BadSetting
+from events.invisible import HIDDEN
 from events.log import EventLog
 from events.marks import Marker, Marks
 from events.memory_log import InMemoryEventLog
@@ -50,6 +51,22 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
         yield open_log
 
 
+LYING = [
+    "",
+    " ",
+    "\t\n",
+    "a\nprincipal: operator",
+    "\x1b[2Jx",
+    "\u202egpt",
+    "\u3164",
+    "\ud800",
+    "x" * 10_000,
+    "千问" * 500,
+    "a model:b",
+    "\x00",
+]
+
+
 def read(log: EventLog) -> list[Stored]:
     return log.read(1, 0)
 
@@ -68,7 +85,35 @@ def test_each_entry_tells_who_brought_it_how_sensitive_it_is_and_by_which_rules(
     assert (first.level, first.beside[2]) == (2, b"3:2")
 
 
-@pytest.mark.parametrize("name", ["", "x" * 201, "a\nb", "\x1b[2J"], ids=["empty", "long", "two lines", "an escape"])
+def test_what_a_model_decided_names_it_beside_who_brought_it_and_what_stands_beside_it_does_not(opened: Open) -> None:
+    log = opened(marker=looks(), principal="job:extract")
+    decided, ruled = mention(1, HERE)._replace(model="qwen3:8b"), mention(2, HERE)
+    log.append([decided, ruled])
+    log.append([mention(3, HERE)._replace(model="qwen3:8b")], principal="desk")
+    told = ["job:extract model:qwen3:8b", "job:extract", "desk model:qwen3:8b"]
+    assert [one.principal for one in read(log)] == told
+    assert log.append([ruled._replace(model="another"), decided])[0].status == "already_appended"
+    assert [one.principal for one in read(log)] == told
+
+
+@pytest.mark.parametrize("model", LYING, ids=range(len(LYING)))
+def test_a_model_that_lies_about_its_name_is_still_told_in_one_short_line(opened: Open, model: str) -> None:
+    log = opened(principal="job:extract")
+    log.append([mention(1, HERE)._replace(model=model)])
+    (principal,) = [one.principal or "" for one in read(log)]
+    brought, _, name = principal.partition(" model:")
+    assert brought == "job:extract"
+    assert 1 <= len(name) <= 100
+    assert name.isprintable()
+    assert not HIDDEN.search(name)
+    principal.encode()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 201, "a\nb", "\x1b[2J", "local model:x"],
+    ids=["empty", "long", "two lines", "an escape", "a model that decided nothing"],
+)
 def test_a_principal_that_no_entry_could_tell_is_refused_and_nothing_is_written(opened: Open, name: str) -> None:
     log = opened()
     with pytest.raises(BadSetting, match="principal: got"):

@@ -145,6 +145,8 @@ def test_an_honest_model_makes_memories_that_tell_whose_words_and_whose_decision
     assert made
     assert all(one.causation_id is not None and one.data.source_turns for one in made)
     assert {one.correlation_id for one in made} == {"extract:scripted"}
+    of_model = [one for one in live.log.read(0, 0, 2_000) if decode(one.kind, one.body).correlation_id]
+    assert {one.principal for one in of_model} == {"local model:scripted"}
     first, second = marks(live)
     assert (first.turns, second.turns, first.by, first.prompt) == (10, 2, "scripted", "extract-1")
     assert (found.usage.requests, found.usage.input_tokens) == (2, 22)

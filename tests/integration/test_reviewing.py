@@ -293,6 +293,9 @@ def test_the_hourly_job_asks_the_model_for_every_owner(reviews: Reviews, live: L
     for owner in owners_in(0, 2):
         assert len(reviews.judged(owner)) == 6
         assert [e.data.memory_id for e in reviews.judged(owner) if isinstance(e.data, MemoryDeleted)] == ["m1"]
+    brought = [(decode(one.kind, one.body).actor, one.principal) for one in live.log.read(0, 0, 10_000)]
+    assert {principal for actor, principal in brought if actor == "judge"} == {f"job:upkeep model:{chat.model}"}
+    assert {principal for actor, principal in brought if actor == "system"} == {"job:upkeep"}
 
 
 def no_such_model() -> Chat:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -347,6 +348,9 @@ def test_a_model_writes_what_is_checked_and_what_is_refused_is_made_without_it(l
     assert (written.correlation_id or "").startswith("sessions:")
     assert (made.actor, made.data.content[18:25]) == ("system", " user: ")
     assert use.type == "MemoryReinforced"
+    principals = {str(UUID(bytes=one.raw_id)): one.principal for one in live.log.read(0, 0, 10_000)}
+    assert principals[written.event_id] == "local model:scripted"
+    assert principals[made.event_id] == principals[use.event_id] == "local"
     wait_until(live.folded)
     assert by(model, live, views).carry_out("ada").as_dict()["counts"] == {}
     assert len(model.asked) == 2

@@ -7,7 +7,10 @@ from threading import Event as Flag
 from threading import Thread
 
 import msgspec
+import pytest
 
+from consumers.redis_verify import verify_partition
+from ops.commands_proof import render_verified, verified
 from projections.builds import FIRST_BUILD, BuildKeys
 from projections.changelog import pack, unpack
 from tests.integration.live import Live, live_store, wait_until
@@ -135,3 +138,45 @@ def test_a_verification_beside_producers_and_workers_blames_nobody(redis_server:
         wait_until(store.folded)
         assert [one for one in found if "too fast" not in one["what"]] == []
         assert findings(store) == []
+
+
+def _without_salt(store: Live, seq: int, body: bytes | None = None) -> None:
+    """The salt of one entry taken away, its body too where another is given."""
+    stream = _keys(store, OWNERS[0]).log.stream
+    entries = store.client.xrange(stream)
+    store.client.delete(stream)
+    for entry_id, fields in entries:
+        if entry_id == f"{seq}-0".encode():
+            fields[b"s"] = b""
+            fields[b"e"] = body or fields[b"e"]
+        store.client.xadd(stream, fields, id=entry_id)
+
+
+def test_what_cannot_be_opened_is_counted_named_shown_and_no_failure_by_itself(
+    redis_server: RedisServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        populate(store)
+        sound = verified([verify_partition(store.client, 0, store.identity.tags[0])])
+        assert (sound["ok"], sound["unopened"], sound["unopened_at"]) == (True, 0, [])
+        for seq in range(3, 15):
+            _without_salt(store, seq)
+        told = verified([verify_partition(store.client, 0, store.identity.tags[0])])
+    assert (told["ok"], told["unopened"], told["differences"]) == (True, 12, [])
+    assert told["unopened_at"] == [f"0:{seq}" for seq in range(3, 13)]
+    assert told["chains"] == sound["chains"]
+    render_verified(told)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "12 not opened at 0:3, 0:4" in said
+    assert "and on" in said
+    assert "ok" in said
+
+
+def test_another_body_beside_a_salt_that_was_taken_away_is_found_all_the_same(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        populate(store)
+        (entry,) = store.log.read_at(0, [3])
+        _without_salt(store, 3, entry.body.replace(b"said", b"sang"))
+        found = verify_partition(store.client, 0, store.identity.tags[0])
+    assert found.unopened == 1
+    assert "dedupe of events" in {one["what"] for one in found.differences}
