@@ -45,7 +45,7 @@ ENDING = frozenset(
     }
 )  # fmt: skip
 """Events by which an owner with such a name, that an older release took in, can be looked at and be ended."""
-OWNER_RULE = "a name that does not begin with ':', as the store's own do; of an owner that an older release took in, only what ends it"
+OWNER_RULE = "a name that does not begin with ':', as the store's own do; of one that an older release took in, only what ends it"
 
 
 class Objection(NamedTuple):
