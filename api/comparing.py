@@ -8,7 +8,7 @@ from api.asked import check_limit, parse_instant, refused
 from api.patience import both, current_check
 from api.picture_text import short
 from api.reading import Reader
-from api.timelines import Progress, TimesAsked, told_times
+from api.timelines import LinesAsked, TimesAsked, told_lines, told_times
 from projections.comparison import compare_laws, curves
 from projections.life import life_of
 from projections.query import card, moment
@@ -50,26 +50,25 @@ class Comparer:
         since: str | None = None,
         until: str | None = None,
         points: int = 200,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """One memory's weights under every law over time, each on the record as it was then, with what touched it.
 
-        From its creation until now unless told. Raises NotFound where the owner has no such memory, and InputError for a
+        From its creation until now, or until the past that is asked about, unless told.
+        Raises NotFound where the owner has no such memory, and InputError for a
         window that ends before it begins.
         """
         if not 2 <= points <= MOST_POINTS:
             raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
         start = None if since is None else parse_instant(since, "from")
         end = None if until is None else parse_instant(until, "to")
-        with self._reader.scene(owner, after=after) as scene:
+        with self._reader.scene(owner, **times) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
             text = card(memory, "full")["memory"]
-            applied, now = scene.view.state.applied, scene.now
+            seqs, now = self._reader.seqs(owner, scene), scene.now
             partition, place = scene.partition, {"position": scene.position} | scene.told
-        seqs = self._views.changelogs.seqs(owner)[:applied]
         check = current_check()
-        life = life_of(self._reader.stored(owner, seqs, both(check, on_progress)), memory_id, check=check)
+        life = life_of(self._reader.stored(owner, seqs, both(check, times.get("on_progress"))), memory_id, check=check)
         if start is None:
             start = next((one.at for one in life if one.after.memory is not None), memory.created_at)
         if end is None:
@@ -78,4 +77,4 @@ class Comparer:
             raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
         title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
-        return told | curves(life, start, end, points, partition, check) | place
+        return told | curves(life, start, end, points, partition, check) | told_lines(times) | place

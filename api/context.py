@@ -6,13 +6,14 @@ What was injected is recorded, so that one can ask later which answers used a me
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from api.accesses import AccessRecorder, Read
 from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
 from api.reading import Reader
-from api.scenes import Scene
+from api.scenes import Past, Scene
 from api.secrets import is_secret
+from api.timelines import LinesAsked, told_lines
 from events.errors import InputError
 from events.log import EventLog
 from events.partitions import parse_position
@@ -31,12 +32,13 @@ from projections.context_lines import (
     time_line,
     tool_lines,
     why_not,
+    withdrawn,
 )
 from projections.corrections import corrections
 from projections.modes import visibility
 from projections.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
 from projections.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.redis_said import Recent, recent
+from projections.redis_said import Recent, recent, recent_among
 from projections.redis_view import RedisViews
 from projections.retraction import forgotten_turns
 from projections.sessions import WORKING_MESSAGES, Conversation, conversation
@@ -100,35 +102,35 @@ class Contexts:
         messages: int = WORKING_MESSAGES,
         sensitive: bool = False,
         language: str | None = None,
-        after: str | None = None,
         trace: bool = True,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
-        `trace`: record the memories as injected, once for a turn. Raises InputError naming the field.
+        `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
+        A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
+        Raises InputError naming the field.
         """
         check_owner(owner)
         wanted = _checked(text, budget, threshold, searches, messages, sensitive, language)
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
-        with self._reader.scene(owner, after=after):  # waits until `after` is folded: the log is read next
-            said = self._recent(owner, text, session, turn_id)
+        with self._reader.scene(owner, **times) as scene:  # waits until `after` is folded: the log is read next
+            past = scene.past
+        said = self._recent(owner, past, text, session, turn_id)
         talk = conversation(said.said, text, session, turn_id)
-        found = self._searched(owner, text, searches) if proactive else []
-        with self._reader.scene(owner) as scene:
-            rules = Rules(
-                scene.view.parameters.time_zone,
-                wanted.language,
-                sensitivity_allowed(sensitive),
-                forgotten_turns(scene.view.columns),
-                corrections(scene.view.columns),
-            )
+        lines = LinesAsked(as_of=times.get("as_of"), known=times.get("known"))
+        found = self._searched(owner, text, searches, lines) if proactive else []
+        with self._reader.scene(owner, **lines) as scene:
+            rules = _rules(scene, wanted)
             material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
         block = build(material, budget, wanted.language, self._count)
         read = Read(scene.position)
-        recorded = self._recorded(owner, block, talk, found, text, read) if trace else {"status": "off"}
+        recorded = (
+            self._recorded(owner, block, talk, found, text, read) if trace and past is None else {"status": "off"}
+        )
         return {
             "owner": owner,
             "block": block.text,
@@ -146,20 +148,25 @@ class Contexts:
             "dropped": block.dropped,
             "left_out": dict(left_out),
             "read_back": "all" if said.whole else "part",
-            "position": scene.position,
-        } | scene.told
+            **told_lines(times),
+        } | scene.place
 
-    def _recent(self, owner: str, text: str, session: str | None, turn_id: str | None) -> Recent:
+    def _recent(self, owner: str, past: Past | None, text: str, session: str | None, turn_id: str | None) -> Recent:
         def enough(said: list[Any]) -> bool:
             talk = conversation(said, text, session, turn_id)
             return len(talk.messages) >= WORKING_MESSAGES and (turn_id is None or talk.current is not None)
 
+        if past is not None:
+            return recent_among(self._views, owner, past.seqs, past.silent(), enough)
         return recent(self._views, owner, self._log.partitions, enough)
 
-    def _searched(self, owner: str, text: str, most: int) -> list[Found]:
+    def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[Found]:
         """One search for each query; leaves no trace of its own."""
         answers = {
-            query: self._reader.search(owner, query, limit=CANDIDATES, trace=False) for query in searches(text, most)
+            query: self._reader.search(
+                owner, query, limit=CANDIDATES, trace=False, as_of=lines["as_of"], known=lines["known"]
+            )
+            for query in searches(text, most)
         }
         return [
             Found(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
@@ -214,6 +221,17 @@ def _checked(
         raise refused("language", language, ", ".join(TITLES))
     check_limit(most_searches, 10, "searches")
     return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold)
+
+
+def _rules(scene: Scene, wanted: Wanted) -> Rules:
+    """What its lines go by; about the past also what is known today of what may be told."""
+    columns, most = scene.view.columns, sensitivity_allowed(wanted.sensitive)
+    forgotten, since = forgotten_turns(columns), dict[str, str]()
+    if scene.past is not None:
+        forgotten |= forgotten_turns(scene.present.columns)
+        since = withdrawn(scene.present.columns, most)
+    zone = scene.view.parameters.time_zone
+    return Rules(zone, wanted.language, most, forgotten, corrections(columns), since)
 
 
 def _gathered(

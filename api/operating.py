@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Unpack
 
 import redis
 
@@ -13,6 +13,7 @@ from api.asked import check_owner, position_of, refused
 from api.outlook import outlook
 from api.patience import current_check
 from api.reading import Reader
+from api.timelines import TimesAsked, told_times
 from api.writing import Writer
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
@@ -139,17 +140,24 @@ class Operator:
             "rebuild": left,
         }
 
-    def stats(self, owner: str | None = None) -> dict[str, Any]:
-        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds."""
+    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds.
+
+        Raises InputError where the whole store is asked about another time than now.
+        """
         if owner is None:
+            for field in ("as_of", "known", "at", "after"):
+                if (told := times.get(field)) is not None:
+                    raise refused(field, told, "nothing without an owner: the whole store is counted as it stands")
             return self._store_stats()
-        with self._reader.scene(check_owner(owner)) as scene:
+        with self._reader.scene(check_owner(owner), **times) as scene:
             view, columns = scene.view, scene.view.columns
             normal = visibility(columns, view.law, scene.now, view.parameters, "normal")
             levels = ("full", "summary", "tag", "trace", "archive")
             vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
             return {
                 "owner": owner,
+                **told_times(times),
                 "position": scene.position,
                 "events": view.state.applied,
                 "change_log_entries": view.state.entries,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import orjson
 
@@ -16,6 +16,7 @@ from api.pacing import PacedLog
 from api.patience import current_check
 from api.reading import Reader
 from api.scenes import PIECE
+from api.timelines import LinesAsked, told_lines
 from api.writing import Writer
 from events.errors import EngramlogError, LogGap
 from events.invisible import shown_json
@@ -65,6 +66,8 @@ class Export:
     warning: dict[str, Any]
     made: Made = untold
     """What the log holds of the events that made them, read as the pieces are taken."""
+    lines: Mapping[str, str | None] = field(default_factory=dict)
+    """What was asked of the two time lines."""
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
 
@@ -81,8 +84,13 @@ class Export:
 
     def as_dict(self) -> dict[str, Any]:
         """What is told of it: how many memories, how many were left out by reason, the position."""
-        told = {"owner": self.owner, "format": self.format, "count": len(self.memories), "left_out": self.left_out}
-        return told | {"position": self.position} | self.warning
+        told: dict[str, Any] = {
+            "owner": self.owner,
+            "format": self.format,
+            "count": len(self.memories),
+            "left_out": self.left_out,
+        }
+        return told | dict(self.lines) | {"position": self.position} | self.warning
 
 
 class Records:
@@ -138,18 +146,19 @@ class Records:
             raise tried.done.error
         return self.take_in(lines, options)
 
-    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", after: str | None = None) -> Export:
-        """An owner's memories at present, as lines to import again or as a text. Leaves no trace.
+    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LinesAsked]) -> Export:
+        """An owner's memories, at present unless told, as lines to import again or as a text. Leaves no trace.
 
-        `after`: a position that must be folded first. Raises InputError for a format, a reason or a position that cannot be.
+        Raises InputError for a format, a reason or a time that cannot be.
         """
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
-        with self._reader.scene(owner, after=after) as scene:
+        with self._reader.scene(owner, **times) as scene:
             found = selection(scene.view, options, current_check())
             made = partial(self._made, owner)
             text = text_of(scene.view, scene.now, found, made) if form == "text" else None
-            return Export(owner, form, scene.position, found.memories, found.left_out, scene.told, made, text)
+            told, lines = scene.told, told_lines(times)
+            return Export(owner, form, scene.position, found.memories, found.left_out, told, made, lines, text)
 
     def _made(self, owner: str, memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
         """Each memory with what the log holds of the event that made it, in pieces; nothing of events that it holds no more."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_actor, check_limit, check_mode, check_query, refused
 from api.patience import current_check
 from api.reading import Reader
-from api.timelines import Progress
+from api.timelines import TimesAsked, told_times
 from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
 from projections.changelog import id_text
@@ -67,22 +67,24 @@ class Replayer:
         query: str | None = None,
         mode: str = "review",
         limit: int = 10,
-        at: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[TimesAsked],
     ) -> dict[str, Any]:
-        """What differs from today: memories that appear or vanish, weights, levels, and the order of a query's results."""
+        """What differs from what is answered today, or of the past that is asked about.
+
+        Memories that appear or vanish, weights, levels, and the order of a query's results.
+        """
         limit, checked = check_limit(limit), check_mode(mode)
         if query is not None:
             check_query(query)
         for actor in without_actors:
             check_actor(actor, "without_actors")
         check = current_check()
-        with self._reader.scene(owner, at=at) as scene:
+        with self._reader.scene(owner, **times) as scene:
             view, now, place = scene.view, scene.now, {"position": scene.position} | scene.told
             applied, hidden = view.state.applied, hidden_in(view.columns)
+            seqs = self._reader.seqs(owner, scene)
             today = standings(view.columns, view.law, now, view.parameters)
             first = None if query is None else _order(view, now, query, checked, limit)
-        seqs = self._views.changelogs.seqs(owner)[:applied]
         unwanted = {text.lower() for text in without}
         met: set[str] = set()
 
@@ -92,7 +94,7 @@ class Replayer:
                 return False
             return event.actor not in without_actors
 
-        events = self._reader.stored(owner, seqs, on_progress)
+        events = self._reader.stored(owner, seqs, times.get("on_progress"))
         replayed = fold_records(events, forced=dict(parameters or {}), keep=kept, check=check, total=len(seqs))
         if unknown := unwanted - met:
             allowed = "event ids of this owner; `engramlog history OWNER` shows them"
@@ -103,6 +105,7 @@ class Replayer:
             "set": dict(parameters or {}),
             "without": list(without),
             "without_actors": list(without_actors),
+            **told_times(times),
             "position": place.pop("position"),
             "events": {"today": applied, "replayed": replayed.applied},
             "differences": differences(today, other.standings(now), check),

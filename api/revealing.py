@@ -14,7 +14,7 @@ from api.accesses import AccessRecorder
 from api.exporting import ExportOptions
 from api.reading import Reader
 from api.records import Export, Records
-from api.timelines import TimesAsked
+from api.timelines import LinesAsked, TimesAsked
 from api.writing import Writer
 from events.catalogue import MemoriesRevealed
 from events.envelope import prepare
@@ -68,13 +68,13 @@ class Revealer:
         return answer | {"revealed": position}
 
     def export(
-        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", after: str | None = None
+        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", **times: Unpack[LinesAsked]
     ) -> tuple[Export, str | None]:
         """An owner's memories, secrets too where `options.reveal` asks for them, and the position at which that is recorded.
 
         None where no secret is among them. Raises as `Records.export` and `get` do.
         """
-        found = self._records.export(owner, options, form, after)
+        found = self._records.export(owner, options, form, **times)
         secret = [memory.id for memory in found.memories if memory.sensitivity >= SECRET]
         return found, self._record(owner, secret, "export", by) if secret else None
 

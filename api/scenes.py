@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 from api.asked import PRESENT, check_memory_id, check_owner
 from api.patience import current_check, weigh
 from api.timelines import Counted, Owned, Progress, Times, TimesAsked, counted_of, times_of
-from events.envelope import Stored
+from events.envelope import AnyEvent, Stored
 from events.errors import LogGap, NotFound
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
@@ -37,6 +38,13 @@ class Past(NamedTuple):
     newest: int
     """Newest `occurred_at` in it, microseconds; 0 for none."""
     entries: list[Entry]
+    seqs: Sequence[int]
+    """Of the events that count, ascending."""
+
+    def silent(self) -> list[int]:
+        """Seqs of the events that count and changed no memory: turns, tool results, accesses."""
+        told = {entry.seq for entry in self.entries}
+        return [seq for seq in self.seqs if seq not in told]
 
 
 class Scene(NamedTuple):
@@ -168,16 +176,24 @@ class Scenes:
                 return self._pasts[key], counted
         wanted = log.seqs() if counted.seqs is None else counted.seqs
         weigh(len(wanted))
+        counting = array("q")
+
+        def counts(stored: Stored, event: AnyEvent) -> bool:
+            if counted.lines.counts(stored, event):
+                counting.append(stored.seq)
+                return True
+            return False
+
         history = fold_owner(
             self.stored(owner, wanted, asked.get("on_progress")),
-            keep=counted.lines.counts,
+            keep=counts,
             check=current_check(),
             total=len(wanted),
             held=lambda position: self._holds(owner, position),
             secret=self._log.secrets_of([owner]).get(owner, b""),
         )
         seen = OwnerView.of_history(owner, history, view.columns, check=current_check())
-        past = Past(seen, history.newest, history.entries)
+        past = Past(seen, history.newest, history.entries, counting)
         with self._lock:
             self._pasts[key] = past
             sizes = [one.view.bytes_used() for one in self._pasts.values()]
@@ -199,6 +215,12 @@ class Scenes:
             return self._views.stored(owner, [seq])[0].owner == owner
         except LogGap:  # beyond what the log holds
             return False
+
+    def seqs(self, owner: str, scene: Scene) -> Sequence[int]:
+        """Seqs of the events that a scene is made of, ascending. Asked while the scene is held."""
+        if scene.past is not None:
+            return scene.past.seqs
+        return self._views.changelogs.seqs(owner)[: scene.view.state.applied]
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from api.asked import check_limit
 from api.patience import both, current_check
 from api.reading import Reader
 from api.scenes import PIECE
-from api.timelines import Progress
+from api.timelines import LinesAsked, told_lines
 from projections.memory import SECRET
 from projections.query import card, moment
-from projections.redis_said import all_said
+from projections.redis_said import all_said, said_among
 from projections.redis_view import RedisViews
 from projections.retraction import forgotten_turns
 from projections.sensitivity_level import at_most
@@ -37,19 +37,24 @@ class Uses:
         *,
         limit: int = 20,
         offset: int = 0,
-        after: str | None = None,
-        on_progress: Progress | None = None,
+        **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
 
-        Texts of turns that hold a secret, or that a deleted memory was made of, are withheld.
+        Texts of turns that hold a secret, or that a memory was made of that is deleted today, are withheld at any time.
         """
         wanted = check_limit(limit, MOST_USES)
-        with self._reader.scene(owner, after=after) as scene:
+        check = both(current_check(), times.get("on_progress"))
+        with self._reader.scene(owner, **times) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
             told = card(memory, "full")
-            forgotten = forgotten_turns(scene.view.columns)
-        said = all_said(self._views, owner, both(current_check(), on_progress))
+            forgotten = forgotten_turns(scene.present.columns)
+            if scene.past is not None:
+                forgotten |= forgotten_turns(scene.view.columns)
+        if scene.past is None:
+            said = all_said(self._views, owner, check)
+        else:
+            said = said_among(self._views, owner, scene.past.silent(), check)
         found = uses_of(memory_id, [one for each in said if (one := _without_text(each)) is not None][::-1])
         skipped = max(offset, 0)
         page = self._with_texts(owner, found[skipped : skipped + wanted])
@@ -71,8 +76,8 @@ class Uses:
             ],
             "total": len(found),
             "offset": skipped,
-            "position": scene.position,
-        } | scene.told
+            **told_lines(times),
+        } | scene.place
 
     def _with_texts(self, owner: str, page: Sequence[Use]) -> list[Use]:
         """The uses of a page with what was said, read from the log."""

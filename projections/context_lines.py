@@ -21,6 +21,7 @@ from projections.episode import SENSITIVE, local
 from projections.ground import always_holds
 from projections.memory import DAY, SECRET, Memory
 from projections.modes import Visibility
+from projections.retraction import deleted_memories
 from projections.sensitivity import detect_sensitivity
 from projections.sensitivity_level import at_most
 from projections.sessions import Conversation, Turn
@@ -55,6 +56,8 @@ class Rules(NamedTuple):
     """Turns that somebody retracted."""
     corrected: Mapping[str, Sequence[Correction]] = {}
     """Turn -> statements made of it that no longer hold."""
+    withdrawn: Mapping[str, str] = {}
+    """Memory -> why it may not stand in a block about the past: what is known of it today."""
 
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
@@ -63,6 +66,8 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         return "secret"
     if memory.is_negated:
         return "negated"
+    if memory.id in rules.withdrawn:
+        return rules.withdrawn[memory.id]
     if memory.sensitivity > rules.most_sensitive:
         return "sensitive"
     sums_up = memory.tier == "episode" or memory.kind == "episode" or memory.summarises
@@ -70,6 +75,13 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
     if any(told) and (sums_up or (memory.source == "judge" and all(told))):
         return "deleted"
     return None
+
+
+def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
+    """Memories that no block about the past tells, whatever they were then: deleted since by somebody, or more sensitive."""
+    rows = (today.sensitivity > most_sensitive).nonzero()[0].tolist()
+    found = {today.memories[row].id: "sensitive" for row in rows}
+    return found | dict.fromkeys(deleted_memories(today), "deleted")
 
 
 def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None = None) -> Line:

@@ -7,7 +7,7 @@ read from the log.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from events.partitions import partition_of
@@ -49,6 +49,33 @@ def recent(
         if whole or enough(found):
             break
     return Recent(found, whole)
+
+
+def recent_among(
+    views: RedisViews,
+    owner: str,
+    seqs: Sequence[int],
+    silent: Sequence[int],
+    enough: Callable[[list[Said]], bool] = lambda _: False,
+) -> Recent:
+    """The same of these events of the owner, of which the silent ones changed no memory; both ascending."""
+    found, highest, whole = list[Said](), len(silent), True
+    for reach in REACHES:
+        whole = len(seqs) <= reach
+        lowest = 0 if whole else bisect_left(silent, seqs[-reach])
+        found[:0] = filter(None, map(read_said, views.stored(owner, silent[lowest:highest])))
+        highest = lowest
+        if whole or enough(found):
+            break
+    return Recent(found, whole)
+
+
+def said_among(views: RedisViews, owner: str, silent: Sequence[int], check: Check = unchecked) -> Iterator[Said]:
+    """Everything that was said in these events of the owner, ascending seqs; the newest first. `check` as in `all_said`."""
+    for end in range(len(silent), 0, -PIECE):
+        check(len(silent) - end, len(silent))
+        yield from _said_at(views, owner, list(silent[max(end - PIECE, 0) : end][::-1]))
+    check(len(silent), len(silent))
 
 
 def all_said(views: RedisViews, owner: str, check: Check = unchecked) -> Iterator[Said]:

@@ -167,6 +167,11 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
     return frozenset(told)
 
 
+def deleted_memories(columns: Columns) -> frozenset[str]:
+    """Ids of what somebody deleted, or what is purged, with what hides under it; not what faded by itself."""
+    return frozenset(one.id for one in _deleted(columns))
+
+
 def deleted_turns(columns: Columns) -> frozenset[str]:
     """Turns of which something was made that somebody deleted, also where they stand: no job makes anything of them again."""
     gone = (one for one in _deleted(columns) if not sums_up_turns(one))

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from api.asked import refused
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
-from api.cli.render import number, shortened, when
+from api.cli.render import number, shortened, times_of, when
 from api.cli.tables import Cell, Column, tabulate
 
 SHOWN_EVENTS = 30
@@ -75,10 +75,6 @@ def compare(
         "with a memory's ID, whose span --from and --to choose",
         "limit",
         limit,
-        "as_of",
-        as_of,
-        "known",
-        known,
         "at",
         at,
     )
@@ -89,6 +85,8 @@ def compare(
             since=from_,
             until=to,
             points=200 if points is None else points,
+            as_of=as_of,
+            known=known,
             after=after,
             on_progress=advance,
         )
@@ -176,7 +174,8 @@ def story(answer: dict[str, Any], console: Console = out) -> None:
     from api.terminal_curves import terminal_curves  # noqa: PLC0415 - only curves need it
 
     span = " to ".join(when(instant, console) for instant in answer["window"].values())
-    console.print(Text(f"{answer['owner']} / {answer['title']}, {span}, position {answer['position']}", "dim"))
+    place = f"position {answer['position']}{times_of(answer)}"
+    console.print(Text(f"{answer['owner']} / {answer['title']}, {span}, {place}", "dim"))
     _touches(answer["events"], list(answer["laws"]), console)
     console.print()
     console.print(Text.from_ansi(terminal_curves(answer, console.width, CURVE_ROWS)))

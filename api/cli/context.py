@@ -8,9 +8,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import AfterOption, Json, MemoryId, Owner, app, err, opened, out, progress, show
+from api.cli.app import (
+    AfterOption,
+    AsOfOption,
+    Json,
+    KnownOption,
+    MemoryId,
+    Owner,
+    app,
+    err,
+    opened,
+    out,
+    progress,
+    show,
+)
 from api.cli.reading import FOLDING
-from api.cli.render import part_of, plain, shortened, when
+from api.cli.render import part_of, plain, shortened, times_of, when
 from api.cli.tables import Cell, Column, tabulate
 from api.context import BUDGET
 from projections.proactive import MOST_SEARCHES, THRESHOLD
@@ -45,6 +58,8 @@ def context_(
     language: Annotated[
         str | None, typer.Option(help="Of titles: en or zh; the turn's if not given.", show_default=False)
     ] = None,
+    as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record what was injected.")] = False,
     json: Json = False,
@@ -53,7 +68,7 @@ def context_(
 
     The block alone goes to standard output; what was left out is said on standard error.
     """
-    with opened(context) as application:
+    with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.contexts.context(
             owner,
             text,
@@ -66,15 +81,18 @@ def context_(
             messages=messages,
             sensitive=sensitive,
             language=language,
-            after=after,
             trace=not no_trace,
+            as_of=as_of,
+            known=known,
+            after=after,
+            on_progress=advance,
         )
     show(answer, json, _block)
 
 
 def _block(answer: dict[str, Any], console: Console = out) -> None:
     console.print(Text(answer["block"]), soft_wrap=True)
-    said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}"]
+    said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}{times_of(answer)}"]
     if answer["dropped"]:
         said.append(f"no room for: {plain(answer['dropped'])}")
     if answer["left_out"]:
@@ -91,12 +109,23 @@ def uses(
     memory_id: MemoryId,
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many, 1 to 1000.")] = 20,
     offset: Annotated[int, typer.Option(help="How many to pass over.", min=0)] = 0,
+    as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     json: Json = False,
 ) -> None:
     """Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace."""
     with opened(context) as application, progress(FOLDING, json) as advance:
-        answer = application.uses.uses(owner, memory_id, limit=limit, offset=offset, after=after, on_progress=advance)
+        answer = application.uses.uses(
+            owner,
+            memory_id,
+            limit=limit,
+            offset=offset,
+            as_of=as_of,
+            known=known,
+            after=after,
+            on_progress=advance,
+        )
     show(answer, json, used)
 
 
@@ -106,7 +135,7 @@ def used(answer: dict[str, Any], console: Console = out) -> None:
     console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     several = "answer" if total == 1 else "answers"
     part = part_of(answer["offset"], len(found), total)
-    console.print(Text(f"used for {part}{total:,} {several}, position {answer['position']}", "dim"))
+    console.print(Text(f"used for {part}{total:,} {several}, position {answer['position']}{times_of(answer)}", "dim"))
     if not found:
         return
     columns = (

@@ -207,11 +207,15 @@ def stats(
     owner: Annotated[
         str | None, typer.Argument(metavar="[OWNER]", help="One owner; the whole store without.", show_default=False)
     ] = None,
+    as_of: AsOfOption = None,
+    known: KnownOption = None,
+    at: AtOption = None,
+    after: AfterOption = None,
     json: Json = False,
 ) -> None:
     """Counts: of the store and its largest owners, or of one owner's memories by category, level and state."""
-    with opened(context) as application:
-        answer = application.operator.stats(owner)
+    with opened(context) as application, progress(FOLDING, json) as advance:
+        answer = application.operator.stats(owner, as_of=as_of, known=known, at=at, after=after, on_progress=advance)
     show(answer, json, render_store.statistics)
 
 
@@ -242,7 +246,10 @@ def replay(
     ] = None,
     mode: ModeOption = "review",
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many results of the query.")] = 10,
+    as_of: AsOfOption = None,
+    known: KnownOption = None,
     at: AtOption = None,
+    after: AfterOption = None,
     json: Json = False,
 ) -> None:
     """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing."""
@@ -255,7 +262,10 @@ def replay(
             query=query,
             mode=mode,
             limit=limit,
+            as_of=as_of,
+            known=known,
             at=at,
+            after=after,
             on_progress=advance,
         )
     show(answer, json, render_store.comparison)

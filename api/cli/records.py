@@ -14,7 +14,20 @@ import typer
 
 from api.asked import refused
 from api.cli import render_records
-from api.cli.app import ActorOption, AfterOption, Json, Owner, app, complain, opened, print_json, progress, show
+from api.cli.app import (
+    ActorOption,
+    AfterOption,
+    AsOfOption,
+    Json,
+    KnownOption,
+    Owner,
+    app,
+    complain,
+    opened,
+    print_json,
+    progress,
+    show,
+)
 from api.cli.files import counting, open_lines, tell_the_rest
 from api.cli.reading import ReasonOption
 from api.cli.writing import File, import_app
@@ -92,6 +105,8 @@ def export(
     ] = None,
     reveal: Annotated[bool, typer.Option("--reveal", help="Also secret memories (sensitivity 3).")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    as_of: AsOfOption = None,
+    known: KnownOption = None,
     after: AfterOption = None,
     actor: ActorOption = "user",
     reason: ReasonOption = "",
@@ -105,7 +120,9 @@ def export(
     target = None if file == "-" else _target(file, force)
     options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
     with opened(context) as application:
-        found, revealed = application.revealer.export(owner, options, By("command", actor, reason), form, after)
+        found, revealed = application.revealer.export(
+            owner, options, By("command", actor, reason), form, as_of=as_of, known=known, after=after
+        )
     answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
     if target is not None:
         with progress("exporting", json) as advance, _whole_file(target) as stream:

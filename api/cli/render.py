@@ -64,10 +64,14 @@ def withheld(answer: dict[str, Any], console: Console = out) -> None:
 
 def place(answer: dict[str, Any]) -> str:
     """Where and when an answer was computed."""
-    asked = "".join(
+    return f"{answer.get('mode', '')} mode, position {answer['position']}{times_of(answer)}"
+
+
+def times_of(answer: dict[str, Any]) -> str:
+    """The times that were asked about, each after a comma; nothing of the present."""
+    return "".join(
         f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
     )
-    return f"{answer.get('mode', '')} mode, position {answer['position']}{asked}"
 
 
 def part_of(offset: int, shown: int, total: int) -> str:
@@ -230,11 +234,8 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     out.print(f"[dim]under the others: {others} (`engramlog compare` draws them)[/]")
     state = "negated" if answer["is_negated"] else "not negated"
     said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
-    asked = "".join(
-        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
-    )
     status = answer["status"].replace("_", " ")
-    out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{asked}")
+    out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{times_of(answer)}")
     conflicts([answer])
     changes(answer["changes"], everything=everything)
     origins(answer["provenance"])

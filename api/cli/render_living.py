@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import number, part_of, plain, shortened, when
+from api.cli.render import number, part_of, plain, shortened, times_of, when
 from api.cli.tables import Cell, Column, has_room, tabulate
 
 BAR = 20
@@ -104,10 +104,7 @@ def _part(answer: dict[str, Any]) -> str:
 
 
 def _place(answer: dict[str, Any]) -> str:
-    asked = "".join(
-        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
-    )
-    return escape(f"{answer['position']}{asked}")
+    return escape(f"{answer['position']}{times_of(answer)}")
 
 
 def _profile_of(answer: dict[str, Any]) -> str:

@@ -60,6 +60,7 @@ def imported(answer: dict[str, Any]) -> None:
 def exported(answer: Mapping[str, Any], file: str | None) -> None:
     """On standard error: how much was exported, and what was left out, with the way to have it."""
     told = f"{_several(answer['count'], 'memory', 'memories')} of {answer['owner']} at {answer['position']}"
+    told += render.times_of(dict(answer))
     told += f" written to {file}" if file is not None else ""
     left_out = [
         f"{count:,} {reason}{HOW_TO_INCLUDE.get(reason, f' (--include {reason})')}"

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.render import fields, plain, when
+from api.cli.render import fields, plain, times_of, when
 from api.cli.tables import grid, id_column
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
@@ -76,6 +76,7 @@ def statistics(answer: dict[str, Any]) -> None:
         counts = {
             name: {kind: n for kind, n in value.items() if n} if name.startswith("by_") else value
             for name, value in answer.items()
+            if value is not None or name not in ("as_of", "known", "at")
         }
         fields(counts)
         return
@@ -101,9 +102,8 @@ def comparison(answer: dict[str, Any]) -> None:
     """What a replay changes: memories, and the order of a query's results."""
     found = answer["differences"]
     events = answer["events"]
-    out.print(
-        f"{len(found)} of {escape(answer['owner'])}'s memories differ; {events['replayed']:,} of {events['today']:,} events folded"
-    )
+    told = f"{events['replayed']:,} of {events['today']:,} events folded{escape(times_of(answer))}"
+    out.print(f"{len(found)} of {escape(answer['owner'])}'s memories differ; {told}")
     if found:
         table = grid()
         id_column(table, [one["id"] for one in found])

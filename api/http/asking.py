@@ -73,20 +73,24 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+AS_OF: str | None = Field(
+    default=None,
+    description="Answer as of an instant or the end of a day (what had happened by then), or a position.",
+    examples=["2023-10-22T12:00:00Z", "2023-10-22", "3:128"],
+)
+KNOWN: str | None = Field(
+    default=None,
+    description="Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
+    " With `as_of` what had happened by that, as it was known by this.",
+    examples=["2026-11-22T12:00:00Z", "2026-11-22", "3:128"],
+)
+
+
 class LinesAsked(Question):
     """Which past, on both time lines."""
 
-    as_of: str | None = Field(
-        default=None,
-        description="Answer as of an instant or the end of a day (what had happened by then), or a position.",
-        examples=["2023-10-22T12:00:00Z", "2023-10-22", "3:128"],
-    )
-    known: str | None = Field(
-        default=None,
-        description="Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
-        " With `as_of` what had happened by that, as it was known by this.",
-        examples=["2026-11-22T12:00:00Z", "2026-11-22", "3:128"],
-    )
+    as_of: str | None = AS_OF
+    known: str | None = KNOWN
 
 
 class AsOfAsked(LinesAsked):
@@ -413,9 +417,12 @@ class Replaying(BaseModel):
     )
     mode: str = Field(default="review", description="Mode of the query.", examples=["review"])
     limit: int = Field(default=10, description="How many results of the query.", examples=[10])
+    as_of: str | None = AS_OF
+    known: str | None = KNOWN
     at: str | None = Field(
         default=None, description="Compute weights at this instant.", examples=["2026-11-22T09:30:00Z"]
     )
+    after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
 
 
 class Discarding(BaseModel):

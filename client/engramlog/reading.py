@@ -86,14 +86,17 @@ def context(
     messages: int | None = None,
     sensitive: bool | None = None,
     language: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
-    What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`.
+    What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`;
+    a block about the past (`as_of`, `known`) records nothing.
     """
-    place = {"session": session, "turn_id": turn_id, "after": after}
+    place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
     found = {"proactive": proactive, "threshold": threshold, "searches": searches}
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}

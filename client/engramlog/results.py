@@ -171,6 +171,8 @@ class ContextBlock(Result):
     """Lines for which there was no room, by part."""
     left_out: dict[str, int]
     """What may not stand in a prompt, by reason."""
+    as_of: str | None = None
+    known: str | None = None
     position: str
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""

@@ -280,7 +280,8 @@ def test_every_route_that_takes_as_of_takes_known_and_says_so_in_its_answer(http
     assert len(with_as_of) > 15
     assert with_as_of == {name for name, (takes, _) in operations.items() if "known" in takes}
     echoing = {name for name, (_, has) in operations.items() if "as_of" in has}
-    assert echoing >= with_as_of
+    streamed = {(method, "/v1/owners/{owner}/export") for method in ("get", "post")}  # these tell it in headers
+    assert echoing >= with_as_of - streamed
     assert {name for name in echoing if not operations[name][1] & {"known", "known_by"}} == set()
 
 
@@ -298,7 +299,7 @@ def test_every_verb_of_the_client_that_takes_as_of_takes_known() -> None:
     verbs = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
     takes = {name: set(inspect.signature(getattr(Memory(), name)).parameters) for name in verbs}
     with_as_of = {name for name, has in takes.items() if "as_of" in has}
-    assert with_as_of == {"search", "get", "get_all", "history", "why"}
+    assert with_as_of == {"search", "context", "get", "get_all", "history", "why"}
     assert with_as_of == {name for name, has in takes.items() if "known" in has}
 
 
@@ -320,9 +321,13 @@ def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
             continue
         where = path.replace("{owner}", quote(owner)).replace("{memory_id}", "coffee")
         assert not re.search("[{}]", where)
-        said = {"known": known} | {name: "coffee" for name in ("q", "topic") if name in takes}
+        said = {"known": known} | {name: "coffee" for name in ("q", "topic", "text") if name in takes}
         answer = http.client.post(where, json=said) if method == "post" else http.client.get(where, params=said)
         assert answer.status_code == 200, (where, answer.text)
+        if path.endswith("/export"):
+            assert (answer.headers["engramlog-known"], answer.headers["engramlog-position"]) == (known, known)
+            assert [orjson.loads(line)["memory_id"] for line in answer.text.splitlines()] == ["coffee"]
+            continue
         told = answer.json()
         assert told.get("known_by", told.get("known")) == known, where
         assert told["position"] == known, where
@@ -338,7 +343,8 @@ WORDS = {
     "search": ("coffee",),
     "assess": ("coffee",),
     "map": ("coffee",),
-    **dict.fromkeys(("get", "why", "provenance", "associations"), ("coffee",)),
+    "context": ("What do I drink?",),
+    **dict.fromkeys(("get", "why", "provenance", "associations", "uses"), ("coffee",)),
 }
 
 
@@ -371,7 +377,7 @@ def test_what_chooses_for_the_future_takes_no_known(http: HttpStore, capsys: pyt
     for words in (
         ("profile", "chooser", "ebbinghaus"),
         ("review", "chooser", "coffee", "--grade", "4"),
-        ("compare", "chooser", "coffee"),
+        ("stats",),
     ):
         code, _ = asked_by_command(http, *words, "--known", known)
         assert code != 0
@@ -382,8 +388,8 @@ def test_every_verb_of_the_client_answers_about_what_was_known(tmp_path: Path, m
     monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
     with service(tmp_path) as running, connected("sync", running.url, owner="by-client") as memory:
         known = corrected_later(running.http, "by-client")
-        for verb in ("search", "get", "get_all", "history", "why"):
-            words = ("coffee",) if verb in ("search", "get", "why") else ()
+        for verb in ("search", "context", "get", "get_all", "history", "why"):
+            words = () if verb in ("get_all", "history") else ("coffee",)
             answer = getattr(memory, verb)(*words, known=known)
             assert (answer.known, answer.position) == (known, known), verb
             assert "tea" not in answer.model_dump_json(), verb

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, MemoryId, Offset, Owner, Question, TimeAsked
+from api.http.asking import Asked, AsOfAsked, MemoryId, Offset, Owner, TimeAsked
 from api.http.shapes.comparing import Compared, Curves
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
@@ -23,7 +23,7 @@ class CompareAsked(TimeAsked):
     offset: Offset = 0
 
 
-class CurvesAsked(Question):
+class CurvesAsked(AsOfAsked):
     """One memory between two instants."""
 
     since: str | None = Field(
@@ -39,9 +39,6 @@ class CurvesAsked(Question):
         examples=["2026-11-22T09:30:00Z"],
     )
     points: int = Field(default=200, description="Evenly spaced instants, 2 to 2000.", examples=[200])
-    after: str | None = Field(
-        default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
-    )
 
 
 @router.get(

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.context import BUDGET
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, MemoryId, Offset, Owner, Question
+from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, MemoryId, Offset, Owner
 from api.http.shapes import ContextBlock, MemoryUses
 from projections.proactive import MOST_SEARCHES, THRESHOLD
 from projections.sessions import WORKING_MESSAGES
@@ -52,20 +52,21 @@ class ContextAsked(BaseModel):
     language: str | None = Field(
         default=None, description="Of titles: `en` or `zh`; the turn's if not given.", examples=["zh"]
     )
+    as_of: str | None = AS_OF
+    known: str | None = KNOWN
     after: str | None = Field(
         default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
     )
-    trace: bool = Field(default=True, description="Record what was injected.", examples=[True])
+    trace: bool = Field(
+        default=True, description="Record what was injected; of a block about the past nothing is.", examples=[True]
+    )
 
 
-class UsesAsked(Question):
+class UsesAsked(AsOfAsked):
     """A page of uses."""
 
     limit: int = Field(default=20, description="How many, 1 to 1000.", examples=[20])
     offset: Offset = 0
-    after: str | None = Field(
-        default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
-    )
 
 
 @router.post(

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.asked import check_mode, refused
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AskedParts, HistoryAsked, Merging, Owner, Replaying, SearchAsked
+from api.http.asking import Asked, AskedParts, HistoryAsked, Merging, Owner, Replaying, SearchAsked, TimeAsked
 from api.http.shapes import EXAMPLE_EFFECT_OF_MERGE, Effects, Found, History, OwnerStats, Replayed
 from events.parameters import problem_with
 
@@ -34,10 +34,10 @@ def history(application: Asked, owner: Owner, asked: Annotated[HistoryAsked, Que
     return Json(application.reader.history(owner, **asked.model_dump()))
 
 
-@router.get("/stats", summary="Statistics", responses=documented(OwnerStats, "Counts.", 409))
-def stats(application: Asked, owner: Owner) -> Response:
+@router.get("/stats", summary="Statistics", responses=documented(OwnerStats, "Counts.", 409, 504))
+def stats(application: Asked, owner: Owner, asked: Annotated[TimeAsked, Query()]) -> Response:
     """Counts of the owner's memories by category, level and state."""
-    return Json(application.operator.stats(owner))
+    return Json(application.operator.stats(owner, **asked.model_dump()))
 
 
 _PAIR = {"two": {"summary": "Two memories into one", "value": {"sources": ["m1", "m2"], "summary": "Drinks coffee"}}}
@@ -58,7 +58,11 @@ _FASTER = {
 }
 
 
-@router.post("/replay", summary="Replay", responses=documented(Replayed, "What differs from today.", 409))
+@router.post(
+    "/replay",
+    summary="Replay",
+    responses=documented(Replayed, "What differs.", 409, 504),
+)
 def replay(application: Asked, owner: Owner, told: Annotated[Replaying, Body(openapi_examples=_FASTER)]) -> Response:
     """Fold the owner's events under other parameters, or without some of them. Writes nothing."""
     for name, value in told.set.items():

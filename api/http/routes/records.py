@@ -5,6 +5,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from fastapi import APIRouter, Body, Depends, Query, Request
@@ -15,7 +16,7 @@ from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
-from api.http.asking import Asked, Deletion, Owner, Question, Speaker, Unrevealed
+from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Deletion, Owner, Question, Speaker, Unrevealed
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.http.shapes import DeletedMany, RecordsImported
@@ -24,6 +25,7 @@ from api.http.streamed import Pieces
 from api.importing_records import RecordOptions
 from api.records import FORMATS, Export
 from api.revealing import By
+from api.timelines import LinesAsked
 from events.errors import ConcurrencyError, RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -32,7 +34,7 @@ PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
 
 
-class ExportAsked(Question):
+class ExportAsked(AsOfAsked):
     """What to export."""
 
     format: str = Field(
@@ -48,16 +50,14 @@ class ExportAsked(Question):
     reveal: Unrevealed = Field(
         default=False, description="Refused: POST shows secrets too, and records it.", examples=[False]
     )
-    after: str | None = Field(
-        default=None, description="Wait until this position of the owner is folded.", examples=["3:128"]
-    )
 
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The memories, oldest first. Headers: `engramlog-position`, and `engramlog-left-out` with what is not"
         " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is,"
-        " `engramlog-behind` with how far the owner's head lies beyond it.",
+        " `engramlog-behind` with how far the owner's head lies beyond it; `engramlog-as-of` and `engramlog-known` where they"
+        " were asked for.",
         "content": {
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One memory a line."},
@@ -81,6 +81,8 @@ class Exporting(BaseModel):
     reveal: bool = Field(default=False, description="Also secret memories (sensitivity 3).", examples=[True])
     actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
     reason: str = Field(default="", description="Why, in words.", examples=["they asked for their data"])
+    as_of: str | None = AS_OF
+    known: str | None = KNOWN
     after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
 
 
@@ -94,7 +96,7 @@ class Exporting(BaseModel):
 def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
     """All memories of an owner as lines to import again, or as a text; of secrets none. Leaves no trace."""
     options = ExportOptions(include=asked.include)
-    return _answered(application.records.export(owner, options, asked.format, asked.after), {})
+    return _answered(application.records.export(owner, options, asked.format, **_lines_of(asked)), {})
 
 
 _SECRETS: dict[str, Any] = {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}}
@@ -114,8 +116,12 @@ def export_revealed(
     asked = asked or Exporting()
     options = ExportOptions(include=asked.include, reveal=asked.reveal)
     by = By("http", asked.actor, asked.reason)
-    found, revealed = application.revealer.export(owner, options, by, asked.format, asked.after)
+    found, revealed = application.revealer.export(owner, options, by, asked.format, **_lines_of(asked))
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
+
+
+def _lines_of(asked: ExportAsked | Exporting) -> LinesAsked:
+    return LinesAsked(as_of=asked.as_of, known=asked.known, after=asked.after)
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:
@@ -124,6 +130,7 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
         "engramlog-position": found.position,
         "engramlog-left-out": ", ".join(f"{reason}={count}" for reason, count in sorted(found.left_out.items())),
     }
+    headers |= {f"engramlog-{name.replace('_', '-')}": quote(told, ":+") for name, told in found.lines.items() if told}
     if found.warning["behind"]:
         headers["engramlog-behind"] = str(found.warning["behind"])
     if "quarantined" in found.warning:

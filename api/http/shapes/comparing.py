@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, Example, exampled
+from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
 from api.http.shapes.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
 
 EXAMPLE_READING: Example = {"threshold": 0.3, "shown": 1, "withheld": [EXAMPLE_WITHHELD]}
@@ -151,6 +151,8 @@ class Curves(BaseModel):
             "laws": {"weighted": EXAMPLE_CURVE},
             "events": [EXAMPLE_TOUCH],
             "folded_together": 0,
+            "as_of": None,
+            "known": None,
             "position": "3:131",
         }
     )
@@ -164,5 +166,7 @@ class Curves(BaseModel):
     events: list[Touch]
     folded_together: int
     """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
+    as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND

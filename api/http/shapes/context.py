@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, Example, exampled
+from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -112,6 +112,8 @@ class ContextBlock(BaseModel):
             "dropped": {},
             "left_out": {"negated": 1},
             "read_back": "all",
+            "as_of": None,
+            "known": None,
             "position": "3:131",
         }
     )
@@ -132,6 +134,8 @@ class ContextBlock(BaseModel):
     read_back: str = Field(
         description="all: the whole of what was said was read; part: the newest events of the owner."
     )
+    as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND
     quarantined: dict[str, Any] | None = None
@@ -176,6 +180,8 @@ class MemoryUses(BaseModel):
             "uses": [_USE],
             "total": 1,
             "offset": 0,
+            "as_of": None,
+            "known": None,
             "position": "3:133",
         }
     )
@@ -187,6 +193,8 @@ class MemoryUses(BaseModel):
     uses: list[Use]
     total: int
     offset: int
+    as_of: str | None
+    known: str | None = KNOWN
     position: str
     behind: int = BEHIND
     quarantined: dict[str, Any] | None = None

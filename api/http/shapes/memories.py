@@ -317,7 +317,7 @@ class Replayed(BaseModel):
             "set": {"user_factor": 1.3},
             "without": [],
             "without_actors": [],
-            "position": "3:131",
+            **EXAMPLE_PLACE,
             "events": {"today": 4, "replayed": 4},
             "differences": [
                 {
@@ -340,6 +340,9 @@ class Replayed(BaseModel):
     set: dict[str, float | int | str | bool]
     without: list[str]
     without_actors: list[str]
+    as_of: str | None
+    known: str | None = KNOWN
+    at: str | None
     position: str
     behind: int = BEHIND
     events: dict[str, int]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from api.http.shapes.alarms import AlarmStanding
 from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.http.shapes.embedding import Coverage
-from api.http.shapes.log import BEHIND, Example, exampled
+from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -146,6 +146,9 @@ class OwnerStats(BaseModel):
     model_config = exampled(
         {
             "owner": "alice",
+            "as_of": None,
+            "known": None,
+            "at": None,
             "position": "3:131",
             "events": 4,
             "change_log_entries": 4,
@@ -164,6 +167,9 @@ class OwnerStats(BaseModel):
     )
 
     owner: str
+    as_of: str | None
+    known: str | None = KNOWN
+    at: str | None
     position: str
     behind: int = BEHIND
     events: int
