@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from api.asked import refused
-from projections.meaning import EmbeddedQuestion, Embedder, Sense, Vectors, content_key, embedded_text
+from projections.meaning import NO_SECRET, EmbeddedQuestion, Embedder, Sense, Vectors, content_key, embedded_text
 from projections.search_index import Rows
 from projections.vectors import pack, unpack_pieces, unpack_whole
 from projections.view import OwnerView
@@ -34,7 +34,10 @@ class KeptVectors:
     def fill(self, views: Iterable[OwnerView], on_progress: Progress) -> None:
         """Embed what has no vectors yet. What was done stays where a run is ended."""
         texts = {
-            content_key(text): text for view in views for memory in view.columns if (text := embedded_text(memory))
+            content_key(NO_SECRET, text): text
+            for view in views
+            for memory in view.columns
+            if (text := embedded_text(memory))
         }
         missing = [key for key in texts if self._found(key) is None]
         done = 0
@@ -49,7 +52,7 @@ class KeptVectors:
 
     def sense(self, view: OwnerView, _owner: str, question: EmbeddedQuestion) -> Sense:
         """The question beside the vectors of the view's rows."""
-        index = view.meaning(self._embedder.model)
+        index = view.meaning(self._embedder.model, NO_SECRET)
         index.fit(question.whole.size)
         if missing := index.missing():
             index.take({key: unpack_whole(found[0]) for key in missing if (found := self._found(key)) is not None})

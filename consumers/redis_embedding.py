@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from consumers.redis_folder import Tell, silent
+from consumers.redis_owner_texts import OwnerTexts, Text, answered, is_secret, live_build, read_texts, version_text
 from events.errors import EmbedderFailed, EngramlogError, StoreError
-from events.partitions import LogKeys, partition_of
-from events.redis_wire import Wire
-from projections.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.fold import OwnerState
+from events.partitions import partition_of
+from events.redis_wire import Argument, Wire
+from projections.builds import BuildKeys, version_of
 from projections.meaning import Embedded, Embedder, content_key, embedded_text
 from projections.memory import SECRET, Memory
 from projections.redis_store import read_owner, read_record
@@ -61,19 +61,6 @@ class Done:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class _Text(NamedTuple):
-    memory_id: str
-    text: str
-
-
-class _Owner(NamedTuple):
-    """An owner's contents as of a state."""
-
-    token: bytes | None
-    version: str
-    texts: dict[bytes, _Text]
-
-
 def never() -> bool:
     """Nothing stops it."""
     return False
@@ -99,7 +86,8 @@ class Embedding:
     def carry_out(self, owner: str, *, on_progress: Progress = lambda _done, _total: None, stop: Stop = never) -> Done:
         """Everything about one owner: stored after each batch, so that whoever is killed goes on where it was.
 
-        Raises EmbedderFailed where the embedder is down, StoreFull from 75 % of maxmemory on, StoreError; what was done stays.
+        Raises EmbedderFailed where the embedder is down, StoreFull from 75 % of maxmemory on, StoreError, and DamagedState where
+        the owner's secret was lost; what was done stays.
         """
         embedder = self._embedder() if self._embedder is not None else None
         done = Done(owner, embedder.model if embedder is not None else None)
@@ -109,6 +97,7 @@ class Embedding:
         known = self._read(owner)
         self._tidy(owner, known, there, done)
         if embedder is not None:
+            known.refuse_nameless(owner)
             stored = there.get(embedder.model, {})
             # A model that gives other sizes than it did is another model under the same name.
             size = embedder.question(PROBE).whole.size if stored else 0
@@ -126,7 +115,7 @@ class Embedding:
         """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
         return {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
 
-    def _tidy(self, owner: str, known: _Owner, there: dict[str, dict[bytes, int]], done: Done) -> None:
+    def _tidy(self, owner: str, known: OwnerTexts, there: dict[str, dict[bytes, int]], done: Done) -> None:
         """Drop what no memory holds, under every model."""
         for model, stored in there.items():
             gone = stored.keys() - known.texts.keys()
@@ -137,7 +126,7 @@ class Embedding:
         self,
         owner: str,
         embedder: Embedder,
-        missing: Sequence[tuple[bytes, _Text]],
+        missing: Sequence[tuple[bytes, Text]],
         done: Done,
         on_progress: Progress,
         stop: Stop,
@@ -165,7 +154,7 @@ class Embedding:
             raise EmbedderFailed(f"the embedder {model} gave what are no vectors: {error}", model=model) from error
 
     def _embed(
-        self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, _Text]], done: Done
+        self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, Text]], done: Done
     ) -> dict[bytes, Embedded]:
         """The batch's vectors. Where it fails it is halved until the text that fails stands alone and is left out."""
         try:
@@ -183,30 +172,14 @@ class Embedding:
             self._tell("text left out", alarm=True, owner=owner, memory=memory_id, reason=type(error).__name__)
             return {}
 
-    def _read(self, owner: str) -> _Owner:
-        """Every content of an owner, from the live build, in pages; begun again where another build takes its place."""
-        tag = self._tags[partition_of(owner, len(self._tags))]
+    def _read(self, owner: str) -> OwnerTexts:
         with self._wires.wire() as wire:
-            while True:
-                keys = _live(wire, tag)
-                token = wire.call("HGET", keys.owners, owner)
-                texts, cursor = dict[bytes, _Text](), b"0"
-                while True:
-                    cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-                    for memory_id, raw in zip(page[::2], page[1::2], strict=True):
-                        memory = read_record(keys, owner, memory_id.decode(), raw)
-                        if text := embedded_text(memory):
-                            texts[content_key(text)] = _Text(memory.id, text)
-                    if cursor == b"0":
-                        break
-                if _live(wire, tag) == keys:
-                    state = read_owner(keys, owner, token) if token else OwnerState()
-                    return _Owner(token, _version(keys, state), texts)
+            return read_texts(wire, self._tags[partition_of(owner, len(self._tags))], owner)
 
     def _token(self, owner: str) -> bytes | None:
         tag = self._tags[partition_of(owner, len(self._tags))]
         with self._wires.wire() as wire:
-            token: bytes | None = wire.call("HGET", _live(wire, tag).owners, owner)
+            token: bytes | None = wire.call("HGET", live_build(wire, tag).owners, owner)
             return token
 
     def _note(self, owner: str, model: str, version: str) -> None:
@@ -223,7 +196,7 @@ class Embedding:
         tag, counts = self._tags[partition], {"owners": 0, "embedded": 0, "dropped": 0, "failed": 0}
         marks = VectorKeys(tag).models
         with self._wires.wire() as wire:
-            keys = _live(wire, tag)
+            keys = live_build(wire, tag)
             at = f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
             if wire.call("HGET", marks, model) == at.encode():
                 return counts
@@ -257,7 +230,7 @@ class Embedding:
             if page:
                 versions = wire.call("HMGET", seen, *page[::2])
                 for name, raw, noted in zip(page[::2], page[1::2], versions, strict=True):
-                    version, last = _version(keys, read_owner(keys, name.decode(), raw)), (noted or b"").decode()
+                    version, last = version_text(keys, read_owner(keys, name.decode(), raw)), (noted or b"").decode()
                     if version != last:
                         of_this_build = last.startswith(f"{version_of(keys.build)}/")
                         yield name.decode(), version, int(last.partition("/")[2]) if of_this_build else None
@@ -271,9 +244,18 @@ class Embedding:
             return bool(model or models)
         tag = self._tags[partition_of(owner, len(self._tags))]
         with self._wires.wire() as wire:
-            keys = _live(wire, tag)
-            ids = wire.call("ZRANGEBYSCORE", keys.changes(owner), f"({since}", "+inf", "LIMIT", 0, MOST_CHANGED)
-            if len(ids) == MOST_CHANGED:
+            keys = live_build(wire, tag)
+            changed: list[Argument] = [
+                "ZRANGEBYSCORE",
+                keys.changes(owner),
+                f"({since}",
+                "+inf",
+                "LIMIT",
+                0,
+                MOST_CHANGED,
+            ]
+            ids, secret = answered(wire, changed, ["HGET", keys.log.secrets, owner])
+            if len(ids) == MOST_CHANGED or not is_secret(secret):
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
             memories = [
@@ -281,22 +263,13 @@ class Embedding:
             ]
         if any(memory.purged_at is not None for memory in memories):
             return bool(models)
-        wanted = [content_key(text) for memory in memories if (text := embedded_text(memory))] if model else []
+        wanted = [content_key(secret, text) for memory in memories if (text := embedded_text(memory))] if model else []
         if self._vectors.has(owner, model, wanted) != set(wanted):
             return True
-        old = [content_key(text) for memory in memories for text in _given_up(memory)]
+        old = [content_key(secret, text) for memory in memories for text in _given_up(memory)]
         return any(self._vectors.has(owner, one, old) for one in models)
 
 
 def _given_up(memory: Memory) -> list[str]:
     """Contents that a record held once, and may be the reason for a vector that nobody needs."""
     return [version.content for version in memory.versions] + ([memory.content] if memory.sensitivity >= SECRET else [])
-
-
-def _version(keys: BuildKeys, state: OwnerState) -> str:
-    """An owner's version as marks hold it: that of the projection, and how many events were applied."""
-    return f"{version_of(keys.build)}/{state.applied}"
-
-
-def _live(wire: Wire, tag: str) -> BuildKeys:
-    return BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode())

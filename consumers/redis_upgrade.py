@@ -1,18 +1,20 @@
 """Bringing a log of format 1 over to format 2 (ADR 0033), in steps that can each be repeated.
 
-The mark comes first: from then on 0.2.0 refuses the store, and so does every command of this release but the upgrade. Then every
-partition: a secret for each owner, dedupe as this release looks it up, and in one script the boundary and the end of the old
-dedupe. No entry is touched. What is done is recorded by what stands: a partition that has its boundary is done.
+The mark comes first: from then on 0.2.0 refuses the store, and so does every command of this release but the upgrade. Then all
+vectors go: 0.2.0 named them by hashes of their texts that anybody can make. Then every partition: a secret for each owner, dedupe
+as this release looks it up, and in one script the boundary and the end of the old dedupe. No entry is touched. What is done is
+recorded by what stands: a partition that has its boundary is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
-from consumers.redis_verify_scan import pairs
+from consumers.redis_verify_scan import PAGE, keys_like, pairs
 from consumers.verify_ledger import dedupe_value
 from events.entry import SECRET_BYTES, dedupe_field
 from events.envelope import Stored
@@ -30,6 +32,7 @@ BEFORE, BETWEEN = "1", f"1>{FORMAT}"
 """The format of a store that is to be brought over, and of one that is being."""
 OLD_PARAMETER_SETS = ("2026-11", PARAMETER_SET)
 """What a store of format 1 may have been made with, or be marked with already."""
+VECTOR_TABLES = (b"vec", b"vep", b"ven", b"vea", b"vem")
 NEVER_MS = (1 << 53) - 1
 Progress = Callable[[int, int], None]
 
@@ -150,6 +153,31 @@ def bring_over(
         refuse_gap(wire, tag, after)  # else something was appended meanwhile: read on
 
 
+def count_vectors(wire: Wire, tags: Sequence[str]) -> int:
+    """How many texts have vectors, each once for every owner and model."""
+    found, names = 0, (key for key, table in _vector_keys(wire, tags) if table == b"vec")
+    while some := list(islice(names, PAGE)):
+        found += sum(_answered(wire, [["HLEN", key] for key in some]))
+    return found
+
+
+def drop_vectors(wire: Wire, tags: Sequence[str]) -> None:
+    """Drop every vector, under every model, with the marks of the embedding job: it looks at all owners anew."""
+    names = (key for key, _ in _vector_keys(wire, tags))
+    while some := list(islice(names, PAGE)):
+        _answered(wire, [["UNLINK", *some]])
+
+
+def _vector_keys(wire: Wire, tags: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
+    """Keys of the vectors of all partitions, and what table each is of; one pass over all keys that there are."""
+    prefixes = {f"{{{tag}}}".encode() for tag in tags}
+    for key, _ in keys_like(wire, "*:ve?*"):
+        prefix, _, name = key.partition(b":")
+        table = name.partition(b":")[0]
+        if prefix in prefixes and table in VECTOR_TABLES:
+            yield key, table
+
+
 def _bring_page(wire: Wire, keys: LogKeys, batch: list[Stored], chance: Chance) -> None:
     """Secrets and dedupe of some entries. Written twice, they are the same: the secret that stands is the one used."""
     newer = next((one.seq for one in batch if one.beside), None)
@@ -172,8 +200,10 @@ def _bring_page(wire: Wire, keys: LogKeys, batch: list[Stored], chance: Chance) 
     _answered(wire, [["HSET", keys.dedupe_of(bucket), *pairs] for bucket, pairs in buckets.items()])
 
 
-def _answered(wire: Wire, commands: list[list[Argument]]) -> None:
-    """Send all. Raises StoreError at the first refusal."""
-    for answer in wire.pipeline(commands):
+def _answered(wire: Wire, commands: list[list[Argument]]) -> list[Any]:
+    """Send all, and give the answers. Raises StoreError at the first refusal."""
+    answers = wire.pipeline(commands)
+    for answer in answers:
         if isinstance(answer, Exception):
             raise as_store_error(answer)
+    return answers

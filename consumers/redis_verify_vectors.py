@@ -52,7 +52,10 @@ def _compare_owner(
     mine = oracle.owners[owner]
     version = f"{version_of(keys.build)}/{mine.state.applied}".encode()
     looked_at = wire.call("HGET", tables.seen(model), owner) == version
-    wanted = {content_key(text) for memory in mine.memories.values() if (text := embedded_text(memory))}
+    if not mine.secret:
+        verdict.differs("vectors of an owner without a secret", key=key)
+        return
+    wanted = {content_key(mine.secret, text) for memory in mine.memories.values() if (text := embedded_text(memory))}
     sizes: set[int] = set()
     for name, raw in pairs(wire, key):
         try:

@@ -71,8 +71,15 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
     out.print(
         f"  - Its log becomes format {FORMAT}. Every event stays byte for byte; heads noted before still verify.\n"
         "  - Every owner gets a secret, and event ids are written down anew under it; the old list of ids goes.\n"
-        "  - What is read is folded anew from the log, as `engramlog rebuild` does.\n"
-        f"  - About {minutes} minute{'' if minutes == 1 else 's'}; meanwhile nothing can be asked or appended. Killed, it goes on"
+        "  - What is read is folded anew from the log, as `engramlog rebuild` does. The chain over each owner's change log"
+        " (`chain` of `engramlog history`) is another then.\n"
+        + (
+            f"  - The vectors of {plan['vectors']:,} text{'' if plan['vectors'] == 1 else 's'} are dropped, for what they are kept"
+            " under let a text be guessed; the embedder computes them anew, under `engramlog up` or by `engramlog embed`.\n"
+            if plan["vectors"]
+            else ""
+        )
+        + f"  - About {minutes} minute{'' if minutes == 1 else 's'}; meanwhile nothing can be asked or appended. Killed, it goes on"
         " when run again.\n"
         "  - From its first step on release 0.2 refuses the store. There is no way back but a copy made before:"
     )

@@ -16,7 +16,17 @@ from consumers.redis_folder import Probe, unprobed
 from consumers.redis_rebuild import LEASE_MS as REBUILD_LEASE_MS
 from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_rebuild_run import RebuildRun
-from consumers.redis_upgrade import BETWEEN, OLD_PARAMETER_SETS, bring_over, finish, mark, reserved_owners, standing
+from consumers.redis_upgrade import (
+    BETWEEN,
+    OLD_PARAMETER_SETS,
+    bring_over,
+    count_vectors,
+    drop_vectors,
+    finish,
+    mark,
+    reserved_owners,
+    standing,
+)
 from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
@@ -121,6 +131,7 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
         partitions = standing(wire, identity.tags)
         reserved = [name for tag in identity.tags for name in reserved_owners(wire, tag)]
         others = company(wire, LEASE_MS) if store.embedded is None else Company(())
+        vectors = 0 if identity.format == str(FORMAT) else count_vectors(wire, identity.tags)
     finally:
         wire.close()
     events = sum(one.head for one in partitions)
@@ -130,6 +141,7 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
         "writes": str(FORMAT),
         "partitions": identity.partitions,
         "events": events,
+        "vectors": vectors,
         "about_seconds": 1 + events // EVENTS_A_SECOND,
         "reserved_owners": len(reserved),
         "reserved_owners_named": sorted(reserved)[:MOST_RESERVED_NAMED],
@@ -202,6 +214,8 @@ def carry_out(
         if store.identity.format != BETWEEN:
             mark(wire)
             probe("after the mark")
+        drop_vectors(wire, store.identity.tags)
+        probe("after vectors are dropped")
         bar = _Bar(on_progress, 2 * told["events"])
         for tag, one in zip(store.identity.tags, standing(wire, store.identity.tags), strict=True):
             bring_over(wire, tag, token_bytes, probe=probe, on_progress=bar.within)
@@ -227,7 +241,7 @@ def carry_out(
     finally:
         wire.close()
     store.identity = store.identity._replace(format=str(FORMAT))
-    return told_beforehand(store) | {"found": told["found"]}
+    return told_beforehand(store) | {"found": told["found"], "vectors": told["vectors"]}
 
 
 def _refuse_what_cannot_be(store: OldStore, wire: Wire) -> None:

@@ -7,17 +7,21 @@ what a whole vector blurs (measured: ADR 0017), and are looked at for the best c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from events.entry import SECRET_BYTES, keyed
 from projections.memory import SECRET, Memory
 from projections.search_index import Rows
 
 Vectors = npt.NDArray[np.float32]
 KEY_BYTES = 16
+NO_SECRET = bytes(SECRET_BYTES)
+"""Stands for a secret where no store keeps one: of an evaluation, whose vectors lie in one's own file, and of an owner whose secret
+was lost, of whom no vector is ever stored."""
+_PURPOSE = b"vector"
 
 
 class Embedded(NamedTuple):
@@ -72,6 +76,9 @@ def embedded_text(memory: Memory) -> str:
     return "" if memory.sensitivity >= SECRET or memory.purged_at is not None else memory.content
 
 
-def content_key(text: str) -> bytes:
-    """The name of a text's vectors: a hash of its content, 16 bytes."""
-    return blake2b(text.encode(), digest_size=KEY_BYTES).digest()
+def content_key(secret: bytes, text: str) -> bytes:
+    """The name of a text's vectors, 16 bytes: a hash of its content, keyed with its owner's secret.
+
+    So a name confirms no guess of the text, and the same text of another owner has another name.
+    """
+    return keyed(secret, _PURPOSE, text.encode(), KEY_BYTES)

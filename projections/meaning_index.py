@@ -20,10 +20,11 @@ _BYTES_A_ROW = 250
 
 
 class MeaningIndex:
-    """The whole vectors of one owner's rows under one model. Not for two threads at once."""
+    """The whole vectors of one owner's rows under one model, named under its secret. Not for two threads at once."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, secret: bytes) -> None:
         self.model = model
+        self.secret = secret
         self._keys: list[bytes] = []
         """By row; empty where a row has no text."""
         self._rows: dict[bytes, dict[int, None]] = {}
@@ -41,7 +42,7 @@ class MeaningIndex:
         while len(self._keys) <= row:
             self._keys.append(b"")
         text = embedded_text(memory)
-        key, old = content_key(text) if text else b"", self._keys[row]
+        key, old = content_key(self.secret, text) if text else b"", self._keys[row]
         if key == old:
             return
         self._grow()
@@ -100,6 +101,11 @@ class MeaningIndex:
     def missing(self) -> list[bytes]:
         """Content keys that rows want and whose vectors are not known, in the order of rows."""
         return list(self._missing)
+
+    @property
+    def level(self) -> int | None:
+        """At which count of changes the store was asked last; None where it must be asked for all."""
+        return self._level
 
     def to_ask(self, level: int) -> list[bytes]:
         """What to look for in the store, which counts its changes: all that is missing after a change, else what is new."""

@@ -104,10 +104,13 @@ class Meanings:
 
     def _level(self, view: OwnerView, owner: str, dimensions: int | None) -> MeaningIndex:
         """The view's index, level with what is stored."""
-        index = view.meaning(self.model)
+        level, index = self.vectors.changes(owner, self.model), view.known_meaning(self.model)
+        if (
+            index is None or index.level != level
+        ):  # a secret that was lost or came back shows in the vectors named by it
+            index = view.meaning(self.model, self.vectors.secret(owner))
         if dimensions is not None:
             index.fit(dimensions)
-        level = self.vectors.changes(owner, self.model)
         wanted = index.to_ask(level)
         found = self.vectors.wholes(owner, self.model, wanted, index.dimensions or None) if wanted else {}
         index.answered(level, wanted, found)

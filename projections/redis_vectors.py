@@ -1,7 +1,7 @@
-"""Vectors in Redis, by owner, model and content. Derived: whatever is lost here is computed again, and nothing else.
+"""Vectors in Redis, by owner, model and content; a content is named by a hash under its owner's secret.
 
-Reading forgives: bytes that cannot be unpacked count as missing, so that a search answers with the words it has, and the
-next run of the job computes them anew.
+Derived: whatever is lost here is computed again, and nothing else. Reading forgives: bytes that cannot be unpacked count as
+missing, so that a search answers with the words it has, and the next run of the job computes them anew.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from events.admission import ACCESS_FULL
+from events.entry import SECRET_BYTES
 from events.errors import DamagedState, StoreFull
-from events.partitions import partition_of
+from events.partitions import LogKeys, partition_of
 from events.redis_admission import memory_share
 from events.redis_wire import Argument, Wire, WirePool, as_store_error
-from projections.meaning import Embedded, Vectors
+from projections.meaning import NO_SECRET, Embedded, Vectors
 from projections.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_pieces, unpack_whole
 
 PAGE = 500
@@ -55,6 +56,12 @@ class RedisVectors:
         """How often the owner's vectors were changed: the same number means the same vectors. One round trip."""
         with self.wires.wire() as wire:
             return int(wire.call("HGET", self.keys_of(owner).changes(model), owner) or 0)
+
+    def secret(self, owner: str) -> bytes:
+        """The secret that names the owner's vectors; `NO_SECRET` where the store has none, or what stands there is none."""
+        with self.wires.wire() as wire:
+            found: bytes | None = wire.call("HGET", LogKeys(self.keys_of(owner).tag).secrets, owner)
+        return found if found is not None and len(found) == SECRET_BYTES else NO_SECRET
 
     def wholes(
         self, owner: str, model: str, keys: Sequence[bytes], dimensions: int | None = None

@@ -1,6 +1,7 @@
 """How vectors are stored: under which keys, whole ones as float16, pieces as int8. Pure.
 
-They lie outside builds: vectors depend on contents and on a model alone, so a rebuild neither touches nor needs them.
+They lie outside builds: vectors depend on contents and on a model alone, and their names on the owner's secret, so a rebuild
+neither touches nor needs them.
 
     whole   version (1 byte), d (2 bytes, little endian), d float16
     pieces  version (1 byte), d (2 bytes, little endian), d int8 for each piece

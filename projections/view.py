@@ -168,11 +168,18 @@ class OwnerView:
     def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
         conversation.put(row, memory, bool(indexed_text(memory)))
 
-    def meaning(self, model: str) -> MeaningIndex:
-        """Which rows have which vectors under a model; made at first use, then kept level with the rows."""
+    def known_meaning(self, model: str) -> MeaningIndex | None:
+        """What `meaning` made last under a model; None before."""
+        return self._meanings.get(model)
+
+    def meaning(self, model: str, secret: bytes) -> MeaningIndex:
+        """Which rows have which vectors under a model; made at first use, then kept level with the rows.
+
+        `secret`: the owner's, by which vectors are named; made anew where it is another than it was.
+        """
         found = self._meanings.get(model)
-        if found is None:
-            found = self._meanings[model] = MeaningIndex(model)
+        if found is None or found.secret != secret:
+            found = self._meanings[model] = MeaningIndex(model, secret)
             for row, memory in enumerate(self.columns):
                 found.put(row, memory)
         return found

@@ -9,7 +9,7 @@ from consumers.redis_embedding import Embedding
 from events.door import make_event
 from events.envelope import prepare
 from events.redis_wire import WirePool
-from projections.meaning import Embedder, Sense
+from projections.meaning import Embedder, Sense, content_key
 from projections.redis_meanings import Meanings
 from projections.redis_vectors import RedisVectors
 from projections.redis_view import RedisViews
@@ -53,6 +53,11 @@ class Vectors:
             sense = by.sense(view, owner, by.question(query))
             copied = sense._replace(wholes=sense.wholes.copy(), known=sense.known.copy())
             return copied, [memory.id for memory in view.columns]
+
+    def named(self, *texts: str, owner: str = "ada") -> set[bytes]:
+        """The names under which vectors of these texts are kept."""
+        (secret,) = self.live.log.secrets_of([owner]).values()
+        return {content_key(secret, text) for text in texts}
 
     def known(self, owner: str, meanings: Meanings | None = None) -> set[str]:
         """Ids of the memories that have a vector."""

@@ -13,7 +13,7 @@ from api.evaluating_meaning import KeptVectors, kept_vectors
 from events.catalogue import SynonymDefined
 from events.vocabulary import Resolution
 from projections.laws import LAWS
-from projections.meaning import Sense
+from projections.meaning import NO_SECRET, Sense
 from projections.memory import SECRET
 from projections.modes import MODES
 from projections.query import Asked
@@ -194,7 +194,7 @@ class Asker:
 
     def _sense(self, vectors: KeptVectors, query: str) -> Sense | None:
         embedded = self._asking["embedded"]
-        index = self.view.meaning(vectors.model)
+        index = self.view.meaning(vectors.model, NO_SECRET)
         if not index.wanted or (self._asking["search_mode"] != "semantic" and not embedded):
             return None
         vectors.fill([viewed(*self._told[:embedded])], lambda _done, _of: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from consumers.rq_cron import Cron
 from consumers.rq_jobs import EMBEDDING, KINDS, run, serving
 from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
-from events.errors import EmbedderFailed, StoreFull
-from events.partitions import partition_of, spread_tags
+from events.errors import DamagedState, EmbedderFailed, StoreFull
+from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis_wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
@@ -135,7 +136,7 @@ def test_what_was_revised_purged_or_made_secret_leaves_no_vector_under_any_key(s
     stood.tell("ada", revised("my password is Xk9#mQ2v!zz", "thing3", 51))
     done = stood.job.carry_out("ada")
     assert (done.dropped, done.embedded) == (6, 1)
-    kept = {content_key(text) for text in ("kept as it is", "said anew", "thing 2 about rain")}
+    kept = stood.named("kept as it is", "said anew", "thing 2 about rain")
     assert stood.fields("ada") == kept
     assert stood.known("ada") == {"kept", "thing0", "thing2"}  # what is deleted softly may be restored
     assert [text for text in stood.embedder.embedded if "password" in text] == []
@@ -148,7 +149,7 @@ def test_what_this_process_keeps_of_pieces_goes_with_them(stood: Vectors) -> Non
     assert all(len(pieces) for pieces in sense.pieces(np.arange(2)))
     stood.tell("ada", *hidden("thing0", 50))
     stood.job.carry_out("ada")
-    assert [key for _, _, key in stood.vectors._kept] == [content_key("thing 1 about bus")]
+    assert [key for _, _, key in stood.vectors._kept] == list(stood.named("thing 1 about bus"))
 
 
 def test_what_is_purged_while_it_is_embedded_is_gone_at_the_end_of_the_run(stood: Vectors) -> None:
@@ -161,7 +162,7 @@ def test_what_is_purged_while_it_is_embedded_is_gone_at_the_end_of_the_run(stood
     stood.embedder.before = meanwhile
     done = stood.job.carry_out("ada")
     assert (done.embedded, done.dropped) == (3, 1)
-    assert stood.fields("ada") == {content_key(f"thing {n} about {WORDS[n]}") for n in (0, 2)}
+    assert stood.fields("ada") == stood.named(*(f"thing {n} about {WORDS[n]}" for n in (0, 2)))
 
 
 def test_vectors_of_two_models_stand_side_by_side(stood: Vectors) -> None:
@@ -184,7 +185,7 @@ def test_an_owner_s_vectors_are_its_own(stood: Vectors) -> None:
     stood.tell("bo", *hidden("b", 50))
     stood.job.carry_out("bo")
     assert (stood.known("ada"), stood.known("bo")) == ({"a"}, {"c"})
-    assert stood.fields("ada") == {content_key("I like tea")}
+    assert stood.fields("ada") == stood.named("I like tea")
 
 
 def test_a_rebuild_leaves_vectors_alone_and_computes_none_again(stood: Vectors) -> None:
@@ -255,7 +256,7 @@ def test_an_embedder_that_is_down_ends_the_run_and_what_was_done_stays(stood: Ve
     ):
         stood.job.carry_out("ada")
     assert stood.vectors.count("ada", "words/1") == 64
-    assert content_key("thing 1 about bus") not in stood.fields("ada")  # what must go does not wait for it
+    assert stood.named("thing 1 about bus").isdisjoint(stood.fields("ada"))  # what must go does not wait for it
     stood.embedder.before = lambda _texts: None
     stood.embedder.down = False
     assert stood.job.carry_out("ada").embedded == 84
@@ -275,14 +276,65 @@ def test_a_damaged_vector_is_missing_until_it_is_computed_anew(stood: Vectors, r
     stood.tell("ada", created("tea", "tea"), created("bus", "bus"))
     stood.job.carry_out("ada")
     keys = stood.vectors.keys_of("ada")
-    stood.live.client.hset(keys.wholes("words/1", "ada"), content_key("tea"), raw)
-    stood.live.client.hset(keys.pieces("words/1", "ada"), content_key("bus"), b"\x01")
+    (tea,), (bus,) = stood.named("tea"), stood.named("bus")
+    stood.live.client.hset(keys.wholes("words/1", "ada"), tea, raw)
+    stood.live.client.hset(keys.pieces("words/1", "ada"), bus, b"\x01")
     assert stood.known("ada") == {"bus"}
     sense, _ = stood.sensed("ada", "bus")
     assert [len(pieces) for pieces in sense.pieces(np.arange(2))] == [0, 0]
     if len(raw) < 9:
         assert stood.job.carry_out("ada").embedded == 1
         assert stood.known("ada") == {"bus", "tea"}
+
+
+def test_names_of_vectors_confirm_no_guess_and_no_owner_has_anothers(stood: Vectors) -> None:
+    for owner in ("ada", "bob"):
+        stood.tell(owner, created("I like tea", "tea"))
+        assert stood.job.carry_out(owner).embedded == 1
+        assert stood.fields(owner) == stood.named("I like tea", owner=owner)
+        assert stood.known(owner) == {"tea"}
+    (ada,), (bob,) = stood.fields("ada"), stood.fields("bob")
+    assert len({ada, bob, blake2b(b"I like tea", digest_size=16).digest()}) == 3
+    assert stood.live.differences() == []
+
+
+def test_an_owner_whose_secret_was_lost_is_searched_by_words_loses_its_vectors_and_stops_nobody_else(
+    stood: Vectors,
+) -> None:
+    for owner in ("ada", "bob"):
+        stood.tell(owner, created("I like tea", "tea"))
+        stood.job.carry_out(owner)
+    table = LogKeys(stood.live.tag_of("ada")).secrets
+    lost = stood.live.client.hget(table, "ada")
+    assert lost is not None
+    stood.live.client.hdel(table, "ada")
+    assert {"an owner without a secret", "vectors of an owner without a secret"} <= {
+        one["what"] for one in stood.live.differences()
+    }
+    with pytest.raises(DamagedState, match="owner ada has 1 memories with text and no secret"):
+        stood.job.carry_out("ada")
+    assert (stood.fields("ada"), len(stood.fields("bob"))) == (set(), 1)
+    assert (stood.known("ada"), stood.known("bob")) == (set(), {"tea"})
+    with stood.views.view("ada") as (view, _):
+        assert stood.meanings.coverage(view, "ada") == {"model": "words/1", "embedded": 0, "of": 1, "share": 0.0}
+    stood.live.client.hset(table, "ada", lost)
+    assert stood.job.carry_out("ada").embedded == 1
+    assert (stood.known("ada"), stood.live.differences()) == ({"tea"}, [])
+
+
+def test_a_walk_leaves_out_an_owner_without_a_secret_says_so_and_looks_again(stood: Vectors) -> None:
+    for owner in ("ada", "bob"):
+        stood.tell(owner, created("I like tea", "tea"))
+    table = LogKeys(stood.live.tag_of("ada")).secrets
+    lost = stood.live.client.hget(table, "ada")
+    assert lost is not None
+    stood.live.client.hset(table, "ada", b"short")
+    walked = [stood.job.walk(partition) for partition in range(len(stood.live.identity.tags))]
+    assert {name: sum(one[name] for one in walked) for name in ("embedded", "failed")} == {"embedded": 1, "failed": 1}
+    stood.live.client.hset(table, "ada", lost)
+    for partition in range(len(stood.live.identity.tags)):
+        stood.job.walk(partition)
+    assert (stood.known("ada"), stood.known("bob")) == ({"tea"}, {"tea"})
 
 
 def test_pieces_kept_in_the_process_are_bounded_by_bytes(stood: Vectors) -> None:
@@ -418,7 +470,7 @@ def test_without_an_embedder_the_sweep_takes_away_the_vectors_of_what_was_purged
     stood.job.carry_out("ada")
     stood.tell("ada", *hidden("thing1", 50))
     Served(stood, server.url, None).run("upkeep", partition_of("ada", 2))
-    assert stood.fields("ada") == {content_key(f"thing {n} about {WORDS[n]}") for n in (0, 2)}
+    assert stood.fields("ada") == stood.named(*(f"thing {n} about {WORDS[n]}" for n in (0, 2)))
 
 
 def test_embedding_is_scheduled_each_minute_where_there_is_an_embedder(stood: Vectors, server: RedisServer) -> None:
@@ -445,5 +497,6 @@ def test_a_purge_by_hand_takes_the_vectors_along(server: RedisServer) -> None:
         Embedding(vectors, WordEmbedder).carry_out("ada")
         assert vectors.count("ada", "words/1") == 2
         assert application.cleaner.clean("ada")["counts"]["purge"] == 1
-        assert set(vectors.stored("ada", "words/1")) == {content_key("tea")}
+        (secret,) = application.log.secrets_of(["ada"]).values()
+        assert set(vectors.stored("ada", "words/1")) == {content_key(secret, "tea")}
         vectors.close()

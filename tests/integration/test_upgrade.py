@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
+from consumers.redis_embedding import Embedding
 from consumers.redis_upgrade import standing
 from consumers.redis_verify import verify_partition
 from consumers.redis_worker import FoldWorker
 from events.errors import OtherFormat
 from events.parameters import PARAMETER_SET
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
-from events.redis_wire import Wire
+from events.redis_wire import Wire, WirePool
 from ops.upgrade import told_beforehand
 from projections.builds import FIRST_BUILD, BuildKeys
+from projections.fold import fold_records
+from projections.meaning import embedded_text
 from projections.redis_create import known_identity, open_store
+from projections.redis_vectors import RedisVectors
+from projections.vectors import VectorKeys, pack
+from tests.embedding import WordEmbedder
 from tests.integration.brought import STREAMS, Brought, again
 from tests.release_0_2_0 import PARTITIONS, dump
 from tests.samples import mention
 from tests.servers import RedisServer
 
-ONCE = ["before the mark", "after the mark", "before the end", "after the end"]
+ONCE = ["before the mark", "after the mark", "after vectors are dropped", "before the end", "after the end"]
 PER_PARTITION = [
     "after a page",
     "before a boundary",
@@ -134,13 +141,66 @@ def test_done_again_it_says_that_there_is_nothing_to_do_and_changes_nothing(old:
     assert dump(old.client) == before
 
 
+def embedded(old: Brought, *texts: str) -> set[bytes]:
+    """Vectors and marks of these texts of ada as 0.2.0 kept them; gives their keys."""
+    tables, model = VectorKeys(old.tags[partition_of("ada", PARTITIONS)]), "words/1"
+    (one,) = WordEmbedder().texts(["tea"])
+    whole, pieces = pack(one)
+    for text in texts:
+        name = blake2b(text.encode(), digest_size=16).digest()
+        old.client.hset(tables.wholes(model, "ada"), name, whole)
+        old.client.hset(tables.pieces(model, "ada"), name, pieces)
+    old.client.hset(tables.changes(model), "ada", len(texts))
+    old.client.hset(tables.seen(model), "ada", "3/7")
+    old.client.hset(tables.models, model, "v3/12")
+    return set(old.client.scan_iter("{*}:ve*"))
+
+
+@pytest.mark.parametrize(
+    "point", ["after the mark", "after vectors are dropped", "after a boundary", "before a switch", None]
+)
+def test_vectors_that_0_2_0_named_by_what_anybody_can_make_go_and_are_computed_anew(
+    old: Brought, point: str | None
+) -> None:
+    mine = [one for one in old.events() if one.owner == "ada"]
+    texts = sorted({text for memory in fold_records(mine).memories.values() if (text := embedded_text(memory))})
+    assert len(embedded(old, *texts)) == 5
+    assert told_beforehand(old.store)["vectors"] == len(texts)
+    if point is not None:
+        old.kill(point)
+    answer = old.upgrade()
+    assert point is not None or answer["vectors"] == len(texts)
+    assert list(old.client.scan_iter("{*}:ve*")) == []
+    assert old.upgrade()["vectors"] == 0
+    wires = WirePool(old.client)
+    vectors = RedisVectors(wires, old.tags)
+    for partition in range(PARTITIONS):
+        Embedding(vectors, WordEmbedder).walk(partition)
+    names = set(vectors.stored("ada", "words/1"))
+    assert names
+    assert names.isdisjoint(blake2b(text.encode(), digest_size=16).digest() for text in texts)
+    wires.close()
+    assert old.differences() == []
+
+
+def test_nobody_elses_keys_are_taken_for_vectors(old: Brought) -> None:
+    tag = old.tags[0]
+    others = {b"{other}:vec:m:ada": b"x", f"{{{tag}}}:version".encode(): b"x", b"vec:m:ada": b"x"}
+    for key, value in others.items():
+        old.client.set(key, value)
+    assert told_beforehand(old.store)["vectors"] == 0
+    old.upgrade()
+    assert {key: old.client.get(key) for key in others} == others
+
+
 def test_telling_what_it_does_changes_nothing(old: Brought) -> None:
     before = dump(old.client)
     told = told_beforehand(old.store)
-    assert (told["found"], told["writes"], told["events"], told["done"], told["boundaries"]) == (
+    assert (told["found"], told["writes"], told["events"], told["vectors"], told["done"], told["boundaries"]) == (
         "1",
         "2",
         old.told["status"]["events"],
+        0,
         False,
         [],
     )

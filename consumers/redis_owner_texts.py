@@ -1,0 +1,90 @@
+"""What of an owner is to be embedded: every content of its records, by the name of its vectors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from events.entry import SECRET_BYTES
+from events.errors import DamagedState
+from events.partitions import LogKeys
+from events.redis_wire import Argument, Wire, as_store_error
+from projections.builds import FIRST_BUILD, BuildKeys, version_of
+from projections.fold import OwnerState
+from projections.meaning import content_key, embedded_text
+from projections.redis_store import read_owner, read_record
+
+PAGE = 500
+
+
+class Text(NamedTuple):
+    """A content, and a memory that holds it."""
+
+    memory_id: str
+    text: str
+
+
+class OwnerTexts(NamedTuple):
+    """An owner's contents as of a state."""
+
+    token: bytes | None
+    version: str
+    texts: dict[bytes, Text]
+    """By the name of their vectors. Empty where the owner has no secret: nothing can be named then."""
+    nameless: int
+    """How many memories hold text that cannot be named."""
+
+    def refuse_nameless(self, owner: str) -> None:
+        """Raises DamagedState where texts cannot be named."""
+        if self.nameless:
+            raise DamagedState(
+                f"owner {owner} has {self.nameless:,} memories with text and no secret to name their vectors with: it was lost, so"
+                " none is computed, and those that were there are taken away; bring back the backup that has it, and see"
+                " `engramlog verify`"
+            )
+
+
+def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
+    """Every content of an owner, from the live build, in pages; begun again where another build takes its place."""
+    while True:
+        keys = live_build(wire, tag)
+        token, secret = answered(wire, ["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner])
+        texts, nameless, cursor = dict[bytes, Text](), 0, b"0"
+        while True:
+            cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
+            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
+                memory = read_record(keys, owner, memory_id.decode(), raw)
+                if not (text := embedded_text(memory)):
+                    continue
+                if is_secret(secret):
+                    texts[content_key(secret, text)] = Text(memory.id, text)
+                else:
+                    nameless += 1
+            if cursor == b"0":
+                break
+        if live_build(wire, tag) == keys:
+            state = read_owner(keys, owner, token) if token else OwnerState()
+            return OwnerTexts(token, version_text(keys, state), texts, nameless)
+
+
+def is_secret(raw: bytes | None) -> bool:
+    """Whether these bytes can key anything."""
+    return raw is not None and len(raw) == SECRET_BYTES
+
+
+def version_text(keys: BuildKeys, state: OwnerState) -> str:
+    """An owner's version as marks hold it: that of the projection, and how many events were applied."""
+    return f"{version_of(keys.build)}/{state.applied}"
+
+
+def live_build(wire: Wire, tag: str) -> BuildKeys:
+    """The keys of a partition's live build."""
+    return BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode())
+
+
+def answered(wire: Wire, *commands: list[Argument]) -> list[Any]:
+    """The answers to these commands, in one round trip. Raises StoreError at the first refusal."""
+    answers = wire.pipeline(list(commands))
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise as_store_error(answer)
+    return answers
