@@ -56,6 +56,7 @@ BOUNDARY = Script(
     "boundary",
     """
 -- KEYS: meta, stream, then every bucket of the old dedupe. ARGV: seq up to which all was brought over
+-- The sum lets a verification tell a boundary that was changed: no entry says when format 1 ended.
 -- What is recorded from now on is not before the boundary: `rec` is where the append script goes on from.
 local call = redis.call
 if call('HEXISTS', KEYS[1], 'format2') == 1 then return 'done' end
@@ -63,7 +64,8 @@ local head = call('HGET', KEYS[1], 'seq') or '0'
 if head ~= ARGV[1] or call('XLEN', KEYS[2]) ~= tonumber(head) then return 'elsewhere' end
 local time = call('TIME')
 local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
-call('HSET', KEYS[1], 'format2', head, 'format2_at', clock, 'rec', clock)
+local sum = redis.sha1hex(head .. ':' .. clock)
+call('HSET', KEYS[1], 'format2', head, 'format2_at', clock, 'format2_sum', sum, 'rec', clock)
 call('UNLINK', unpack(KEYS, 3))
 return 'ok'
 """,

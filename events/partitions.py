@@ -63,7 +63,8 @@ class LogKeys:
     @property
     def meta(self) -> str:
         """Hash: `seq` (the head), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
-        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1) and `format2_at`."""
+        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1),
+        `format2_at` and `format2_sum` (of both)."""
         return f"{{{self.tag}}}:meta"
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import redis
 
@@ -31,6 +31,7 @@ from events.catalogue import (
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
 from events.redis_wire import Wire, WirePool
+from projections.redis_create import StoreIdentity
 from projections.redis_deletions import RedisDeletions
 from projections.redis_vectors import RedisVectors
 from tests.embedding import WordEmbedder
@@ -84,6 +85,18 @@ def populate(store: Live, rounds: int = 6) -> None:
         store.client.hset(f"{{{store.tag_of(owner)}}}:ctl", f"retry:{owner}", owner)
 
 
+class Held(Protocol):
+    """A store whose keys can be reached."""
+
+    @property
+    def client(self) -> redis.Redis:
+        """Of its Redis."""
+
+    @property
+    def identity(self) -> StoreIdentity:
+        """Its partitions."""
+
+
 class Flip(NamedTuple):
     """One byte to be changed: how it is written, and what is told where nobody finds it."""
 
@@ -92,7 +105,7 @@ class Flip(NamedTuple):
     write: Callable[[], None]
 
 
-def findings(store: Live, key: bytes | None = None) -> list[dict[str, Any]]:
+def findings(store: Held, key: bytes | None = None) -> list[dict[str, Any]]:
     """What a verification finds: of the whole store, or of the partition of a key and of what belongs to none."""
     numbers = [n for n, tag in enumerate(store.identity.tags) if key is None or key.startswith(f"{{{tag}}}:".encode())]
     found = [one for n in numbers for one in verify_partition(store.client, n, store.identity.tags[n]).differences]
@@ -114,7 +127,7 @@ def flipped(client: redis.Redis, flip: Flip) -> Iterator[None]:
         client.restore(flip.key, 0, before, replace=True)
 
 
-def flips(store: Live, chance: Random, count: int) -> Iterator[Flip]:
+def flips(store: Held, chance: Random, count: int) -> Iterator[Flip]:
     """Changes of one byte: each kind of key as often as any other, whatever its size."""
     kinds: dict[str, list[bytes]] = {}
     for key in sorted(store.client.scan_iter()):
@@ -127,7 +140,7 @@ def flips(store: Live, chance: Random, count: int) -> Iterator[Flip]:
             yield flip
 
 
-def kinds_of(store: Live) -> set[str]:
+def kinds_of(store: Held) -> set[str]:
     """The kinds of keys that are changed."""
     return {kind for key in store.client.scan_iter() if (kind := _kind(key)) is not None}
 
@@ -144,7 +157,7 @@ def _kind(key: bytes) -> str | None:
     return (parts[1] if parts[0][1:2].isdigit() else parts[0]).decode()
 
 
-def missed(store: Live, chance: Random, count: int) -> tuple[list[str], Counter[str]]:
+def missed(store: Held, chance: Random, count: int) -> tuple[list[str], Counter[str]]:
     """Flips that a verification did not find, and how many there were of each kind of key. The store is sound again afterwards."""
     unfound, kinds = list[str](), Counter[str]()
     for flip in flips(store, chance, count):
@@ -236,3 +249,34 @@ def _lay(client: redis.Redis, key: bytes, entries: list[tuple[bytes, list[bytes]
         for entry_id, words in entries:
             writes.execute_command("XADD", key, entry_id, *words)
         writes.execute()
+
+
+def of_value(client: redis.Redis, key: bytes, name: bytes, chance: Random | None = None) -> Iterator[Flip]:
+    """Flips in the value of a hash's field: every bit of it, or of each byte one by chance."""
+    value: Any = client.hget(key, name)
+    for at, bit in ((at, bit) for at in range(len(value)) for bit in range(8)):
+        if chance is not None and bit != chance.randrange(8):
+            continue
+        changed = _flipped_at(value, at, bit)
+        told = f"byte {at}, bit {bit} of {name!r}: {changed!r}"
+        yield Flip(key, told, lambda changed=changed: client.hset(key, name, changed))
+
+
+def of_entry(client: redis.Redis, key: bytes, seq: int, field: bytes, chance: Random, most: int = 40) -> Iterator[Flip]:
+    """Flips of one bit in each byte of an entry's field, at most so many of them, spread over it. Nothing of an empty one."""
+    answer: Any = client.execute_command("XRANGE", key, "-", "+")
+    entries = [(entry_id, _words(fields)) for entry_id, fields in answer]
+    row = next(number for number, (entry_id, _) in enumerate(entries) if entry_id == b"%d-0" % seq)
+    entry_id, words = entries[row]
+    word = words[::2].index(field) * 2 + 1
+    value = words[word]
+    for at in sorted(chance.sample(range(len(value)), min(most, len(value)))):
+        bit = chance.randrange(8)
+        changed = [*words[:word], _flipped_at(value, at, bit), *words[word + 1 :]]
+        laid = [*entries[:row], (entry_id, changed), *entries[row + 1 :]]
+        told = f"byte {at}, bit {bit} of {field!r} in entry {seq}: {changed[word]!r}"
+        yield Flip(key, told, lambda laid=laid: _lay(client, key, laid))
+
+
+def _flipped_at(raw: bytes, at: int, bit: int) -> bytes:
+    return bytes([*raw[:at], raw[at] ^ (1 << bit), *raw[at + 1 :]])
