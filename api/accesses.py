@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from api.secrets import is_sensitive
+from api.secrets import is_secret, is_sensitive
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, MemoriesAccessed
 from events.door import make_event
@@ -51,6 +51,14 @@ class Read(NamedTuple):
 
 
 PRESENT = Read()
+
+
+class Asked(NamedTuple):
+    """What a block was built for, where no turn names it."""
+
+    words: str
+    seq: int
+    """Of the newest event of the talk."""
 
 
 class _Key(NamedTuple):
@@ -163,6 +171,7 @@ class AccessRecorder:
         memory_ids: Sequence[str],
         *,
         key: Sequence[str],
+        asked: Asked | None = None,
         together: Sequence[str] = (),
         turn_id: str | None = None,
         session_id: str | None = None,
@@ -172,8 +181,9 @@ class AccessRecorder:
         """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
 
         Its id derives from `key` and the ids, so telling it again does nothing: the receipt then says `conflict` and where
-        it stands. `together`: those of them that one search found. None where the append failed, which is told and dropped.
-        More memories than an event may name stand in several; the receipt is the first one's.
+        it stands. `asked`: what tells it from others beside the key, where words do. `together`: those of them that one search
+        found. None where the append failed, which is told and dropped. More memories than an event may name stand in several;
+        the receipt is the first one's.
         """
         now = self._log.now()
         pools = [_Pool()]
@@ -184,6 +194,8 @@ class AccessRecorder:
             pools[-1].add(one, size)
         groups = (tuple(together[:3]),) if len(together) > 1 else ()
         try:
+            if asked is not None:
+                key = self._keyed(owner, key, asked, memory_ids)
             prepared = []
             for number, pool in enumerate(pools):
                 data: Any = MemoriesAccessed(
@@ -195,7 +207,7 @@ class AccessRecorder:
                     occurred_at=from_micros(now),
                     actor="system",
                     now=now,
-                    event_id=derived_id("injection", owner, *key, *memory_ids, *([f"part {number}"] if number else ())),
+                    event_id=injection_id(owner, key, memory_ids, number),
                     session_id=session_id,
                 )
                 prepared.append(prepare(event))
@@ -212,6 +224,18 @@ class AccessRecorder:
         if failure is not None:
             self._tell_losses()
         return receipts[0] if failure is None else None
+
+    def _keyed(self, owner: str, key: Sequence[str], asked: Asked, memory_ids: Sequence[str]) -> Sequence[str]:
+        """The key with the words beside it, keyed with the owner's secret; as 0.2 had it, in clear, where the log holds that."""
+        naming = self._log.naming(owner)
+        if asked.seq <= naming.until and naming.until:
+            clear = [*key, asked.words]
+            if self._log.held(owner, [injection_id(owner, clear, memory_ids)], naming.until):
+                return clear
+        words = (
+            "" if is_secret(asked.words) else asked.words
+        )  # whoever reads a copy of the store reads the owner's secret too
+        return [*key, naming.made("injection", words)]
 
     def flush(self) -> list[Receipt]:
         """Append what is pooled. An append that fails is told and dropped: the searches were answered.
@@ -322,6 +346,11 @@ def _accesses(memory_ids: Sequence[str], now: int, first: int, read: Read, query
             query=None if start else query,
             read_at=read_at,
         )
+
+
+def injection_id(owner: str, key: Sequence[str], memory_ids: Sequence[str], number: int = 0) -> str:
+    """The id of an injection, or of a further part of it; `key` tells for what it was, and holds no words in clear."""
+    return derived_id("injection", owner, *key, *memory_ids, *([f"part {number}"] if number else ()))
 
 
 def _failure(receipts: Iterable[Receipt]) -> str | None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple, Unpack
 
-from api.accesses import AccessRecorder, Read
+from api.accesses import AccessRecorder, Asked, Read
 from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
 from api.reading import Reader
 from api.scenes import Past, Scene
-from api.secrets import is_secret
 from api.timelines import LinesAsked, told_lines
 from events.errors import InputError
 from events.log import EventLog
@@ -182,12 +181,12 @@ class Contexts:
             return {"status": "already" if block.memories else "nothing"}
         retrieved = {line.id for line in block.parts["retrieved"]} & set(fresh)
         first = ([hit["id"] for hit in one.results[:3] if hit["id"] in retrieved] for one in found)
-        known_by = "" if is_secret(text) else text  # a short secret could be guessed from the id that derives from it
-        place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq), known_by)
+        place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq))
         receipt = self._accesses.inject(
             owner,
             fresh,
             key=place,
+            asked=None if talk.turn_id else Asked(text, talk.last_seq),
             together=next((hits for hits in first if len(hits) > 1), ()),
             turn_id=talk.turn_id,
             session_id=talk.session,

@@ -89,6 +89,7 @@ class Extractor:
             told = {name: answer[name] for name in ("by", "read", "left", "usage")} | self._cost(answer["usage"])
         with self._reader.scene(owner) as scene:
             if by == RULES:
+                scene.view.naming = self._log.naming(owner)
                 found = verdicts(scene.view, self._log.now(), check=current_check())
             answer = {
                 "owner": owner,

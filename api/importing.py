@@ -240,11 +240,8 @@ def turn_of(event: Prepared) -> str:
     return str(data.get("turn_id") or data["memory_id"])
 
 
-def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
-    """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field.
-
-    `now` in microseconds since 1970.
-    """
+def owner_of(turn: dict[str, Any], options: ImportOptions) -> str:
+    """Whose turn it is. Raises InputError where nobody's."""
     owner = options.owner if options.owner is not None else turn.get(options.owner_from)
     if not isinstance(owner, str):
         raise refused(
@@ -252,6 +249,20 @@ def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Im
             owner,
             "the owner as a text; name the field with --owner-from, or the owner with --owner",
         )
+    return owner
+
+
+def turn_event_id(owner: str, turn_id: str) -> str:
+    """The id of the event that records an imported turn: made of ids, of no words."""
+    return derived_id("import turn", owner, turn_id)
+
+
+def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
+    """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field.
+
+    `now` in microseconds since 1970.
+    """
+    owner = owner_of(turn, options)
     if not turn["text"].strip():
         answer.skipped += 1
         return
@@ -266,7 +277,7 @@ def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Im
         "session_id": turn.get("session"),
     }
     said: Any = TurnRecorded(turn_id=turn_id, role=role, speaker=speaker, text=turn["text"])  # type: ignore[arg-type]
-    said_id = derived_id("import turn", owner, turn_id)
+    said_id = turn_event_id(owner, turn_id)
     yield prepare(make_event(said, event_id=said_id, **common))
     if options.memories:
         memory: Any = MemoryCreated(

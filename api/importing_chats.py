@@ -1,8 +1,8 @@
 """Importing exported chats: each message of a user or an assistant becomes a turn, as `import turns` reads them.
 
-Ids are the export's own, `conversation/message`, else digests of what was said, when and where in its conversation: importing
-a file again appends nothing, and a conversation that has grown adds what is new. System prompts, tools, hidden messages,
-thoughts, abandoned branches and attachments are left out, and counted.
+Ids are the export's own, `conversation/message`, else made of what was said, when and where in its conversation, with the owner's
+secret (`api.chat_turns`): importing a file again appends nothing, and a conversation that has grown adds what is new. System
+prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from api.asked import refused
 from api.chat_file import ChatFile, placed
-from api.chat_shapes import LINES, SHAPES, Message, first_of, instant_of, text_id
-from api.importing import Imported, ImportOptions, append_numbered, events_of, import_turns
+from api.chat_shapes import LINES, SHAPES, Message, Shape, first_of, instant_of, text_id
+from api.chat_turns import KeyedIds, Turns, ids_for
+from api.importing import Imported, ImportOptions, append_numbered, events_of, import_turns, owner_of
 from api.long_texts import CUT, beginning, is_long
-from events.envelope import Prepared, derived_id, from_micros, utc_text
+from events.catalogue import TurnRecorded
+from events.door import make_event
+from events.envelope import Prepared, from_micros
 from events.errors import InputError
 from events.log import EventLog
-from events.vocabulary import check_id
+from events.naming import Naming
 from projections.checks import Check, counted, unchecked
 
-MINUTE = 60_000_000
-"""Between two messages of which the second has no time, in microseconds."""
 CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp")
 CONVERSATION_IDS = ("conversation_id", "id", "uuid", "session_id")
 
@@ -90,6 +92,7 @@ class _Reading:
         self._check = check
         self._log, self._chats, self._options, self._since, self._answer = log, chats, options, since, answer
         self._openings: Counter[str] = Counter()
+        self._naming: Naming | None = None
         self.starts: list[int] = []
         """How many messages stood before each conversation."""
         self._seen = 0
@@ -114,17 +117,18 @@ class _Reading:
         try:
             messages = list(shape.messages(conversation))
             self._answer.left_out["abandoned"] += shape.abandoned(conversation, len(messages))
-            label, begun = first_of(conversation, CONVERSATION_TIMES)
-            turns = _Turns(name, instant_of(begun, label), self._since, self._openings)
+            label, told = first_of(conversation, CONVERSATION_TIMES)
+            begun = instant_of(told, label)
         except InputError as problem:
             raise placed(problem, where) from None
+        begun = self._since if begun is None else begun
         owner = {self._options.owner_from: conversation.get(self._options.owner_from)}
+        ids = partial(self._ids, owner, shape, messages, name, begun)
+        turns = Turns(name, begun, self._openings, ids)
         for place, record in enumerate(counted(messages, self._check, len(messages)), 1):
             self._seen += 1
             try:
-                if not isinstance(record, dict):
-                    raise refused("message", str(record)[:80], "a JSON object")
-                turn = self._kept(turns, shape.read(record))
+                turn = self._kept(turns, _read(shape, record))
                 events = [] if turn is None else list(self._events_of(owner | turn))
             except InputError as problem:
                 raise placed(problem, f"{where}, message {place}") from None
@@ -133,82 +137,40 @@ class _Reading:
     def _events_of(self, turn: dict[str, Any]) -> Iterator[Prepared]:
         return events_of(turn, self._options, self._log.now(), self._answer.imported)
 
-    def _kept(self, turns: _Turns, message: Message) -> dict[str, Any] | None:
-        left_out = message.left_out
-        if left_out is None and is_long(message.text):
-            cut = self._options.long_turns == CUT
-            self._answer.imported.long_turn(self._seen, cut=cut)
-            if cut:
-                message = replace(message, text=beginning(message.text))
-            else:
-                left_out = "too_long"
-        if left_out is not None:
-            self._answer.left_out[left_out] += 1
+    def _kept(self, turns: Turns, message: Message) -> dict[str, Any] | None:
+        if message.left_out is None and is_long(message.text):
+            self._answer.imported.long_turn(self._seen, cut=self._options.long_turns == CUT)
+        message = self._cut(message)
+        if message.left_out is not None:
+            self._answer.left_out[message.left_out] += 1
             return None
         self._answer.left_out.update(attachment=message.attachments)
         return turns.turn(message)
 
+    def _cut(self, message: Message) -> Message:
+        """As it is taken in: one that is too long is cut or left out."""
+        if message.left_out is not None or not is_long(message.text):
+            return message
+        if self._options.long_turns == CUT:
+            return replace(message, text=beginning(message.text))
+        return replace(message, left_out="too_long")
 
-class _Turns:
-    """The turns of one conversation: its session, and what time and id a message has."""
-
-    def __init__(self, name: str | None, begun: int | None, since: int | None, openings: Counter[str]) -> None:
-        self._name, self._begun, self._openings = name, begun if begun is not None else since, openings
-        self._last: int | None = None
-        self._session: str | None = None
-        self._ids: set[str] = set()
-        self._count = 0
-
-    def turn(self, message: Message) -> dict[str, Any]:
-        """A turn as a line of `import turns` holds it."""
-        when = self._when(message)
-        at = utc_text(from_micros(when))
-        session = self._session_of(at, message)
-        turn_id = self._own_id(session, message)
-        if turn_id is None:
-            turn_id = derived_id("chat turn", session, str(self._count), at, message.role, message.text)
-        if turn_id in self._ids:
-            raise refused("id", message.id, "another id than the messages before it have")
-        self._ids.add(turn_id)
-        self._count += 1
-        return {
-            "turn_id": turn_id,
-            "occurred_at": at,
-            "speaker": message.role,
-            "session": session,
-            "text": message.text,
-        }
-
-    def _when(self, message: Message) -> int:
-        """When it was said: as the export says, else a minute after the message before it, else as its conversation began."""
-        when = message.at
-        if when is None:
-            when = self._begun if self._last is None else self._last + MINUTE
-        if when is None:
-            raise refused("time", None, "a time with the message or its conversation, or --from TIME for those without")
-        self._last = when
-        return when
-
-    def _session_of(self, at: str, message: Message) -> str:
-        """The conversation's id; without one, a digest of how it opens, and of how many before it in the file opened so."""
-        if self._session is None:
-            if self._name is not None:
-                self._session = self._name if _is_id(self._name) else derived_id("chat conversation", self._name)
-            else:
-                opening = derived_id("chat opening", at, message.role, message.text)
-                self._session = derived_id("chat opening", opening, str(self._openings[opening]))
-                self._openings[opening] += 1
-        return self._session
-
-    def _own_id(self, session: str, message: Message) -> str | None:
-        """The export's ids, if they make one: a message may stand in two conversations, so its id alone does not do."""
-        own = f"{session}/{message.id}"
-        return own if message.id is not None and self._name is not None and _is_id(own) else None
+    def _ids(
+        self, told: dict[str, Any], shape: Shape, messages: list[Any], name: str | None, begun: int | None
+    ) -> KeyedIds:
+        """The ids of a conversation that lacks some, made with its owner's secret: asked for before anything is derived."""
+        owner = owner_of(told, self._options)
+        if self._naming is None or self._naming.owner != owner:
+            now = self._log.now()  # no secret for a name that the door refuses
+            turn: Any = TurnRecorded(turn_id="-", role="user", text="-")
+            make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now)
+            self._naming = self._log.naming(owner, make=True)
+        read = (self._cut(_read(shape, one)) for one in counted(messages, self._check, len(messages)))
+        wanted = (one for one in read if one.left_out is None)
+        return ids_for(self._log, self._naming, wanted, name, begun, self._openings)
 
 
-def _is_id(text: str) -> bool:
-    try:
-        check_id(text)
-    except ValueError:
-        return False
-    return True
+def _read(shape: Shape, record: Any) -> Message:
+    if not isinstance(record, dict):
+        raise refused("message", str(record)[:80], "a JSON object")
+    return shape.read(record)

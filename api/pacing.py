@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
 from events.log import Appendable, EventLog, Receipt, positions_by_partition
+from events.naming import Naming
 from projections.checks import Check, unchecked
 
 HALF = 5_000
@@ -94,6 +95,14 @@ class PacedLog:
     def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
         """See `EventLog.secrets_of`."""
         return self._log.secrets_of(owners)
+
+    def naming(self, owner: str, *, make: bool = False) -> Naming:
+        """See `EventLog.naming`."""
+        return self._log.naming(owner, make=make)
+
+    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
+        """See `EventLog.held`."""
+        return self._log.held(owner, event_ids, until)
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""

@@ -107,6 +107,7 @@ class Lifecycle:
             _refuse_another_version(owner, standing)
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
+            self._have_named(view)
             return see(view, moment)
 
     def plan(
@@ -123,6 +124,7 @@ class Lifecycle:
             _refuse_another_version(owner, standing)
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
+            self._have_named(view)
             decisions = self._planned(view, moment, jobs, check)
         return Done(owner, decisions, 0, standing.position)
 
@@ -179,6 +181,7 @@ class Lifecycle:
                 _refuse_another_version(owner, standing)
                 moment = self._log.now() if now is None else now
                 view.deletions_seen = self._views.deletions.note(owner, deleted_in(view), moment)
+                self._have_named(view)
                 decisions = planner(view, moment)
             if not decisions:
                 done.position = done.position or standing.position
@@ -192,6 +195,11 @@ class Lifecycle:
             owner=owner,
             appended=done.appended,
         )
+
+    def _have_named(self, view: OwnerView) -> None:
+        """Tell a view, once, by what ids are made of its owner's words."""
+        if not view.naming.secret:
+            view.naming = self._log.naming(view.owner)
 
     def _level(self, owner: str) -> tuple[int, int]:
         """Have everything of the owner folded, accesses too, which its head does not count; gives its head, and its partition's."""

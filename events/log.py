@@ -10,6 +10,7 @@ import msgspec
 from events.envelope import AnyEvent, Prepared, Stored, decode, prepare
 from events.errors import RequestTooLarge, UndecodableEvent
 from events.marks import Marker, Marks
+from events.naming import Naming
 from events.partitions import parse_position, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -98,6 +99,17 @@ class EventLog(Protocol):
 
     def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
         """The secrets of those of these owners that have one; what is derived from their words is keyed by it."""
+        ...
+
+    def naming(self, owner: str, *, make: bool = False) -> Naming:
+        """By what ids are made of an owner's words; without a secret where the owner has none.
+
+        `make`: give it one then, so that it stands before anything is derived: whoever asks at the same time has the same.
+        """
+        ...
+
+    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
+        """Those of these ids under which the owner has an event at or before a seq. Any number; asked for in pieces."""
         ...
 
     def now(self) -> int:

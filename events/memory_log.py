@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes
 from threading import Lock
+from uuid import UUID
 
 from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field, principal_of
 from events.envelope import Prepared, Stored
 from events.log import Appendable, Receipt, Status, check_request_size, marked
 from events.marks import UNMARKED, Marker, Marks
+from events.naming import Naming
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 
 
@@ -65,6 +67,19 @@ class InMemoryEventLog:
     def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
         """See `EventLog.secrets_of`."""
         return {owner: self._secrets[owner] for owner in owners if owner in self._secrets}
+
+    def naming(self, owner: str, *, make: bool = False) -> Naming:
+        """See `EventLog.naming`. Nothing here is of format 1."""
+        with self._lock:
+            if make and owner not in self._secrets:
+                self._secrets[owner] = self._chance(SECRET_BYTES)
+        return Naming(owner, self._secrets.get(owner, b""))
+
+    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
+        """See `EventLog.held`."""
+        known = self._by_id[partition_of(owner, self.partitions)]
+        found = ((one, known.get(dedupe_field(owner, UUID(one).bytes))) for one in event_ids)
+        return {one for one, at in found if at is not None and at[0] <= until}
 
     def _append_part(
         self,

@@ -18,17 +18,19 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SALT_BYTES, Beside, checked_principal, principal_of
+from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, principal_of
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
 from events.log import Appendable, Receipt, check_request_size, is_access, marked, ready
 from events.marks import UNMARKED, Marker
+from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis_admission import Admission, ReadDebt, no_debt
 from events.redis_append import APPEND, Sealed, append_arguments, append_receipts
 from events.redis_clock import StoreClock
 from events.redis_durability import read_durability
 from events.redis_gap import MENDING
+from events.redis_naming import read_held, read_naming
 from events.redis_receipts import Kept, KeptReceipts
 from events.redis_secrets import Chance, Secrets, read_secrets
 from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
@@ -270,6 +272,21 @@ class RedisEventLog:
         """The secrets of those owners that have one: what is derived from their words is keyed by it. Raises StoreError."""
         with self._wires.wire() as wire:
             return read_secrets(wire, [keys.tag for keys in self._keys], owners)
+
+    def naming(self, owner: str, *, make: bool = False) -> Naming:
+        """See `EventLog.naming`. Raises StoreError, and StoreMismatch for a secret that no append made."""
+        with self._wires.wire() as wire:
+            return read_naming(
+                wire,
+                self._keys[partition_of(owner, self.partitions)],
+                owner,
+                self._chance(SECRET_BYTES) if make else b"",
+            )
+
+    def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
+        """See `EventLog.held`. Raises StoreError."""
+        with self._wires.wire() as wire:
+            return read_held(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids, until)
 
     def _redis_time(self) -> int:
         with self._wires.wire() as wire:

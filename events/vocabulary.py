@@ -87,6 +87,15 @@ def check_id(value: str) -> str:
     return value
 
 
+def is_id(value: str) -> bool:
+    """Whether `check_id` takes it."""
+    try:
+        check_id(value)
+    except PydanticCustomError:
+        return False
+    return True
+
+
 def check_text(value: str) -> str:
     """A text that says something and fits in 64 KiB of UTF-8."""
     if not value.strip():

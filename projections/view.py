@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
 from typing import NamedTuple, Protocol, TypeVar, cast
 
+from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
 from projections.associations import AssociationIndex
 from projections.checks import Check, counted, unchecked
@@ -70,6 +71,8 @@ class OwnerView:
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
         self.judged_today: Mapping[str, int] | None = None
         """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
+        self.naming = Naming(owner, b"")
+        """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
         self._text_bytes = 0
         self.columns = Columns()
         self._index = Bm25Index()

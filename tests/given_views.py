@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from events.catalogue import FactAsserted
+from events.naming import Naming
 from projections.modes import Mode
 from projections.query import Asked
 from projections.recall import search
@@ -17,9 +18,18 @@ HOUR = 1 / 24
 Found = dict[str, Any]
 
 
+NAMING = Naming("ada", bytes(range(32)))
+
+
 def viewed(*events: Told) -> OwnerView:
     """The owner after these events."""
-    return OwnerView.of_history("ada", folded(*events))
+    return named(OwnerView.of_history("ada", folded(*events)))
+
+
+def named(view: OwnerView) -> OwnerView:
+    """The same, told by what ids are made of its owner's words."""
+    view.naming = NAMING
+    return view
 
 
 def asked(

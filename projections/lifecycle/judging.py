@@ -285,8 +285,13 @@ class Judging:
         return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor)
 
     def _id(self, heard: Heard, said: Statement) -> str:
-        """The same for the same words of the same turn."""
-        return f"m-{derived_id(JOB, self._owner, heard.turn.turn_id, said.content)}"
+        """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""
+        turn_id, naming = heard.turn.turn_id, self._view.naming
+        if heard.seq <= naming.until:
+            old = f"m-{derived_id(JOB, self._owner, turn_id, said.content)}"
+            if self._view.get(old) is not None:
+                return old
+        return f"m-{naming.made(JOB, turn_id, said.content)}"
 
     def _tell(
         self, operation: str, heard: Heard, said: Statement, memory_id: str | None, reason: str,

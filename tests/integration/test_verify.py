@@ -102,7 +102,8 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             "the whole checkpoint": lambda: client.delete(keys.checkpoint),
             "a longer secret": lambda: client.hset(keys.log.secrets, owner, bytes(65)),
             "no secret at all": lambda: client.hdel(keys.log.secrets, owner),
-            "a secret of nobody": lambda: client.hset(keys.log.secrets, "nobody", bytes(32)),
+            "a short secret of nobody": lambda: client.hset(keys.log.secrets, "nobody", bytes(31)),
+            "a secret of what is no owner": lambda: client.hset(keys.log.secrets, "no owner", bytes(32)),
             "vectors of nobody": lambda: client.hset(f"{{{tag}}}:vec:words%2F1:nobody", bytes(16), b"\x01"),
         }
         whole = {key: client.dump(key) for key in client.scan_iter()}
@@ -115,6 +116,12 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             for key, raw in whole.items():
                 client.restore(key, 0, raw)  # type: ignore[arg-type]
         assert missed == []
+        assert findings(store) == []
+
+
+def test_a_secret_made_for_an_import_that_appended_nothing_is_no_difference(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=2) as store:
+        store.log.naming("newcomer", make=True)
         assert findings(store) == []
 
 

@@ -11,6 +11,7 @@ from projections.extraction import Turn, extract, questions
 from projections.lifecycle import plan
 from projections.view import OwnerView
 from tests.given import CLOCK, Told, at, created, folded
+from tests.given_views import named, viewed
 
 _PIECES = """
 I I'm my love don't like hiking in Berlin live any more , and but because if would " “ ” ' ? ! . ; ( ) ` ``` not Tom 42 on May 4
@@ -61,13 +62,13 @@ def test_whatever_is_decided_passes_the_door_and_is_decided_once(texts: list[str
         created(text, f"t{n}", n, kind="episode", source_turns=(f"t{n}",), speaker=speaker)
         for n, text in enumerate(texts)
     ]
-    decisions = plan(OwnerView.of_history("ada", folded(*turns)), at(50), ["extract"])
+    decisions = plan(viewed(*turns), at(50), ["extract"])
     for one in decisions:
         when = from_micros(one.said_at or 0)
         prepare(make_event(one.data, owner="ada", occurred_at=when, actor=one.actor, now=CLOCK))
     assert len({one.event_id("ada") for one in decisions}) == len(decisions)
     after = folded(*turns, *(Told(one.data, 50, one.actor) for one in decisions))
-    assert plan(OwnerView.of_history("ada", after), at(60), ["extract"]) == []
+    assert plan(named(OwnerView.of_history("ada", after)), at(60), ["extract"]) == []
 
 
 _SAID = """
@@ -94,13 +95,11 @@ def test_however_the_turns_are_cut_into_runs_the_memories_are_the_same(texts: li
     ]
 
     def run(told: list[Told]) -> list[Told]:
-        decisions = plan(OwnerView.of_history("ada", folded(*told)), at(90), ["extract"])
+        decisions = plan(viewed(*told), at(90), ["extract"])
         return [*told, *(Told(one.data, ((one.said_at or 0) - at(0)) / 86_400_000_000, one.actor) for one in decisions)]
 
     apart: list[Told] = []
     for turn in turns:
         apart = run([*apart, turn])
     at_once = run(turns)
-    assert _extracted(OwnerView.of_history("ada", folded(*apart))) == _extracted(
-        OwnerView.of_history("ada", folded(*at_once))
-    )
+    assert _extracted(viewed(*apart)) == _extracted(viewed(*at_once))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -11,11 +12,15 @@ from hypothesis import strategies as st
 
 from api.chat_file import open_chats
 from events.catalogue import MemoryCreated, TurnRecorded
-from events.errors import InputError
+from events.envelope import decode, derived_id
+from events.errors import InputError, StoreUnavailable
+from events.log import Appendable, Receipt
+from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.fold import AnyEvent
 from tests.given_chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, SHAREGPT, chatted, file_of, node, said
 from tests.given_records import new_log
+from tests.samples import NOW
 
 NEW_YEAR = "2024-01-01T08:00:00Z"
 each_shape = pytest.mark.parametrize("shape", SHAPES)
@@ -290,6 +295,83 @@ def test_a_conversation_that_has_grown_adds_only_what_is_new(chats: list[list[st
     answer, events = chatted(file_of(*(with_messages(*map(say, texts)) for texts in grown)), log, since=NEW_YEAR)
     assert (answer.imported.done.appended, answer.imported.done.conflicts) == (2, [])
     assert len(turns(events)) == sum(map(len, grown))
+
+
+SAID = ["My PIN reminder is the dog's birthday", "我对花生过敏。"]
+
+
+def of_0_2(texts: list[str], name: str | None = None) -> set[str]:
+    """Every id that release 0.2 gave to such a conversation, by its formulas as they were written."""
+    when = [f"2024-01-01T08:{minute:02}:00Z" for minute in range(len(texts))]
+    opening = derived_id("chat opening", when[0], "user", texts[0])
+    session = derived_id("chat opening", opening, "0") if name is None else derived_id("chat conversation", name)
+    made = [
+        derived_id("chat turn", session, str(n), at, "user", text)
+        for n, (at, text) in enumerate(zip(when, texts, strict=True))
+    ]
+    return {
+        opening,
+        session,
+        *made,
+        *(derived_id(f"import {what}", "ada", one) for one in made for what in ("turn", "memory")),
+    }
+
+
+def all_ids(events: list[AnyEvent]) -> set[str]:
+    """Every id that a log shows of these events."""
+    told = {part for one in events for part in (one.event_id, one.session_id, one.causation_id)}
+    return {one for one in told if one} | set(ids(events))
+
+
+@pytest.mark.parametrize("name", [None, "Doctor's letters, 医生"])
+def test_no_id_confirms_a_guess_of_what_was_said_or_of_what_the_conversation_is_called(name: str | None) -> None:
+    chat = with_messages(*map(say, SAID)) if name is None else with_messages(*map(say, SAID), id=name)
+    _, events = chatted(file_of(chat), since=NEW_YEAR)
+    assert len(all_ids(events)) == 7
+    assert all_ids(events) & of_0_2(SAID, name) == set()
+
+
+def test_two_owners_who_said_the_same_have_no_id_in_common() -> None:
+    log, chat = new_log(), with_messages(*map(say, SAID))
+    one, other = (chatted(file_of(chat), log, since=NEW_YEAR, owner=owner)[0] for owner in ("ada", "lin"))
+    assert (one.imported.done.appended, other.imported.done.appended) == (4, 4)
+    stored = [decode(each.kind, each.body) for n in range(log.partitions) for each in log.read(n, 0)]
+    mine, theirs = (all_ids([each for each in stored if each.owner == owner]) for owner in ("ada", "lin"))
+    assert (len(mine), mine & theirs) == (7, set())
+
+
+@pytest.mark.parametrize("owner", ["", "no owner", "x" * 129, "o\u200bne", 7])
+def test_no_secret_is_made_for_an_owner_whom_the_door_refuses(owner: Any) -> None:
+    log = new_log()
+    answer, _ = chatted(file_of(with_messages(say("hi")) | {"conversation": owner}), log, owner=None, since=NEW_YEAR)
+    error = answer.imported.done.error
+    assert isinstance(error, InputError)
+    assert "line 1, message 1: " in error.message
+    assert log.secrets_of([str(owner)]) == {}
+
+
+class Dies(InMemoryEventLog):
+    """A log whose process is killed before a request."""
+
+    left = 1
+
+    def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+        """As the log's, until it dies."""
+        self.left -= 1
+        if self.left < 0:
+            raise StoreUnavailable("killed")
+        return super().append(events, **options)
+
+
+def test_an_import_killed_in_the_middle_and_repeated_adds_the_rest_once() -> None:
+    log = Dies(lambda: NOW)
+    chat = file_of(with_messages(*(say(f"message {n} 第{n}条") for n in range(1_200))))
+    first, _ = chatted(chat, log, since=NEW_YEAR)
+    log.left = 9
+    again, events = chatted(chat, log, since=NEW_YEAR)
+    assert (first.imported.done.appended, first.imported.done.exit_code) == (1_000, 3)
+    assert (again.imported.done.appended, again.imported.done.already_appended) == (1_400, 1_000)
+    assert (len(set(ids(events))), len({one.session_id for one in events})) == (1_200, 1)
 
 
 def test_one_message_in_two_conversations_is_a_turn_in_each() -> None:

@@ -14,10 +14,10 @@ from projections.lifecycle.proposing import judge_proposed
 from projections.lifecycle.shelf import Shelf
 from projections.lifecycle.talk import talk_about
 from projections.sessions import Said
-from projections.view import OwnerView
-from tests.given import created, folded
+from tests.given import created
 from tests.given_said import reply
 from tests.given_said import turn as recorded
+from tests.given_views import viewed
 from tests.model_proposals import HONEST, LIES, Proposed
 from tests.unit.projections.test_proposing import turn
 
@@ -29,7 +29,7 @@ def judged(proposed: Proposed, *said: Said, **more: Any) -> Verdict:
     """The verdict on one operation about a turn, where one memory is known that the model was shown."""
     operation, text, quote, content, known = proposed
     told = [] if known is None else [created(known, "k", -400, kind="fact", category="fact", source="judge")]
-    view = OwnerView.of_history("ada", folded(*told, turn(text)))
+    view = viewed(*told, turn(text))
     unread = tuple(unread_turns(view))
     talk = talk_about(unread, said, Shelf(view), frozenset(), "UTC")
     there = Shelf(view).get("k")
@@ -103,7 +103,7 @@ def test_what_stands_in_code_or_in_quoted_lines_is_no_ground() -> None:
     ],
 )
 def test_what_passes_is_no_lasting_category_whatever_a_model_calls_it(content: str, claimed: str, kept: str) -> None:
-    view = OwnerView.of_history("ada", folded(turn(content)))
+    view = viewed(turn(content))
     (heard,) = unread_turns(view)
     operation = Operation.model_validate(
         {"operation": "ADD", "turn": "T1", "quote": content, "content": content, "category": claimed}

@@ -16,9 +16,10 @@ from projections.lifecycle.shelf import Shelf
 from projections.lifecycle.talk import Talk, next_unread, talk_about
 from projections.sessions import Said
 from projections.view import OwnerView
-from tests.given import Told, at, created, deleted, folded, negated
+from tests.given import Told, at, created, deleted, negated
 from tests.given_said import injection, reply
 from tests.given_said import turn as recorded
+from tests.given_views import viewed
 
 KNOWN = [
     created("User lives in Berlin", "home", kind="fact", category="identity", source="judge", source_turns=("t0",)),
@@ -42,7 +43,7 @@ def turn(text: str, turn_id: str = "t1", day: float = 5, **data: Any) -> Told:
 
 
 def view_of(*events: Told) -> OwnerView:
-    return OwnerView.of_history("ada", folded(*KNOWN, *events))
+    return viewed(*KNOWN, *events)
 
 
 def talk_of(view: OwnerView, *said: Said) -> Talk:
@@ -347,7 +348,7 @@ def test_the_mark_tells_who_read_and_what_it_took() -> None:
 
 def test_turns_are_read_in_pieces_of_one_session_that_are_not_too_long() -> None:
     def pieces(*turns: Told) -> list[list[str]]:
-        view, found = OwnerView.of_history("ada", folded(*turns)), []
+        view, found = viewed(*turns), []
         heard = turns_heard(view)
         while piece := next_unread(heard):
             found.append([one.turn.turn_id for one in piece])

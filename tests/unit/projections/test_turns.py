@@ -6,12 +6,13 @@ from events.catalogue import MemoryMerged, TurnsExtracted
 from projections.lifecycle.extracting import extractions, turns_heard, unread_turns
 from projections.lifecycle.talk import still_standing
 from projections.view import OwnerView
-from tests.given import Told, created, deleted, folded
+from tests.given import Told, created, deleted
+from tests.given_views import viewed
 from tests.unit.projections.test_proposing import talk_of, turn
 
 
 def view_of(*events: Told) -> OwnerView:
-    return OwnerView.of_history("ada", folded(*events))
+    return viewed(*events)
 
 
 def read(up_to: str, turns: int = 1) -> Told:

@@ -1,0 +1,41 @@
+"""Ids that are made of an owner's words: the same words give the same id, and without the owner's secret nobody confirms a guess.
+
+Release 0.2 made them without a secret (`events.envelope.derived_id`). What it appended stands under those ids, so they are tried
+first wherever the log has a part of its format (ADR 0039). Pure.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from uuid import UUID
+
+from events.entry import SECRET_BYTES, keyed
+from events.errors import StoreMismatch
+
+_PURPOSE = b"id of words"
+_VERSION_8 = 0x8000 << 64 | 0x8 << 60
+_PLACES_8 = ~(0xF000 << 64 | 0xC << 60)
+
+
+class Naming(NamedTuple):
+    """By what ids are made of one owner's words."""
+
+    owner: str
+    secret: bytes
+    """Empty where the owner has none: an owner without events."""
+    until: int = 0
+    """The last seq of format 1 in the owner's partition; 0 where no entry of the owner's can be of that format."""
+
+    def made(self, use: str, *parts: str) -> str:
+        """A version 8 UUID of these words for one use; other owners, uses and words have others.
+
+        Raises StoreMismatch where the owner has no secret, or one that nothing made.
+        """
+        if len(self.secret) != SECRET_BYTES:
+            raise StoreMismatch(
+                f"the secret of owner {self.owner!r} has {len(self.secret)} bytes, {SECRET_BYTES} are allowed: no id is made of its"
+                " words; bring back the backup that has the right one, and see `engramlog verify`"
+            )
+        words = b"".join(len(one).to_bytes(8, "big") + one for one in map(str.encode, (use, *parts)))
+        number = int.from_bytes(keyed(self.secret, _PURPOSE, words, 16), "big")
+        return str(UUID(int=number & _PLACES_8 | _VERSION_8))

@@ -1,0 +1,53 @@
+"""What ids of words are made of, and which of them the log holds, asked of Redis (`events.naming`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from events.entry import FINGERPRINT_BYTES, dedupe_field
+from events.naming import Naming
+from events.partitions import LogKeys, dedupe_bucket
+from events.redis_wire import Argument, Wire, as_store_error
+
+PIECE = 1_000
+"""Ids that are looked up at once."""
+
+
+def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") -> Naming:
+    """By what ids are made of an owner's words, in one round trip; `proposed` becomes its secret where it has none.
+
+    Whoever proposes at the same time is told the one that stands. Raises StoreError.
+    """
+    make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, proposed]] if proposed else []
+    *made, secret, boundary = _answers(wire, [*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
+    fresh = bool(made and made[0])  # an upgrade gave a secret to whoever has an entry of format 1
+    return Naming(owner, secret or b"", 0 if fresh else int(boundary or 0))
+
+
+def read_held(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
+    """Those of these ids that dedupe has for the owner, at or before a seq. Raises StoreError."""
+    found: set[str] = set()
+    for start in range(0, len(event_ids), PIECE):
+        buckets: dict[int, list[tuple[bytes, str]]] = {}
+        for one in event_ids[start : start + PIECE]:
+            field = dedupe_field(owner, UUID(one).bytes)
+            buckets.setdefault(dedupe_bucket(field), []).append((field, one))
+        answers = _answers(
+            wire, [["HMGET", keys.dedupe_of(at), *(field for field, _ in asked)] for at, asked in buckets.items()]
+        )
+        for asked, values in zip(buckets.values(), answers, strict=True):
+            for (_, one), value in zip(asked, values, strict=True):
+                seq = b"" if value is None else value[FINGERPRINT_BYTES:]
+                if seq.isdigit() and int(seq) <= until:
+                    found.add(one)
+    return found
+
+
+def _answers(wire: Wire, commands: list[list[Argument]]) -> list[Any]:
+    answers = wire.pipeline(commands) if commands else []
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise as_store_error(answer)
+    return answers
