@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
 from events.catalogue import EventDiscarded
+from events.entry import keyed
 from events.envelope import Stored, decode
 from events.errors import UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
@@ -27,6 +27,8 @@ COMMIT_EVENTS = 500
 COMMIT_BYTES = 256 * 1024
 COMMIT_RECORDS = 1_000
 DIGEST_MODULUS = 1 << 128
+HASH_BYTES = 16
+_PURPOSE = b"record"
 
 
 class Checkpoint(NamedTuple):
@@ -36,7 +38,7 @@ class Checkpoint(NamedTuple):
     head: bytes = FIRST_LINK
     """Chain over the stored events up to `seq`: what an auditor writes down."""
     digest: int = 0
-    """Sum mod 2^128 of the hashes of all records: independent of order and batches."""
+    """Sum mod 2^128 of the keyed hashes of all records: independent of order and batches."""
     memories: int = 0
 
 
@@ -60,7 +62,7 @@ class WorkingOwner:
     """The newest packed log field's bytes, while it may still be appended to."""
     complete: bool = True
     secret: bytes = b""
-    """What keys the hashes of its contents; empty where the store has none of it, and then there are no hashes."""
+    """What keys the hashes of its contents and records; empty where the store has none of it, and then there are none."""
 
 
 @dataclass(slots=True)
@@ -241,9 +243,14 @@ def _apply(
     part.entries += step.entries
 
 
-def record_hash(owner: str, memory_id: str, record: bytes) -> int:
-    """A record's share of the digest."""
-    return int.from_bytes(blake2b(f"{owner}\x00{memory_id}\x00".encode() + record, digest_size=16).digest(), "big")
+def record_hash(secret: bytes, owner: str, memory_id: str, record: bytes) -> int:
+    """A record's share of the digest, keyed with its owner's secret.
+
+    0 without one: whoever had two digests, and all of a record but its text, could confirm a guess of the text.
+    """
+    if not secret:
+        return 0
+    return int.from_bytes(keyed(secret, _PURPOSE, f"{owner}\x00{memory_id}\x00".encode() + record, HASH_BYTES), "big")
 
 
 class Sealed(NamedTuple):
@@ -263,7 +270,7 @@ def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingO
         hashes = owner.hashes
         for memory_id in part.touched:
             record = mine[memory_id] = encode_memory(owner.memories[memory_id])
-            value = record_hash(name, memory_id, record)
+            value = record_hash(owner.secret, name, memory_id, record)
             known = hashes.get(memory_id)
             if known is None:
                 count += 1

@@ -83,7 +83,7 @@ def _load_records(
             if record is None:
                 continue
             memory = owner.memories[memory_id] = read_record(keys, name, memory_id, record)
-            owner.hashes[memory_id] = record_hash(name, memory_id, record)
+            owner.hashes[memory_id] = record_hash(owner.secret, name, memory_id, record)
             reached = [i for i in neighbours(memory) if i not in owner.memories]
             if reached:
                 further.setdefault(name, []).extend(reached)

@@ -94,7 +94,7 @@ class Partition:
                 record = self.records.get(name, {}).get(memory_id)
                 if record is not None and memory_id not in owner.memories:
                     owner.memories[memory_id] = memory = decode_memory(record)
-                    owner.hashes[memory_id] = record_hash(name, memory_id, record)
+                    owner.hashes[memory_id] = record_hash(owner.secret, name, memory_id, record)
                     waiting += neighbours(memory)
 
     def history(self, owner: str) -> tuple[list[int], list[Entry]]:

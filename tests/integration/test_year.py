@@ -27,7 +27,7 @@ from projections.memory import FULL, Memory, encode_memory
 from projections.modes import due_levels, lasting, visibility
 from projections.view import OwnerView
 from tests.acceptance.helpers.store import Store, day
-from tests.given import Told, at, created, folded, mentioned, profile, stored
+from tests.given import Told, at, created, folded, mentioned, profile, secret_of, stored
 from tests.given_http import HttpStore, http_store
 from tests.given_partition import Partition
 from tests.simulation import (
@@ -68,7 +68,7 @@ def the_year() -> Known:
     """Told and folded once for all tests."""
     year = a_year()
     log = stored(year.events, OWNER)
-    history = fold_owner(log)
+    history = fold_owner(log, secret=secret_of(OWNER))
     return Known(year, log, history, OwnerView.of_history(OWNER, history))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import blake2b
 from itertools import repeat
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from events.catalogue import EventDiscarded
 from events.envelope import Stored
 from events.errors import UndecodableEvent
+from events.statement_digests import digest
 from projections import evolve
 from projections.changelog import DECISIONS, FIRST_LINK, event_link
 from projections.fold import fold_owner
@@ -88,7 +90,7 @@ def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
     log = log_of(*((owner, told) for told in events for owner in ("ada", "bob")))
     folded = Partition(log).fold(repeat(2))
     hashes = [
-        record_hash(owner, memory.id, encode_memory(memory))
+        record_hash(secret_of(owner), owner, memory.id, encode_memory(memory))
         for owner in ("ada", "bob")
         for memory in fold_owner(one for one in log if one.owner == owner).memories.values()
     ]
@@ -97,8 +99,17 @@ def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
 
 def test_the_same_record_of_another_owner_or_id_has_another_hash() -> None:
     record = b"record"
-    hashes = [record_hash(*key, record) for key in (("a", "b"), ("a", "c"), ("b", "b"), ("ab", ""), ("", "ab"))]
-    assert len(set(hashes)) == 5
+    secret, keys = secret_of("ada"), (("a", "b"), ("a", "c"), ("b", "b"), ("ab", ""), ("", "ab"))
+    hashes = [*(record_hash(secret, *key, record) for key in keys), record_hash(secret_of("bob"), *keys[0], record)]
+    assert len(set(hashes)) == 6
+
+
+def test_a_record_adds_to_the_digest_what_only_the_secret_makes_and_nothing_without_one() -> None:
+    record, named = b"record", b"ada\0m\0record"
+    made = record_hash(secret_of("ada"), "ada", "m", record).to_bytes(16, "big")
+    by_others = {blake2b(named, digest_size=16, person=person).digest() for person in (b"", b"record")}
+    assert made not in by_others | {digest(secret_of("ada"), named)}
+    assert record_hash(b"", "ada", "m", record) == 0
 
 
 def test_an_owner_is_folded_as_if_it_were_alone() -> None:
