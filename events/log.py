@@ -131,7 +131,7 @@ def marked(event: Appendable, marker: Marker) -> tuple[Prepared, Marks | None]:
     if not isinstance(event, Prepared):
         return prepare(event), marker.of(event)
     if event.marks is not None:
-        return event, event.marks
+        return event, event.marks.by(marker)
     try:
         return event, marker.of(decode(event.kind, event.body))
     except UndecodableEvent:

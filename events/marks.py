@@ -19,6 +19,10 @@ class Marks(NamedTuple):
     statements: tuple[bytes, ...]
     """What the event states, each as the bytes of its normalised text; the log keeps keyed digests of them."""
 
+    def by(self, marker: Marker) -> Marks:
+        """What of it a log with this marker writes: only what its rules have a version for, else no entry could say by which."""
+        return Marks(self.level if marker.level_rules else 0, self.statements if marker.statement_rules else ())
+
 
 class Marker(NamedTuple):
     """Who marks, and by which versions of its rules (from 1; 0: nobody looks, and a fold decides for itself)."""

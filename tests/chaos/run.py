@@ -11,10 +11,14 @@ from random import Random
 from time import monotonic
 from typing import Any
 
+import redis
+
+from consumers.redis_verify import verify_partition
 from events.errors import StoreError
 from events.partitions import LogKeys
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
+from projections.marks import MARKER
 from projections.redis_create import open_store
 from projections.redis_store import read_checkpoint
 from tests.chaos.attendants import Operator, Stopwatch, live_keys, quarantined
@@ -66,7 +70,7 @@ def run(plan: Plan, folder: Path) -> Report:
         client = server.client()
         wire = Wire(client)
         tags = open_store(wire, store_id=STORE_ID, partitions=plan.partitions).tags
-        log, ledger = RedisEventLog(client, tags), Ledger()
+        log, ledger = RedisEventLog(client, tags, marker=MARKER), Ledger()
         stack.callback(log.close)
         stack.callback(wire.close)
         stories = [OwnerStory(plan.seed, f"owner{n}", FLAVOURS[n % len(FLAVOURS)]) for n in range(plan.owners)]
@@ -89,9 +93,18 @@ def run(plan: Plan, folder: Path) -> Report:
         wait_until(lambda: _settled(wire, tags, left), "everything folded and freed")
         operator.end()
         watch.end()
-        verdict = judge(client, tags, ledger)
+        verdict = judge(client, tags, ledger, MARKER)
+        _verify(client, tags, verdict)
         sendings = sum(line.sent for line in ledger.lines)
         return Report(plan, verdict, director.struck, watch.figures(), sendings, _told(director.logs()), server.version)
+
+
+def _verify(client: redis.Redis, tags: Sequence[str], verdict: Verdict) -> None:
+    """What `engramlog verify` tells, but for builds of rebuilds that were killed: the next one drops them."""
+    for partition, tag in enumerate(tags):
+        for one in verify_partition(client, partition, tag).differences:
+            if one["what"] != "a build that is neither live nor being made":
+                verdict.differs(f"verify: {one}")
 
 
 def _settled(wire: Wire, tags: Sequence[str], left: Sequence[str]) -> bool:

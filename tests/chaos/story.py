@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+import orjson
+
 from events.catalogue import (
     Access,
     EventDiscarded,
@@ -29,7 +31,7 @@ from events.catalogue import (
     ReviewGraded,
 )
 from events.door import make_event
-from events.envelope import Prepared, derived_id, micros, prepare
+from events.envelope import Prepared, canonical, derived_id, micros, prepare
 from events.partitions import position_text
 from events.vocabulary import Category
 
@@ -70,7 +72,7 @@ class OwnerStory:
         if odd and self.flavour == NEWER:
             return self._prepared(MemoryKept(memory_id=self._any(), reason="looked at"))
         ready = self._prepared(self._told())
-        return ready._replace(kind=POISON_KIND) if odd else ready
+        return _of_tomorrow(ready) if odd else ready
 
     def _prepared(self, data: Any) -> Prepared:
         at = BEGIN + timedelta(minutes=11 * self._number - self._rng.choice((0, 0, 0, 600)))
@@ -158,6 +160,13 @@ class OwnerStory:
 
     def _parameters(self) -> ParametersChanged:
         return ParametersChanged(parameters={"alpha_base": round(self._rng.uniform(0.005, 0.02), 4)})
+
+
+def _of_tomorrow(ready: Prepared) -> Prepared:
+    """The event as a version that no release knows: it says so itself, so that only its version is strange."""
+    name, _, version = POISON_KIND.partition(".")
+    said = orjson.loads(ready.body) | {"type": name, "schema_version": int(version)}
+    return ready._replace(kind=POISON_KIND, body=canonical(said))
 
 
 def discard(owner: str, partition: int, seq: int) -> Prepared:

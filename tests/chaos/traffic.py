@@ -15,6 +15,7 @@ from events.partitions import LogKeys, partition_of
 from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool
+from projections.marks import MARKER
 from projections.redis_create import read_identity
 from projections.redis_debt import FoldDebt
 from projections.redis_store import read_checkpoint
@@ -40,7 +41,7 @@ class Traffic:
         assert identity is not None, "the store is made before its traffic"
         self.tags = identity.tags
         self._alarms = RedisAlarms(WirePool(client), "scene", lambda _fact, **_context: None)
-        self.log = RedisEventLog(client, self.tags, alarms=self._alarms, read_debt=FoldDebt(self.tags))
+        self.log = RedisEventLog(client, self.tags, alarms=self._alarms, read_debt=FoldDebt(self.tags), marker=MARKER)
         self.ledger = Ledger()
         self.partitions = range(min(busy, len(self.tags)))
         owners = [self.owner_of(partition, number) for number in range(rounds) for partition in self.partitions]
@@ -119,15 +120,19 @@ class Traffic:
             if producer.ident is not None:
                 producer.end()
 
-    def settled(self) -> Verdict:
-        """No more traffic, everything folded, every alarm over; then the verdict, which must be clean."""
+    def settled(self, parked: int = 0) -> Verdict:
+        """No more traffic, everything folded, every alarm over; then the verdict, which must be clean.
+
+        `parked`: how many events wait for an operator, from before the traffic.
+        """
         self.end()
         wait_until(lambda: all(map(self._folded, range(len(self.tags)))), "everything is folded")
         wait_until(lambda: not self.alarms(), "every alarm is over")
-        verdict = judge(self.client, self.tags, self.ledger)
+        verdict = judge(self.client, self.tags, self.ledger, MARKER)
         assert verdict.clean, verdict
         assert verdict.acknowledged > ENOUGH * len(self.partitions)
-        assert verdict.applied == verdict.acknowledged + verdict.unknown_written, verdict
+        assert verdict.parked == parked, verdict
+        assert verdict.applied + parked == verdict.acknowledged + verdict.unknown_written, verdict
         return verdict
 
     def _folded(self, partition: int) -> bool:

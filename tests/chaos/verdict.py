@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import redis
 
 from events.envelope import Stored
+from events.marks import UNMARKED, Marker
 from events.partitions import LogKeys
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
 from projections.builds import BuildKeys
 from projections.redis_store import read_checkpoint
+from tests.chaos.beside import judge_beside
 from tests.chaos.build import Findings, judge_build
 from tests.chaos.ledger import Ledger, Line, by_id
 
@@ -42,8 +44,11 @@ class Verdict(Findings):
         return not (self.lost or self.duplicated or self.out_of_order or self.differences)
 
 
-def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger) -> Verdict:
-    """Compare every partition with the ledger. Call when every checkpoint has reached its head."""
+def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger, marker: Marker = UNMARKED) -> Verdict:
+    """Compare every partition with the ledger. Call when every checkpoint has reached its head.
+
+    `marker`: of the log through which all was appended.
+    """
     verdict = Verdict()
     lines = by_id(ledger.lines)
     log, wire = RedisEventLog(client, tags), Wire(client)
@@ -51,6 +56,8 @@ def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger) -> Verdict:
     for partition, tag in enumerate(tags):
         written = _read_log(log, partition, lines, places, verdict)
         _judge_partition(wire, tag, written, verdict)
+        first = int(wire.call("HGET", LogKeys(tag).meta, "format2") or 0)
+        judge_beside(wire, tag, written, first, marker, verdict.differs)
     _judge_ledger(ledger, places, verdict)
     log.close()
     wire.close()

@@ -144,6 +144,20 @@ def test_marks_that_the_door_has_made_are_not_made_again(opened: Open) -> None:
     assert read(log)[0].level == 1
 
 
+def test_marks_that_the_door_has_made_are_not_told_by_a_log_that_cannot_say_by_which_rules(opened: Open) -> None:
+    made = mention(1, HERE)._replace(marks=Marks(2, (b"what it states",)))
+    log = opened()
+    assert log.append([made])[0].status == "appended"
+    (one,) = read(log)
+    assert (one.level, one.beside[2], one.beside[3]) == (None, b"0:0", b"")
+
+
+def test_of_a_log_with_rules_for_levels_alone_an_entry_tells_the_level_alone(opened: Open) -> None:
+    log = opened(marker=Marker(3, 0, lambda _event: Marks(0, ())))
+    log.append([mention(1, HERE)._replace(marks=Marks(2, (b"what it states",)))])
+    assert read(log)[0].beside[2:4] == (b"3:2", b"")
+
+
 @pytest.mark.parametrize(
     "other",
     [
