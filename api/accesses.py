@@ -23,6 +23,7 @@ from events.door import make_event
 from events.envelope import derived_id, from_micros, prepare
 from events.errors import EngramlogError
 from events.log import EventLog, Receipt
+from events.standing import Speaker
 from events.vocabulary import MOST_SHOWN, Reading, Via
 
 FLUSH_SECONDS = 1.0
@@ -209,6 +210,7 @@ class AccessRecorder:
                     now=now,
                     event_id=injection_id(owner, key, memory_ids, number),
                     session_id=session_id,
+                    by=self._itself(principal),
                 )
                 prepared.append(prepare(event))
             receipts = self._log.append(prepared, principal=principal)
@@ -279,8 +281,14 @@ class AccessRecorder:
     def _append(self, key: _Key, pool: _Pool) -> list[Receipt]:
         now = self._log.now()
         data: Any = MemoriesAccessed(accesses=tuple(pool.accesses), via=key.via)
-        event = make_event(data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now)
+        event = make_event(
+            data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now, by=self._itself(key.principal)
+        )
         return self._log.append([prepare(event)], principal=key.principal)
+
+    def _itself(self, principal: str | None) -> Speaker:
+        """What was shown the store records itself, whoever it was shown to."""
+        return Speaker("job", self._log.principal if principal is None else principal)
 
     def _drop(self, accesses: int, reason: str, words: str) -> None:
         """Count what is lost; called with the lock held."""

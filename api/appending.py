@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from api.secrets import label_objection
+from api.speaking import speaker
 from events.door import judged, read_event
 from events.envelope import Prepared
 from events.errors import EngramlogError, InputError, InvalidEvent
@@ -81,7 +82,10 @@ def append_lines(
     answer = Appended()
     for request in _requests(one for one in numbered if one[1]):
         try:
-            prepared = [read_event(raw, now=log.now(), look=label_objection, line=number) for number, raw in request]
+            prepared = [
+                read_event(raw, now=log.now(), by=speaker(log), look=label_objection, line=number)
+                for number, raw in request
+            ]
         except InvalidEvent as problem:
             found = judged(problem, log.behind())
             answer.error = _stopped(problem, answer) if found is problem else found

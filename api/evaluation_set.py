@@ -18,6 +18,7 @@ from events.catalogue import MemoryNegated
 from events.door import make_event
 from events.envelope import from_micros, micros, prepare
 from events.memory_log import InMemoryEventLog
+from events.standing import Speaker
 from events.vocabulary import LATEST
 from projections.fold import fold_owner
 from projections.view import OwnerView
@@ -79,7 +80,14 @@ def _link(log: InMemoryEventLog, links: Sequence[Question], newest: Mapping[str,
             for memory_id in question.outdated:
                 data = MemoryNegated(memory_id=memory_id, replaced_by=question.current[-1], resolution="latest_wins")
                 at = from_micros(newest[question.owner])
-                event = make_event(data, owner=question.owner, occurred_at=at, actor="judge", now=micros(LATEST))
+                event = make_event(
+                    data,
+                    owner=question.owner,
+                    occurred_at=at,
+                    actor="judge",
+                    now=micros(LATEST),
+                    by=Speaker("job", log.principal),
+                )
                 log.append([prepare(event)])
 
 

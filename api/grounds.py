@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from api.asked import check_actor, check_limit, check_owner, refused
+from api.asked import check_limit, check_owner, refused
 from api.histories import SCANNED
 from api.patience import weigh
 from api.reading import Reader
@@ -14,7 +14,7 @@ from api.secrets import masked
 from api.writing import Writer
 from events.catalogue import GroundChanged
 from events.envelope import AnyEvent
-from events.standing import REPORTERS
+from events.standing import report_objection
 from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
 from projections.basis import Standing, standing_on
 
@@ -42,7 +42,9 @@ class Grounds:
         `newer`: of how many something newer is known already. Raises InputError for what cannot be.
         """
         check_owner(owner)
-        _check(uri, digest, actor)
+        _check(uri, digest)
+        if problem := report_objection(actor, self._writer.by):
+            raise refused(*problem)
         most = check_limit(limit, MAX_REQUEST_EVENTS)
         when = self._writer.when(occurred_at)
         with self._reader.scene(owner) as scene:
@@ -69,7 +71,7 @@ class Grounds:
         return self._writer.event(data, owner, when, actor)
 
 
-def _check(uri: str, digest: str, actor: str) -> None:
+def _check(uri: str, digest: str) -> None:
     try:
         check_uri(uri)
     except PydanticCustomError:
@@ -78,5 +80,3 @@ def _check(uri: str, digest: str, actor: str) -> None:
         check_digest(digest)
     except PydanticCustomError:
         raise refused("digest", digest[:80], DIGEST_RULE) from None
-    if check_actor(actor) not in REPORTERS:
-        raise refused("actor", actor, "user, assistant, operator or system: who can look at what a memory rests on")

@@ -22,7 +22,7 @@ from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
-from events.standing import firm_tier
+from events.standing import Speaker, firm_tier
 from events.utf8 import bytes_told
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -192,7 +192,7 @@ def _numbered_events(
             turn = _wanted_turn(line, number, options, answer)
             if turn is None:
                 continue
-            events = list(events_of(turn, options, log.now(), answer))
+            events = list(events_of(turn, options, log, answer))
         except InvalidEvent as problem:
             rest = {
                 key: value for key, value in problem.context.items() if key not in ("field", "got", "allowed", "line")
@@ -257,11 +257,8 @@ def turn_event_id(owner: str, turn_id: str) -> str:
     return derived_id("import turn", owner, turn_id)
 
 
-def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Imported) -> Iterator[Prepared]:
-    """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field.
-
-    `now` in microseconds since 1970.
-    """
+def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answer: Imported) -> Iterator[Prepared]:
+    """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field."""
     owner = owner_of(turn, options)
     if not turn["text"].strip():
         answer.skipped += 1
@@ -273,7 +270,8 @@ def events_of(turn: dict[str, Any], options: ImportOptions, now: int, answer: Im
         "owner": owner,
         "occurred_at": from_micros(when),
         "actor": "assistant" if role == "assistant" else "user",
-        "now": now,
+        "now": log.now(),
+        "by": Speaker("import", log.principal),
         "session_id": turn.get("session"),
     }
     said: Any = TurnRecorded(turn_id=turn_id, role=role, speaker=speaker, text=turn["text"])  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from events.envelope import Prepared, from_micros
 from events.errors import InputError
 from events.log import EventLog
 from events.naming import Naming
+from events.standing import Speaker
 from projections.checks import Check, counted, unchecked
 
 CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp")
@@ -135,7 +136,7 @@ class _Reading:
             yield from ((self._seen, event) for event in events)
 
     def _events_of(self, turn: dict[str, Any]) -> Iterator[Prepared]:
-        return events_of(turn, self._options, self._log.now(), self._answer.imported)
+        return events_of(turn, self._options, self._log, self._answer.imported)
 
     def _kept(self, turns: Turns, message: Message) -> dict[str, Any] | None:
         if message.left_out is None and is_long(message.text):
@@ -163,7 +164,8 @@ class _Reading:
         if self._naming is None or self._naming.owner != owner:
             now = self._log.now()  # no secret for a name that the door refuses
             turn: Any = TurnRecorded(turn_id="-", role="user", text="-")
-            make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now)
+            by = Speaker("import", self._log.principal)
+            make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now, by=by)
             self._naming = self._log.naming(owner, make=True)
         read = (self._cut(_read(shape, one)) for one in counted(messages, self._check, len(messages)))
         wanted = (one for one in read if one.left_out is None)

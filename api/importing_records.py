@@ -19,11 +19,12 @@ from api.asked import check_owner
 from api.record_fields import Record
 from api.record_shapes import check_shape, read_record
 from api.secrets import label_objection
+from api.speaking import speaker
 from events.door import read_event
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
-from events.standing import firm_tier
+from events.standing import Speaker, firm_tier
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 MAX_IGNORED = 50
@@ -160,7 +161,7 @@ def _numbered_events(
             claimed = _claimed_tier(record.data)
             if claimed is not None and not options.core:
                 record.data["tier"] = "fact"
-            prepared = _event_of(record, options.owner, log.now(), "operator" if claimed and options.core else "system")
+            prepared = _event_of(record, options.owner, log, is_operators=claimed is not None and options.core)
         except InputError as problem:
             raise _at_line(problem, number) from None
         memory_id = record.data["memory_id"]
@@ -183,20 +184,24 @@ def _claimed_tier(data: Mapping[str, Any]) -> str | None:
     return firm_tier(tier, kind) if isinstance(tier, str | None) and isinstance(kind, str) else None
 
 
-def _event_of(record: Record, owner: str, now: int, actor: str) -> Prepared:
-    """The creation, checked at the door; a refusal names the record's own field."""
+def _event_of(record: Record, owner: str, log: EventLog, *, is_operators: bool) -> Prepared:
+    """The creation, checked at the door; a refusal names the record's own field.
+
+    Whatever a line tells of an actor, an import speaks as `system`; only `--core` is an operator's own word, by his command.
+    """
     document: dict[str, Any] = {
         "event_id": derived_id("import record", owner, str(record.data.get("memory_id")), record.shape),
         "type": "MemoryCreated",
         "owner": owner,
         "occurred_at": record.created_at,
-        "actor": actor,
+        "actor": "operator" if is_operators else "system",
         "data": record.data,
     }
     if record.session is not None:
         document["session_id"] = record.session
+    by = speaker(log) if is_operators else Speaker("import", log.principal)
     try:
-        return read_event(orjson.dumps(document), now=now, look=label_objection)
+        return read_event(orjson.dumps(document), now=log.now(), by=by, look=label_objection)
     except InvalidEvent as problem:
         name = _own_name(problem.field.removeprefix("data."), record)
         raise InputError(

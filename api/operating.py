@@ -13,6 +13,7 @@ from api.asked import check_owner, position_of, refused
 from api.outlook import outlook
 from api.patience import current_check
 from api.reading import Reader
+from api.speaking import speaker
 from api.timelines import TimesAsked, told_times
 from api.writing import Writer
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
@@ -278,7 +279,7 @@ class Operator:
             )
         now = self._log.now()
         data = EventDiscarded(position=position, reason=reason)
-        event = make_event(data, owner=owner, occurred_at=from_micros(now), actor=actor, now=now)
+        event = make_event(data, owner=owner, occurred_at=from_micros(now), actor=actor, now=now, by=speaker(self._log))
         receipts = self._writer.append_all([prepare(event)])
         self._writer.settle(receipts)
         left = [one for one in self.dead()["quarantined"] if one["owner"] == owner]

@@ -46,6 +46,11 @@ class PacedLog:
         self._marked: dict[int, int] = {}
 
     @property
+    def principal(self) -> str:
+        """See `EventLog.principal`."""
+        return self._log.principal
+
+    @property
     def partitions(self) -> int:
         """See `EventLog.partitions`."""
         return self._log.partitions

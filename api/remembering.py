@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from api.asked import check_owner, refused
 from api.reading import Reader
 from api.secrets import label_objection
+from api.speaking import speaker
 from api.writing import Writer, refusal_of
 from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
 from events.door import make_event
@@ -166,6 +167,7 @@ class Rememberer:
             event_id=event_id,
             session_id=session,
             causation_id=causation_id,
+            by=speaker(self._log),
             look=label_objection,
         )
 

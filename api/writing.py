@@ -14,6 +14,7 @@ from msgspec import structs
 from api.asked import check_memory_id, check_owner, parse_instant, refused
 from api.reading import Reader
 from api.secrets import label_objection
+from api.speaking import speaker
 from events.catalogue import (
     MemoryCreated,
     MemoryMentioned,
@@ -28,7 +29,7 @@ from events.envelope import AnyEvent, from_micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
-from events.standing import FIRM
+from events.standing import FIRM, Speaker
 from projections.changelog import describe
 from projections.memory import Memory
 from projections.merging import merged_text
@@ -64,7 +65,9 @@ class Writer:
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
         try:
-            events = read_events(raws, now=self._log.now(), remote=True, look=label_objection)
+            events = read_events(
+                raws, now=self._log.now(), by=Speaker("http", self._log.principal, raw=True), look=label_objection
+            )
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
         receipts = self._log.append(events, expected_heads=expected_heads)
@@ -266,6 +269,11 @@ class Writer:
         """Microseconds since 1970 of what was said, or of now."""
         return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")
 
+    @property
+    def by(self) -> Speaker:
+        """By which path the verb in hand came in, and who brings it."""
+        return speaker(self._log)
+
     def event(
         self,
         data: Any,
@@ -285,6 +293,7 @@ class Writer:
             now=self._log.now(),
             event_id=event_id,
             causation_id=causation_id,
+            by=self.by,
             look=label_objection,
         )
 

@@ -15,11 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from events.door import make_event
+from events.entry import principal_of
 from events.envelope import Prepared, from_micros, prepare
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
 from events.log import EventLog, Receipt
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis_wire import Wire
+from events.standing import Speaker
 from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.changelog import id_text
 from projections.checks import Bounds, Check, unchecked
@@ -254,7 +256,7 @@ class Lifecycle:
             causation_id=causes.get(decision.seq),
             session_id=decision.session,
             correlation_id=decision.correlation_id,
-            job=True,
+            by=Speaker("job", principal_of(self._log.principal, decision.model)),
         )
         return prepare(event)._replace(model=decision.model)
 

@@ -44,13 +44,11 @@ from events.log import check_request_size
 from events.names_once import name_given_twice
 from events.parameters import problem_with
 from events.shape import Shape
-from events.standing import Objection, objection
+from events.standing import AT_THE_STORE, Objection, Speaker, objection
 from events.utf8 import bytes_told
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120
-PURGERS = ("system", "operator")
-"""Who may say that a memory is to be purged: what it does cannot be undone."""
 _MICROSECOND = timedelta(microseconds=1)
 _SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 
@@ -66,12 +64,12 @@ Look = Callable[[AnyEvent], Objection | None]
 
 
 def read_event(
-    raw: bytes | str, *, now: int, remote: bool = False, job: bool = False, look: Look | None = None, **where: Any
+    raw: bytes | str, *, now: int, by: Speaker = AT_THE_STORE, look: Look | None = None, **where: Any
 ) -> Prepared:
     """One event from JSON, checked and made ready to append.
 
-    `now` is the store's clock in microseconds since 1970; `remote`: it came over HTTP, from somebody who cannot speak as
-    operator or system (`events.standing`); `job`: a job of this store decided it. Raises InvalidEvent with `where` in its context.
+    `now` is the store's clock in microseconds since 1970; `by`: how it comes in, which says for whom it may speak
+    (`events.standing`). Raises InvalidEvent with `where` in its context.
     """
     document = _parse(raw, where)
     event_type = _check_type(document, where)
@@ -79,8 +77,8 @@ def read_event(
         event = adapter(event_type).validate_json(raw)
     except ValidationError as error:
         raise _explain(error, where) from None
-    _check_rest(event, now, where)
-    problem = objection(event, remote=remote, job=job) or (None if look is None else look(event))
+    _check_rest(event, now, by, where)
+    problem = objection(event, by) or (None if look is None else look(event))
     if problem is not None:
         raise InvalidEvent(*problem, **where)
     document["event_id"] = event.event_id
@@ -101,11 +99,11 @@ def read_event(
 
 
 def read_events(
-    raws: Sequence[bytes | str], *, now: int, remote: bool = False, look: Look | None = None
+    raws: Sequence[bytes | str], *, now: int, by: Speaker = AT_THE_STORE, look: Look | None = None
 ) -> list[Prepared]:
     """A whole request, or InvalidBatch naming every bad event by index; RequestTooLarge above 1,000 events."""
     check_request_size(len(raws))
-    return _collect(lambda pair: read_event(pair[1], now=now, remote=remote, look=look, index=pair[0]), enumerate(raws))
+    return _collect(lambda pair: read_event(pair[1], now=now, by=by, look=look, index=pair[0]), enumerate(raws))
 
 
 def judged(refused: InvalidEvent | InvalidBatch, behind: int) -> InputError | StoreError:
@@ -148,7 +146,7 @@ def make_event(
     session_id: str | None = None,
     causation_id: str | None = None,
     correlation_id: str | None = None,
-    job: bool = False,
+    by: Speaker = AT_THE_STORE,
     look: Look | None = None,
 ) -> AnyEvent:
     """An event from Python values, checked as if it had come as JSON. A fresh version 7 id where none is given."""
@@ -168,7 +166,7 @@ def make_event(
         body = encode(event)
     except (TypeError, ValueError, OverflowError) as error:
         raise _explain_json(json.dumps(event, default=_fields), error, {}) from None
-    read_event(body, now=now, job=job, look=look)
+    read_event(body, now=now, by=by, look=look)
     return msgspec.structs.replace(
         event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower()
     )
@@ -240,7 +238,7 @@ def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
     return event_type
 
 
-def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
+def _check_rest(event: AnyEvent, now: int, by: Speaker, where: dict[str, Any]) -> None:
     latest = _latest(now)
     if not EARLIEST <= event.occurred_at <= latest:
         got = utc_text(event.occurred_at)
@@ -249,7 +247,7 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
         if event.occurred_at > latest:
             problem.ahead = micros(event.occurred_at) - now
         raise problem
-    check_new_ids(event, where)
+    check_new_ids(event, by, where)
     data = event.data
     if event.type == "MemoryCreated" and data.imported is not None:
         for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):
@@ -259,8 +257,6 @@ def _check_rest(event: AnyEvent, now: int, where: dict[str, Any]) -> None:
                 raise InvalidEvent(f"data.imported.{name}", utc_text(moment), told, **where)
     if event.type == "MemoryMerged" and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
-    if event.type == "MemoryPurged" and event.actor not in PURGERS:
-        raise InvalidEvent("actor", event.actor, f"{' or '.join(PURGERS)}: nobody else purges a memory", **where)
     if event.type == "ParametersChanged":
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b, sha256
+from typing import Literal
 
 from events.envelope import Prepared, Stored
 from events.errors import BadSetting
@@ -22,7 +23,11 @@ MOST_MODEL = 100
 """Characters of a language model's name in a principal."""
 LOCAL = "local"
 """The principal of whoever uses the store's own socket, until keys exist."""
+JOB = "job:"
+"""What the principal of a job of this store begins with; no name in the settings can."""
 _DECIDED_BY = " model:"
+Bringer = Literal["side", "job", "model"]
+"""What a principal is: a side that people and programs stand on (`local`, or a name), a job, a model that decided for either."""
 
 
 def checked_principal(name: str) -> str:
@@ -49,6 +54,13 @@ def principal_of(name: str, model: str | None) -> str:
     if len(shown) > MOST_MODEL:
         shown = shown[: MOST_MODEL - 1] + "\u2026"
     return f"{name}{_DECIDED_BY}{shown.strip() or 'unnamed'}"
+
+
+def bringer(principal: str) -> Bringer:
+    """What a principal is."""
+    if _DECIDED_BY in principal:
+        return "model"
+    return "job" if principal.startswith(JOB) else "side"
 
 
 def dedupe_field(owner: str, raw_id: bytes) -> bytes:

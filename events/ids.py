@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from events.errors import InvalidEvent
 from events.invisible import hidden_in, named
+from events.standing import Path, Speaker
 
 _NEW: dict[str, tuple[str, ...]] = {
     "TurnRecorded": ("turn_id",),
@@ -26,27 +27,29 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "MemoryCreated": ("speaker", "project", "task"),
 }
 _JOBS = frozenset(["system", "judge"])
-"""Actors that carry on for owners and speakers that are there already, whatever they are called."""
+_CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
+"""Actors that carry on, by these paths, for owners and speakers that are there already, whatever they are called."""
 
 
-def check_new_ids(event: Any, where: dict[str, Any]) -> None:
+def check_new_ids(event: Any, by: Speaker, where: dict[str, Any]) -> None:
     """Raises InvalidEvent where the event begins something under an id, or a name, that hides something."""
-    for field, value in _ids(event):
+    carries_on = event.actor in _JOBS and by.path in _CARRYING_ON
+    for field, value in _ids(event, carries_on=carries_on):
         if not value.isascii():
             _check(field, value, normal=True, where=where)
-    for field in () if event.actor in _JOBS else _NAMES.get(event.type, ()):
+    for field in () if carries_on else _NAMES.get(event.type, ()):
         value = getattr(event.data, field)
         if value is not None and not (value.isascii() and value.isprintable()):
             _check(f"data.{field}", value, normal=False, where=where)
 
 
-def _ids(event: Any) -> Iterator[tuple[str, str]]:
+def _ids(event: Any, *, carries_on: bool) -> Iterator[tuple[str, str]]:
     """The ids that an event begins something under; ASCII ones were checked letter by letter already."""
     made = _NEW.get(event.type)
     if made is None:
         return
     yield from ((f"data.{name}", getattr(event.data, name)) for name in made)
-    if event.actor not in _JOBS:
+    if not carries_on:
         yield "owner", event.owner
         if event.session_id is not None:
             yield "session_id", event.session_id

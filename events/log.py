@@ -66,6 +66,11 @@ class EventLog(Protocol):
         """How many partitions, fixed when the store is created."""
         ...
 
+    @property
+    def principal(self) -> str:
+        """Who brings those events for which nobody else is named."""
+        ...
+
     def append(
         self,
         events: Sequence[Appendable],

@@ -39,6 +39,11 @@ class InMemoryEventLog:
         self._lock = Lock()
 
     @property
+    def principal(self) -> str:
+        """See `EventLog.principal`."""
+        return self._principal
+
+    @property
     def partitions(self) -> int:
         """How many partitions there are."""
         return len(self._entries)

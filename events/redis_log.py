@@ -90,6 +90,11 @@ class RedisEventLog:
         self._kept = KeptReceipts(self._keys, alarms)
 
     @property
+    def principal(self) -> str:
+        """See `EventLog.principal`."""
+        return self._principal
+
+    @property
     def partitions(self) -> int:
         """How many partitions the store has."""
         return len(self._keys)

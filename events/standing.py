@@ -1,23 +1,48 @@
 """Who may say what. Nobody promotes himself: what always holds is said by an operator, or decided by a reviewer on evidence.
 
-An `actor` is what a producer says of itself. So a face vouches only for what it can know: whoever reaches the store's own socket
-(mode 0700, the command line) may be its operator; whoever calls over HTTP holds a token, and speaks for a user, an agent or a
-judge. `operator` and `system` are not his to claim.
+An `actor` is what a producer says of itself. So each path vouches only for what it can know: whoever reaches the store's own
+socket (mode 0700, the command line) may be its operator; whoever calls over HTTP holds a token, and speaks for a user, an agent
+or a judge. One table, `CLAIMS`, says for whom one may speak by which path, and every door asks it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+from events.entry import LOCAL, Bringer, bringer
 from events.envelope import AnyEvent
 from events.vocabulary import Actor
 
+Path = Literal["terminal", "http", "mcp", "job", "import"]
+"""How an event comes in."""
 FIRM = frozenset({"system", "core"})
 """Tiers of what stands in every prompt, whatever is asked."""
 ACTORS: tuple[str, ...] = get_args(Actor)
-REMOTE_ACTORS = ("user", "assistant", "judge")
-"""For whom a caller over HTTP may speak."""
+CLAIMS: Mapping[tuple[Path, Bringer], tuple[Actor, ...]] = {
+    ("terminal", "side"): ("user", "assistant", "judge", "system", "operator"),
+    ("http", "side"): ("user", "assistant", "judge"),
+    ("mcp", "side"): ("user", "assistant", "system"),
+    ("job", "side"): ("judge", "system"),
+    ("job", "job"): ("judge", "system"),
+    ("job", "model"): ("judge",),
+    ("import", "side"): ("user", "assistant", "system"),
+}
+"""By which path, brought by whom -> the actors that may be claimed. What is not in it nobody claims."""
+PATHS: Mapping[Path, str] = {
+    "terminal": "a command at the store",
+    "http": "HTTP, the client too",
+    "mcp": "a tool of MCP",
+    "job": "a job, and what the store itself records",
+    "import": "an import: turns, chats, records of an export",
+}
+"""Every path, in words."""
+BRINGERS: Mapping[Bringer, str] = {
+    "side": "`local`, or a name in the settings",
+    "job": "`job:` and its name",
+    "model": "either, and ` model:`",
+}
+"""Every kind of principal, in words."""
 REVIEWERS = frozenset({"operator", "system", "judge"})
 """Who may promote: what of it is borne out is decided when it is folded."""
 PERSONS = frozenset({"user", "operator"})
@@ -30,7 +55,6 @@ PROMOTION = frozenset(
     }
 )  # fmt: skip
 """Parameters that decide what becomes core."""
-REMOTE_RULE = "user, assistant or judge: over HTTP nobody speaks as operator or system; an operator uses the commands at the store"
 _PROMOTED = (
     "an operator makes it always hold (`engramlog promote OWNER ID`), or a reviewer promotes it for being put to use"
 )
@@ -56,17 +80,62 @@ class Objection(NamedTuple):
     allowed: str
 
 
-def objection(event: AnyEvent, *, remote: bool, job: bool = False) -> Objection | None:
-    """Why the door refuses an event for who says it, or None.
+class Speaker(NamedTuple):
+    """By which path an event comes in, and who brings it, as the side that receives knows."""
 
-    `remote`: it came over HTTP; `job`: a job of this store decided it.
-    """
-    if event.owner[0] == OWN and not job and event.type not in ENDING:
+    path: Path = "terminal"
+    principal: str = LOCAL
+    raw: bool = False
+    """Whether it was sent as an event, so that nothing in it is a verb's own word."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it came from outside: by a caller who need not be at the store."""
+        return self.path in _REMOTE
+
+
+AT_THE_STORE = Speaker()
+_REMOTE: tuple[Path, ...] = ("http", "mcp")
+
+
+def claimable(path: Path, principal: str = LOCAL) -> tuple[Actor, ...]:
+    """The actors for whom one may speak."""
+    return CLAIMS.get((path, bringer(principal)), ())
+
+
+def claimed(actor: str, by: Speaker, field: str = "actor") -> Objection | None:
+    """Why nobody who comes this way speaks for the actor, or None."""
+    allowed = claimable(by.path, by.principal)
+    return None if actor in allowed else Objection(field, actor, claim_rule(by))
+
+
+def claim_rule(by: Speaker) -> str:
+    """Who may be claimed, in words."""
+    allowed, path = claimable(by.path, by.principal), PATHS[by.path]
+    if not allowed:
+        return f"nobody: by this path ({path}) {by.principal} brings nothing"
+    told = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+    others = (
+        ""
+        if "operator" in allowed
+        else f": by this path ({path}) nobody speaks for others; an operator uses the commands at the store"
+    )
+    return told + others
+
+
+def objection(event: AnyEvent, by: Speaker) -> Objection | None:
+    """Why the door refuses an event for who says it and how it comes in, or None."""
+    if event.owner[0] == OWN and by.path != "job" and event.type not in ENDING:
         return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")
-    if remote and event.actor not in REMOTE_ACTORS:
-        return Objection("actor", event.actor, REMOTE_RULE)
+    if problem := claimed(event.actor, by):
+        return problem
     check = None if event.actor == "operator" else _RESERVED.get(event.type)
-    return None if check is None else check(event.data, event.actor, remote)
+    return None if check is None else check(event.data, event.actor, by)
+
+
+def report_objection(actor: str, by: Speaker) -> Objection | None:
+    """Why somebody may not report that what a memory rests on has changed, or None."""
+    return claimed(actor, by) or _of_ground(None, actor, by)
 
 
 def firm_tier(tier: str | None, kind: str) -> str | None:
@@ -75,7 +144,7 @@ def firm_tier(tier: str | None, kind: str) -> str | None:
     return asked if asked in FIRM else None
 
 
-def _of_creation(data: Any, actor: str, _remote: bool) -> Objection | None:
+def _of_creation(data: Any, actor: str, _by: Speaker) -> Objection | None:
     asked = firm_tier(data.tier, data.kind)
     if asked is None:
         return None
@@ -86,13 +155,13 @@ def _of_creation(data: Any, actor: str, _remote: bool) -> Objection | None:
     return Objection("data.tier", f"{asked} from {actor}", f"fact or episode: {_PROMOTED}")
 
 
-def _of_promotion(data: Any, actor: str, remote: bool) -> Objection | None:
-    if data.to not in FIRM or (actor in REVIEWERS and not remote):
+def _of_promotion(data: Any, actor: str, by: Speaker) -> Objection | None:
+    if data.to not in FIRM or (actor in REVIEWERS and not by.is_remote):
         return None
     return Objection("data.to", f"{data.to} from {actor}", f"fact or episode: {_PROMOTED}")
 
 
-def _of_parameters(data: Any, actor: str, _remote: bool) -> Objection | None:
+def _of_parameters(data: Any, actor: str, _by: Speaker) -> Objection | None:
     for name in data.parameters:
         if name in PROMOTION:
             got = f"{data.parameters[name]} from {actor}"
@@ -100,52 +169,56 @@ def _of_parameters(data: Any, actor: str, _remote: bool) -> Objection | None:
     return None
 
 
-def _of_sensitivity(_data: Any, actor: str, _remote: bool) -> Objection | None:
+def _of_sensitivity(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user or operator: how sensitive a memory is, a person says"
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
-def _of_ground(_data: Any, actor: str, _remote: bool) -> Objection | None:
+def _of_ground(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user, assistant, operator or system: who can look at what a memory rests on"
     return None if actor in REPORTERS else Objection("actor", actor, allowed)
 
 
-def _of_raise(_data: Any, actor: str, remote: bool) -> Objection | None:
-    if remote:
+def _of_raise(_data: Any, actor: str, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw:
         allowed = "any other: what newer rules find, the store's own job records; POST .../sensitivity sets a level"
         return Objection("type", "SensitivityRaised", allowed)
     allowed = "system or operator: what newer rules find, the job says that reads entries again"
     return None if actor == "system" else Objection("actor", actor, allowed)
 
 
-def _of_reveal(_data: Any, _actor: str, remote: bool) -> Objection | None:
+def _of_reveal(_data: Any, _actor: str, by: Speaker) -> Objection | None:
     allowed = "any other: what is revealed is recorded by POST .../reveal itself"
-    return Objection("type", "MemoriesRevealed", allowed) if remote else None
+    return Objection("type", "MemoriesRevealed", allowed) if by.is_remote and by.raw else None
 
 
-def _of_access(data: Any, _actor: str, remote: bool) -> Objection | None:
+def _of_access(data: Any, _actor: str, by: Speaker) -> Objection | None:
     allowed = "any other: that a secret was shown, POST .../reveal records itself"
-    return Objection("data.via", "reveal", allowed) if remote and data.via == "reveal" else None
+    return Objection("data.via", "reveal", allowed) if by.is_remote and by.raw and data.via == "reveal" else None
 
 
-def _of_reading(_data: Any, actor: str, _remote: bool) -> Objection | None:
+def _of_reading(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "system or operator: that turns were read, the job says that read them"
     return None if actor == "system" else Objection("actor", actor, allowed)
 
 
-def _of_discard(_data: Any, actor: str, remote: bool) -> Objection | None:
-    if remote:
+def _of_discard(_data: Any, actor: str, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw:
         allowed = "any other: POST /v1/dead/{owner}/discard drops a parked event, and looks first whether it is parked"
         return Objection("type", "EventDiscarded", allowed)
     return None if actor in PERSONS else Objection("actor", actor, "user or operator: a person drops a parked event")
 
 
-def _of_sweep(_data: Any, _actor: str, remote: bool) -> Objection | None:
+def _of_purge(_data: Any, actor: str, _by: Speaker) -> Objection | None:
+    return None if actor == "system" else Objection("actor", actor, "system or operator: nobody else purges a memory")
+
+
+def _of_sweep(_data: Any, _actor: str, by: Speaker) -> Objection | None:
     allowed = "any other: levels are what the store's own sweep records; MemoryRevised puts other words"
-    return Objection("type", "MemoryCompressed", allowed) if remote else None
+    return Objection("type", "MemoryCompressed", allowed) if by.is_remote and by.raw else None
 
 
-_RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
+_RESERVED: Mapping[str, Callable[[Any, str, Speaker], Objection | None]] = {
     "MemoryCreated": _of_creation,
     "MemoryPromoted": _of_promotion,
     "ParametersChanged": _of_parameters,
@@ -156,6 +229,7 @@ _RESERVED: Mapping[str, Callable[[Any, str, bool], Objection | None]] = {
     "TurnsExtracted": _of_reading,
     "EventDiscarded": _of_discard,
     "MemoryCompressed": _of_sweep,
+    "MemoryPurged": _of_purge,
     "GroundChanged": _of_ground,
 }
-"""What an operator may say and others not always: data, actor and whether it came over HTTP -> what stands against it."""
+"""What an operator may say and others not always: data, actor and how it comes in -> what stands against it."""

@@ -129,7 +129,13 @@ class Demo:
     def _append(self, data: Any, when: datetime, *parts: str) -> list[str]:
         now = self._app.log.now()
         event = make_event(
-            data, owner=OWNER, occurred_at=when, actor="user", now=now, event_id=derived_id("demo", *parts)
+            data,
+            owner=OWNER,
+            occurred_at=when,
+            actor="user",
+            now=now,
+            event_id=derived_id("demo", *parts),
+            by=self._app.writer.by,
         )
         receipts = self._app.log.append([prepare(event)])
         return [receipt.position for receipt in receipts if receipt.position]

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from api.admission import Admission
 from api.http.parsing import BodyRoute
 from api.http.streamed import Pieces
+from api.speaking import come_in_by
 from api.work import Work, work_of_route
 
 _REQUEST = "request_in_hand"
@@ -44,7 +45,7 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     async def admitted(**given: Any) -> Response:
         request: Request = given.pop(_REQUEST)
         admission, owner = admission_of(request), given.get("owner", "")
-        call, gone = partial(endpoint, **given), partial(_disconnected, request)
+        call, gone = partial(come_in_by, "http", endpoint, **given), partial(_disconnected, request)
         if work is not Work.STREAM:
             return await admission.run(work, owner, call, gone)
         async with await admission.place(work, owner) as place:

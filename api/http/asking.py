@@ -13,7 +13,8 @@ from api.application import Application
 from api.http.feed import Feeds
 from api.http.metrics import Metrics
 from api.revealing import By
-from events.standing import REMOTE_ACTORS, REMOTE_RULE
+from events.standing import Speaker as Speaks
+from events.standing import claimed
 
 EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
 EXAMPLES_OF_IDS = ["coffee", "D1:3", "a/b"]
@@ -275,8 +276,8 @@ class GetAsked(TimeAsked):
 
 
 def _speaker(actor: str) -> str:
-    if actor not in REMOTE_ACTORS:
-        raise PydanticCustomError("speaker", "{rule}", {"rule": REMOTE_RULE})
+    if problem := claimed(actor, Speaks("http")):
+        raise PydanticCustomError("speaker", "{rule}", {"rule": problem.allowed})
     return actor
 
 

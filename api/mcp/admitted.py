@@ -8,6 +8,7 @@ from typing import Any
 
 from api.admission import Admission
 from api.mcp.connection import Connection
+from api.speaking import come_in_by
 from api.work import Work
 
 
@@ -16,6 +17,6 @@ def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> 
 
     @wraps(function)
     async def placed(*args: Any, **given: Any) -> Any:
-        return await admission.run(work, Connection.told_owner(), partial(function, *args, **given))
+        return await admission.run(work, Connection.told_owner(), partial(come_in_by, "mcp", function, *args, **given))
 
     return placed

@@ -171,3 +171,20 @@ def test_the_documented_keys_are_in_the_documentation() -> None:
     shown |= {"`{t}:vem`", *(f"`{{t}}:{key}:<model>`" for key in ("ven", "vea"))}
     shown |= {f"`{{t}}:{key}:<model>:<owner>`" for key in ("vec", "vep")}
     assert {key for key in shown if key not in text} == set()
+
+
+def test_every_event_that_is_read_or_made_says_by_which_path_it_comes_in() -> None:
+    """Without it the door takes an event for a command's at the store, where an operator may be claimed."""
+    silent, asked = [], 0
+    for path in MODULES:
+        if "bench" in path.parts or path.name == "door.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            named = getattr(node.func, "id", None) if isinstance(node, ast.Call) else None
+            if named in ("make_event", "read_event", "read_events"):
+                asked += 1
+                told = {one.arg for one in node.keywords}  # type: ignore[attr-defined]
+                if not told & {"by", None}:
+                    silent.append(f"{module_name(path)}:{node.lineno}")  # type: ignore[attr-defined]
+    assert silent == []
+    assert asked >= 10

@@ -15,7 +15,7 @@ from events.door import make_event, read_event
 from events.envelope import canonical, from_micros
 from events.errors import InvalidEvent
 from events.partitions import LogKeys, partition_of
-from events.standing import ENDING
+from events.standing import ENDING, Speaker
 from ops.upgrade import told_beforehand
 from tests.given import created, deleted, mentioned
 from tests.given_client import Service, connected, service
@@ -115,7 +115,7 @@ def test_what_only_ends_or_reads_is_taken_and_all_else_is_refused() -> None:
         assert (refused.value.field, refused.value.got) == ("owner", ":ops")
     assert make_event(deleted("m").data, owner=":ops", occurred_at=AT, actor="user", now=NOW)
     assert make_event(created("x", "m").data, owner="ops:", occurred_at=AT, actor="user", now=NOW)
-    assert make_event(created("x", "m").data, owner=":ops", occurred_at=AT, actor="system", now=NOW, job=True)
+    assert make_event(created("x", "m").data, owner=":ops", occurred_at=AT, actor="system", now=NOW, by=Speaker("job"))
 
 
 def test_a_job_is_named_by_no_field_of_an_event() -> None:

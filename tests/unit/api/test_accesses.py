@@ -17,6 +17,7 @@ from events.envelope import Event, decode, derived_id, micros
 from events.errors import InvalidEvent, StoreUnavailable
 from events.log import Receipt
 from events.memory_log import InMemoryEventLog
+from events.standing import Speaker
 from events.vocabulary import MOST_SHOWN
 from projections.query import MAX_RESULTS
 from tests.samples import NOW
@@ -316,9 +317,12 @@ def test_the_door_takes_a_query_of_an_access_at_level_0_or_1_alone_and_repeats_n
         "occurred_at": "2026-11-22T09:30:00Z", "actor": "assistant", "data": {"via": "recall", "accesses": accesses},
     }  # fmt: skip
     if taken:
-        assert read_event(json.dumps(event), now=NOW, remote=True, look=label_objection).kind == "MemoriesAccessed.2"
+        assert (
+            read_event(json.dumps(event), now=NOW, by=Speaker("http", raw=True), look=label_objection).kind
+            == "MemoriesAccessed.2"
+        )
         return
     with pytest.raises(InvalidEvent) as refused:
-        read_event(json.dumps(event), now=NOW, remote=True, look=label_objection)
+        read_event(json.dumps(event), now=NOW, by=Speaker("http", raw=True), look=label_objection)
     assert refused.value.field == "data.accesses[1].query"
     assert query not in str(refused.value.as_dict())

@@ -10,6 +10,7 @@ import pytest
 from events.catalogue import EVENT_TYPES
 from events.parameters import DEFAULTS
 from events.schema import FieldRow, data_fields, envelope_fields
+from events.standing import BRINGERS, CLAIMS, PATHS
 from events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 from projections.memory import MAX_EDGES, MAX_FACTS
 from projections.spaced import OUTCOME_GRADES
@@ -79,3 +80,11 @@ EFFECTS = [
 @pytest.mark.parametrize("told", EFFECTS, ids=lambda told: told[0])
 def test_the_figures_of_what_an_event_does_are_the_defaults(told: tuple[str, ...]) -> None:
     assert [phrase for phrase in told[1:] if phrase not in SECTIONS[told[0]]] == []
+
+
+def test_who_may_be_claimed_is_told_as_the_door_has_it() -> None:
+    told = [line for line in SECTIONS["How an event comes in"].splitlines() if line.startswith("| ")][1:]
+    assert [line for line in told if not line.startswith("| ---")] == [
+        f"| {PATHS[path]} | {BRINGERS[kind]} | {', '.join(f'`{actor}`' for actor in actors)} |"
+        for (path, kind), actors in CLAIMS.items()
+    ]
