@@ -137,8 +137,8 @@ class _Verification:
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 
-    def _contradiction(self, what: str, *, position: int, fields: list[str]) -> None:
-        self._verdict.differs(what, position=position_text(self._verdict.partition, position), fields=fields)
+    def _contradiction(self, what: str, *, position: int, **more: Any) -> None:
+        self._verdict.differs(what, position=position_text(self._verdict.partition, position), **more)
 
     def _checkpoint(self) -> Checkpoint:
         try:

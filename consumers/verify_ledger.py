@@ -64,6 +64,7 @@ class Ledger:
         self.unopened_at: list[str] = []
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
+        self._nameless: set[str] = set()
         self._wanted = frozenset(wanted)
         self._first_format = first_format
         """The last seq of format 1; 0 in a store that was made by format 2."""
@@ -79,7 +80,9 @@ class Ledger:
                 self.chains[one.seq] = self.chain
             secret = secrets.get(one.owner)
             if secret is None:
-                differs("an owner without a secret", position=one.seq, fields=["o"])
+                if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
+                    self._nameless.add(one.owner)
+                    differs("an owner without a secret", position=one.seq, fields=["o"], owner=one.owner)
             else:
                 field = dedupe_field(one.owner, one.raw_id)
                 bucket = dedupe_bucket(field)

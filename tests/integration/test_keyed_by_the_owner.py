@@ -101,17 +101,16 @@ def test_a_rebuild_and_a_fold_of_the_past_make_the_same_hashes(store: Live) -> N
 
 
 def test_an_owner_whose_secret_is_lost_is_folded_without_hashes_and_verify_says_so(store: Live) -> None:
-    folded_by = [store.created("ada", "m", TEXT), store.created("bob", "m", TEXT)]
-    store.append(*folded_by)
+    store.append(store.created("ada", "m", TEXT), store.created("bob", "m", TEXT), store.mentioned("ada", "m"))
     lost = store.client.hget(LogKeys(store.tag_of("ada")).secrets, "ada")
     store.client.hdel(LogKeys(store.tag_of("ada")).secrets, "ada")
     store.start_worker("w")
     wait_until(store.folded)
     assert (hashes(store, "ada"), hashes(store, "bob")) == ([], [keyed_hash(store, "bob")])
-    assert {one["what"] for one in store.differences()} == {
-        "an owner without a secret",
-        "dedupe of events",
-    }
+    found = store.differences()
+    assert {one["what"] for one in found} == {"an owner without a secret", "dedupe of events"}
+    (told,) = (one for one in found if one["what"] == "an owner without a secret")
+    assert (told["owner"], told["position"]) == ("ada", "0:1")
     assert lost is not None
     store.client.hset(LogKeys(store.tag_of("ada")).secrets, "ada", lost)
     assert "entries of a change log" in {one["what"] for one in store.differences()}
