@@ -10,6 +10,7 @@ from events.door import make_event
 from events.envelope import Prepared, derived_id, prepare
 from events.errors import StoreFull
 from events.redis_log import RedisEventLog
+from projections.marks import MARKER
 from projections.redis_debt import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
@@ -53,7 +54,7 @@ def _filled(traffic: Traffic, seed: int) -> list[Line]:
 
     By another process: one that is there looks at the limit once a second, and may have looked before it was set.
     """
-    log = RedisEventLog(traffic.client, traffic.tags, read_debt=FoldDebt(traffic.tags))
+    log = RedisEventLog(traffic.client, traffic.tags, read_debt=FoldDebt(traffic.tags), marker=MARKER)
     try:
         return _refused(traffic, log, seed)
     finally:

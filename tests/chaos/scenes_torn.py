@@ -6,6 +6,7 @@ from pathlib import Path
 
 from events.heads import read_book
 from events.redis_log import RedisEventLog
+from projections.marks import MARKER
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import STORE_ID, Up, on_a_redis
@@ -70,7 +71,7 @@ def _kept(up: Up, newest: dict[int, int]) -> bool:
 
 def _lost(traffic: Traffic) -> list[Line]:
     """Acknowledged, and not where it was acknowledged to be: in the order in which it was sent."""
-    there, log = set(), RedisEventLog(traffic.client, traffic.tags)
+    there, log = set(), RedisEventLog(traffic.client, traffic.tags, marker=MARKER)
     for partition in traffic.partitions:
         at = 0
         while batch := log.read(partition, at):
@@ -82,7 +83,7 @@ def _lost(traffic: Traffic) -> list[Line]:
 
 def _another_history(traffic: Traffic, newest: dict[int, int]) -> None:
     """A process without receipts appends until the log is longer than it was: its length no longer tells, the alarms stand."""
-    log = RedisEventLog(traffic.client, traffic.tags)
+    log = RedisEventLog(traffic.client, traffic.tags, marker=MARKER)
     for partition, beyond in newest.items():
         traffic.tells(traffic.owner_of(partition, 2), max(beyond - traffic.head(partition), 0) + 1, log)
     log.close()

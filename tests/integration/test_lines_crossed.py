@@ -259,6 +259,20 @@ def test_a_block_of_the_past_reads_back_as_far_as_one_of_today(store: Store) -> 
     assert past["read_back"] == "all"
 
 
+def test_a_block_of_the_past_reads_back_no_further_than_one_of_today(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, said("old", "Good morning", day=0))
+    for start in range(0, REACHES[-1] + 60, 120):
+        store.tell(owner, *(said(f"t{start + n}", "Well", day=1, session="other") for n in range(120)))
+    position = store.tell(owner, created("coffee", "a", day=2))
+    today, past = (
+        store.app.contexts.context(owner, "Hello", session="s1", trace=False, **times)
+        for times in ({}, {"known": position})
+    )
+    assert (past["read_back"], past["parts"]["remembered"]) == ("part", [])
+    assert (today["read_back"], today["parts"]["remembered"]) == ("part", [])
+
+
 # --- the others
 
 
