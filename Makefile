@@ -25,7 +25,7 @@ demo: $(READY) ## The main job on an embedded real Redis: a short story, then wh
 	@$(BIN)/engramlog demo
 
 test: $(READY) ## All tests; they start their own servers
-	$(BIN)/python -P -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -P -m pytest -n 2 --dist loadfile
 
 check: $(READY) ## Format, lint, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -120,7 +120,7 @@ class Operator:
         return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
 
     def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
-        head, live = wire.call("HMGET", LogKeys(tag).meta, "seq", "live")
+        head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
         keys = BuildKeys(tag, (live or b"").decode())
         names = ("seq", "head", "digest", "memories", "epoch", "holder")
         seq, chain, digest, memories, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)

@@ -29,7 +29,7 @@ class LiveHead(NamedTuple):
 
 def live_heads(wire: Wire, tags: Sequence[str]) -> list[LiveHead]:
     """Every partition's head: two small reads each, in two round trips. Raises StoreError."""
-    metas = _answered(wire, [["HMGET", LogKeys(tag).meta, "live", "seq"] for tag in tags])
+    metas = _answered(wire, [["HMGET", LogKeys(tag).meta, "live", "head"] for tag in tags])
     builds = [(live or b"").decode() for live, _ in metas]
     keys = [BuildKeys(tag, build).checkpoint for tag, build in zip(tags, builds, strict=True)]
     folded = _answered(wire, [["HMGET", key, "seq", "head"] for key in keys])

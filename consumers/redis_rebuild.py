@@ -89,7 +89,7 @@ def rebuild_partition(
                 folder.fold()
                 if monotonic() - told > PROGRESS_SECONDS:
                     told = monotonic()
-                    on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "seq") or 0))
+                    on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
                 continue
             _ask(read, tag, folder.checkpoint.seq)
             lane.settle()

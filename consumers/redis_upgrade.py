@@ -20,7 +20,7 @@ from events.entry import SECRET_BYTES, dedupe_field
 from events.envelope import Stored
 from events.errors import LogGap, OtherFormat
 from events.parameters import PARAMETER_SET
-from events.partitions import DEDUPE_BUCKETS, FORMAT, STORE_KEY, LogKeys, dedupe_bucket
+from events.partitions import DEDUPE_BUCKETS, FENCE, FORMAT, STORE_KEY, LogKeys, dedupe_bucket
 from events.redis_gap import MENDING, refuse_gap, refuse_holes
 from events.redis_log import entries
 from events.redis_secrets import Chance
@@ -55,7 +55,7 @@ return held
 BOUNDARY = Script(
     "boundary",
     """
--- KEYS: meta, stream, then every bucket of the old dedupe. ARGV: seq up to which all was brought over
+-- KEYS: meta, stream, then every bucket of the old dedupe. ARGV: seq up to which all was brought over, what fences 0.2
 -- The sum lets a verification tell a boundary that was changed: no entry says when format 1 ended.
 -- What is recorded from now on is not before the boundary: `rec` is where the append script goes on from.
 local call = redis.call
@@ -65,7 +65,7 @@ if head ~= ARGV[1] or call('XLEN', KEYS[2]) ~= tonumber(head) then return 'elsew
 local time = call('TIME')
 local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
 local sum = redis.sha1hex(head .. ':' .. clock)
-call('HSET', KEYS[1], 'format2', head, 'format2_at', clock, 'format2_sum', sum, 'rec', clock)
+call('HSET', KEYS[1], 'head', head, 'format2', head, 'format2_at', clock, 'format2_sum', sum, 'rec', clock, 'seq', ARGV[2])
 call('UNLINK', unpack(KEYS, 3))
 return 'ok'
 """,
@@ -85,11 +85,12 @@ class Standing(NamedTuple):
 def standing(wire: Wire, tags: Sequence[str]) -> list[Standing]:
     """Every partition, in one round trip. Raises StoreError."""
     found = []
-    for answer in wire.pipeline([["HMGET", LogKeys(tag).meta, "seq", "format2", "format2_at"] for tag in tags]):
+    for answer in wire.pipeline([["HMGET", LogKeys(tag).meta, "head", "seq", "format2", "format2_at"] for tag in tags]):
         if isinstance(answer, Exception):
             raise as_store_error(answer)
-        seq, boundary, at = (None if one is None else int(one) for one in answer)
-        found.append(Standing(seq or 0, boundary, at))
+        head, old_head, boundary, at = answer
+        seq = int(head or (old_head if boundary is None else None) or 0)
+        found.append(Standing(seq, None if boundary is None else int(boundary), None if at is None else int(at)))
     return found
 
 
@@ -149,7 +150,7 @@ def bring_over(
             on_progress(after, max(after, head))
             continue
         probe("before a boundary")
-        if wire.run(BOUNDARY, [keys.meta, keys.stream, *old], [after]) != b"elsewhere":
+        if wire.run(BOUNDARY, [keys.meta, keys.stream, *old], [after, FENCE]) != b"elsewhere":
             probe("after a boundary")
             return True
         refuse_gap(wire, tag, after)  # else something was appended meanwhile: read on

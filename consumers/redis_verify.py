@@ -148,7 +148,7 @@ class _Verification:
             raise _CannotReadOn from error
 
     def _head(self) -> int:
-        head = self._wire.call("HGET", self._keys.log.meta, "seq") or b"0"
+        head = self._wire.call("HGET", self._keys.log.meta, "head") or b"0"
         if not head.isdigit():
             raise _CannotReadOn  # told as a log that is not whole
         return int(head)

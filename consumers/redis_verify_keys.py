@@ -12,7 +12,7 @@ from consumers.redis_verify_scan import keys_like, pairs
 from consumers.verdict import Verdict
 from consumers.verify_ledger import Ledger
 from events.entry import SECRET_BYTES
-from events.partitions import DEDUPE_BUCKETS
+from events.partitions import DEDUPE_BUCKETS, FENCE
 from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
 from events.vocabulary import is_id
@@ -21,8 +21,8 @@ from projections.builds import BuildKeys, is_build
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
 )
-META_NUMBERS = (b"seq", b"rec", b"format2", b"format2_at")
-META_TEXTS = (b"live", b"format2_sum")
+META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
+META_TEXTS = (b"live", b"format2_sum", b"seq")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {b"st": b"hash", b"log": b"hash", b"chg": b"zset", b"park": b"list"}
 MODEL_TABLES = (b"ven", b"vea")
@@ -125,12 +125,13 @@ def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], ver
 
 def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Verdict) -> None:
     """Tell where the newest entry's time is not the one that the next append goes on from, or the format's boundary is none."""
-    asked = ("seq", "rec", "format2", "format2_at", "format2_sum")
-    seq, rec, until, at, boundary = wire.call("HMGET", keys.log.meta, *asked)
-    if (seq or b"0") == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
+    asked = ("head", "rec", "format2", "format2_at", "format2_sum", "seq")
+    head, rec, until, at, boundary, fence = wire.call("HMGET", keys.log.meta, *asked)
+    if (head or b"0") == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
         verdict.differs("when the newest event was recorded", stored=(rec or b"").decode("utf-8", "backslashreplace"))
     beyond = until is not None and until.isdigit() and int(until) > ledger.seq
-    if (until is None) != (at is None) or beyond or boundary != _sum(until, at):
+    fenced = fence == (None if until is None else FENCE.encode())
+    if (until is None) != (at is None) or beyond or boundary != _sum(until, at) or not fenced:
         verdict.differs("where format 2 began", stored=(until or b"").decode("utf-8", "backslashreplace"))
 
 

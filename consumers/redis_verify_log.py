@@ -41,7 +41,7 @@ def compare_log_keys(
     heads = dict(pairs(wire, keys.heads))
     wrong, after = _compare_buckets(wire, keys, buckets, ledger, verdict)
     newer = _Newer({}, defaultdict(set))
-    head = int(wire.call("HGET", keys.meta, "seq") or 0)
+    head = int(wire.call("HGET", keys.meta, "head") or 0)
     for batch in read(ledger.seq, head):
         for one, field, value in _deduped(batch, secrets_of(batch)):
             newer.values[field] = value

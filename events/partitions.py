@@ -15,6 +15,9 @@ DEFAULT_PARTITIONS = 16
 MAX_PARTITIONS = 1_024
 DEDUPE_BUCKETS = 512
 """Dedupe hashes a partition. A bucket stays a compact listpack up to 512 ids: 4.2 million events at 16 partitions."""
+FENCE = "upgraded"
+"""What stands where 0.2.0 keeps a log's head. It is no number, so the append script of a process of 0.2.0 that lives on, and
+connects anew, ends before it writes."""
 
 STORE_KEY = "engramlog:store"
 FORMAT = 2
@@ -62,9 +65,9 @@ class LogKeys:
 
     @property
     def meta(self) -> str:
-        """Hash: `seq` (the head), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
-        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1),
-        `format2_at` and `format2_sum` (of both)."""
+        """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
+        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1), `format2_at`, `format2_sum` (of
+        both), and FENCE in `seq`."""
         return f"{{{self.tag}}}:meta"
 
     @property

@@ -28,7 +28,7 @@ APPEND = Script(
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local first = 4 + 2 * (m + k)
-local meta = call('HMGET', KEYS[1], 'seq', 'rec')
+local meta = call('HMGET', KEYS[1], 'head', 'rec')
 local head = tonumber(meta[1] or '0')
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
 local many = call('XLEN', KEYS[2])
@@ -97,7 +97,7 @@ for _, at in ipairs(fresh) do
 end
 for i = 1, #unknown, 1000 do call('HSET', KEYS[4], unpack(unknown, i, math.min(i + 999, #unknown))) end
 for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
-call('HSET', KEYS[1], 'seq', seq, 'rec', recorded)
+call('HSET', KEYS[1], 'head', seq, 'rec', recorded)
 return {'ok', head, known, recorded, clock}
 """,
 )

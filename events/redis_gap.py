@@ -17,10 +17,12 @@ MENDING = 'nothing is appended to it and nothing is folded over it; docs/operati
 LOOK = Script(
     "look",
     """
--- KEYS: stream, meta. Answer: head, how many entries, first id, last id; or what stands in the stream's place
+-- KEYS: stream, meta (whose head is in `seq` where its format is 1).
+-- Answer: head, how many entries, first id, last id; or what stands in the stream's place
 local kind = redis.call('TYPE', KEYS[1])['ok']
 if kind ~= 'stream' and kind ~= 'none' then return {kind} end
-local head, many = redis.call('HGET', KEYS[2], 'seq') or '0', redis.call('XLEN', KEYS[1])
+local meta = redis.call('HMGET', KEYS[2], 'head', 'seq')
+local head, many = meta[1] or meta[2] or '0', redis.call('XLEN', KEYS[1])
 if many == 0 then return {head, 0, '', ''} end
 local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1][1]
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1][1]

@@ -258,7 +258,7 @@ class RedisEventLog:
     def head(self, partition: int) -> int:
         """See `EventLog.head`."""
         with self._wires.wire() as wire:
-            return int(wire.call("HGET", self._keys[partition].meta, "seq") or 0)
+            return int(wire.call("HGET", self._keys[partition].meta, "head") or 0)
 
     def owner_head(self, owner: str) -> int:
         """See `EventLog.owner_head`."""

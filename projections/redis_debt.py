@@ -24,7 +24,7 @@ class FoldDebt:
 
     def __call__(self, wire: Wire) -> Debt:
         """The debt now; nothing where Redis refuses to tell. Raises StoreUnavailable where it does not answer."""
-        metas = wire.pipeline([["HMGET", LogKeys(tag).meta, "seq", "live"] for tag in self._tags])
+        metas = wire.pipeline([["HMGET", LogKeys(tag).meta, "head", "live"] for tag in self._tags])
         commands: list[list[Argument]] = []
         for tag, meta in zip(self._tags, metas, strict=True):
             live = meta[1] if isinstance(meta, list) and meta[1] else FIRST_BUILD.encode()

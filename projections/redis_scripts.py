@@ -67,7 +67,7 @@ DELTA = Script(
     """
 -- KEYS: meta, checkpoint, owners, quarantine, changes, records, heads. ARGV: owner, build, token, since seq
 local live = redis.call('HGET', KEYS[1], 'live') or ''
-local head = redis.call('HGET', KEYS[1], 'seq') or '0'
+local head = redis.call('HGET', KEYS[1], 'head') or '0'
 local own = redis.call('HGET', KEYS[7], ARGV[1]) or '0'
 if live ~= ARGV[2] then return {'build', live, '0', '', head, own} end
 local token = redis.call('HGET', KEYS[3], ARGV[1]) or ''

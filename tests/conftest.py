@@ -56,16 +56,6 @@ def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
         yield client
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What shares something made for its whole file runs in one process, which makes it once (`--dist loadgroup`)."""
-    for item in items:
-        fixtures = getattr(item, "_fixtureinfo", None)
-        made = (one for named in fixtures.name2fixturedefs.values() for one in named) if fixtures else ()
-        if any(one.scope == "module" for one in made) and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
 def rerun(config: pytest.Config) -> dict[str, str]:
     """The tests that failed once and were run again, with what they failed by."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")

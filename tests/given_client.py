@@ -41,7 +41,7 @@ class Service:
         partition = partition_of(owner, store.identity.partitions)
         key = f"{{{store.identity.tags[partition]}}}"
         wire = store.wire()
-        seq = int(wire.call("HINCRBY", f"{key}:meta", "seq", 1))
+        seq = int(wire.call("HINCRBY", f"{key}:meta", "head", 1))
         wire.call(
             "XADD", f"{key}:ev", f"{seq}-0", "t", "MemoryMentioned.99", "i", uuid4().bytes, "o", owner, "e", b"{}"
         )

@@ -96,7 +96,7 @@ def _asked(server: BenchServer, tags: Sequence[str], size: int, asked: Sequence[
                 # On the view as it stands: taking in what was folded since is the whole's own work.
                 text = _timed(lambda q=query: _text(view, q))  # type: ignore[misc]
                 weights = _timed(lambda: view.law.weights(view.columns, NOW, view.parameters))
-                trip = _timed(lambda: server.client.hget(f"{{{tags[partition]}}}:meta", "seq"))
+                trip = _timed(lambda: server.client.hget(f"{{{tags[partition]}}}:meta", "head"))
                 times[name].append(_timed(lambda q=query: _whole(views, q)))  # type: ignore[misc]
                 if name == "whole":
                     for part, taken in (("text", text), ("weights", weights), ("round_trip", trip)):

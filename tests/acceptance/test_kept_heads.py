@@ -105,7 +105,7 @@ def test_a_log_that_was_cut_off_with_all_that_tells_of_it_is_refused(stored: Sto
     entries = _entries(client)
     meta = _stream(client).replace(b":ev", b":meta")
     _lay(client, entries[:-1])
-    client.hset(meta, "seq", len(entries) - 1)  # type: ignore[arg-type]
+    client.hset(meta, "head", len(entries) - 1)  # type: ignore[arg-type]
     for key in client.scan_iter(meta.replace(b":meta", b":v*")):
         client.delete(key)
     refused = cli("rebuild", code=1)

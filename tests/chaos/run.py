@@ -113,7 +113,7 @@ def _settled(wire: Wire, tags: Sequence[str], left: Sequence[str]) -> bool:
         for tag in tags:
             if wire.call("EXISTS", LogKeys(tag).control) or set(quarantined(wire, tag)) - set(left):
                 return False
-            head = int(wire.call("HGET", LogKeys(tag).meta, "seq") or 0)
+            head = int(wire.call("HGET", LogKeys(tag).meta, "head") or 0)
             if read_checkpoint(wire, live_keys(wire, tag)).seq != head:
                 return False
     except StoreError:

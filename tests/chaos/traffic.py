@@ -88,7 +88,7 @@ class Traffic:
 
     def head(self, partition: int) -> int:
         """The newest seq of a partition; 0 while Redis is not reached."""
-        return self._asked(lambda: int(self.wire.call("HGET", LogKeys(self.tags[partition]).meta, "seq") or 0), 0)
+        return self._asked(lambda: int(self.wire.call("HGET", LogKeys(self.tags[partition]).meta, "head") or 0), 0)
 
     def goes_on(self, partitions: Iterable[int]) -> None:
         """Wait until what is acknowledged from now on, in each of these partitions, is folded too."""
@@ -136,7 +136,7 @@ class Traffic:
         return verdict
 
     def _folded(self, partition: int) -> bool:
-        head = self._asked(lambda: self.wire.call("HGET", LogKeys(self.tags[partition]).meta, "seq") or b"0", None)
+        head = self._asked(lambda: self.wire.call("HGET", LogKeys(self.tags[partition]).meta, "head") or b"0", None)
         return head is not None and int(head) == self.checkpoint(partition)
 
     def _asked(self, ask: Callable[[], T], otherwise: T) -> T:

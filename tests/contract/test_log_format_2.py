@@ -326,7 +326,7 @@ def test_a_store_that_lost_an_owners_secret_has_it_again_from_a_process_that_kno
 def test_entries_of_format_1_are_read_beside_those_of_format_2(redis_client: redis.Redis) -> None:
     keys, old = LogKeys(spread_tags(PARTITIONS)[1]), mention(1, HERE)
     redis_client.xadd(keys.stream, {"t": old.kind, "i": old.raw_id, "o": HERE, "e": old.body}, id="1-0")
-    redis_client.hset(keys.meta, mapping={"seq": 1})
+    redis_client.hset(keys.meta, mapping={"head": 1})
     log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
     log.append([mention(2, HERE)])
     first, second = read(log)

@@ -61,7 +61,7 @@ def store(
     seq = int(str(receipt.position).split(":")[1])
     log.append([mention("after", owner=OWNER)])
     worker = FoldWorker(client, identity.tags, "w")
-    worker.drain({n: int(client.hget(LogKeys(tag).meta, "seq") or 0) for n, tag in enumerate(identity.tags)}, 60.0)
+    worker.drain({n: int(client.hget(LogKeys(tag).meta, "head") or 0) for n, tag in enumerate(identity.tags)}, 60.0)
     worker.hand_over()
     for tag in identity.tags:  # the build that 0.2.0 made is on its way out: nobody looks into it
         gone = [name for name in client.hkeys(LogKeys(tag).meta) if name.startswith(b"old:")]
@@ -95,7 +95,7 @@ def missing(store: Upgraded, flips: Iterable[Flip]) -> list[str]:
     return unfound
 
 
-@pytest.mark.parametrize("field", ["format2", "format2_at", "format2_sum", "rec", "seq", "live"])
+@pytest.mark.parametrize("field", ["format2", "format2_at", "format2_sum", "rec", "head", "seq", "live"])
 def test_each_bit_flipped_in_meta_is_found(store: Upgraded, field: str) -> None:
     assert missing(store, of_value(store.client, store.keys.meta.encode(), field.encode())) == []
 

@@ -273,7 +273,7 @@ def test_a_quarantined_owner_is_listed_retried_and_freed_by_a_discard(http: Http
     bad = mentioned("good", owner=owner)
     wire = http.store.wire()
     tag = http.store.identity.tags[2]
-    seq = int(wire.call("HINCRBY", f"{{{tag}}}:meta", "seq", 1))
+    seq = int(wire.call("HINCRBY", f"{{{tag}}}:meta", "head", 1))
     raw_id = bytes.fromhex(bad["event_id"].replace("-", ""))
     wire.call("XADD", f"{{{tag}}}:ev", f"{seq}-0", "t", "MemoryMentioned.99", "i", raw_id, "o", owner, "e", b"{}")
     wire.close()

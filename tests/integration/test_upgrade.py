@@ -25,7 +25,7 @@ from projections.redis_vectors import RedisVectors
 from projections.vectors import VectorKeys, pack
 from tests.embedding import WordEmbedder
 from tests.integration.brought import STREAMS, Brought, again
-from tests.release_0_2_0 import PARTITIONS, dump
+from tests.release_0_2_0 import PARTITIONS, Release, dump
 from tests.samples import mention
 from tests.servers import RedisServer
 
@@ -215,6 +215,33 @@ def test_what_an_earlier_rebuild_left_is_not_gone_on_with(old: Brought) -> None:
         mapping={"epoch": 1, "seq": noted["head"], "head": bytes.fromhex(noted["chain"]), "digest": "0", "memories": 0},
     )
     old.upgrade()
+    assert old.differences() == []
+
+
+LIVES_ON = r"""
+import json, sys
+from events.envelope import canonical, new_event_id, prepare_body
+from events.redis_log import RedisEventLog
+from events.redis_wire import connect
+log = RedisEventLog(connect(sys.argv[1], timeout=10.0), sys.argv[2].split())
+for owner in ("ada", "lin-yue", "团队", "new"):
+    event_id = new_event_id()
+    document = {"event_id": event_id, "type": "MemoryMentioned", "schema_version": 1, "owner": owner, "actor": "user",
+                "occurred_at": "2026-02-01T08:00:00Z", "data": {"memory_id": "m1"}}
+    one = prepare_body(event_id, "MemoryMentioned", 1, owner, canonical(document))
+    print(log.append([one])[0].status)
+"""
+"""A producer of 0.2.0 that looked at the store before it was brought over, and connects anew."""
+
+
+def test_a_process_of_0_2_0_that_lives_on_and_connects_anew_writes_nothing(old: Brought, tmp_path: Path) -> None:
+    release = Release(tmp_path / "release")
+    words = ["-c", LIVES_ON, old.server.url, " ".join(old.tags)]
+    assert release.run(*words).out.split() == ["appended"] * 4
+    old.upgrade()
+    before = dump(old.client)
+    assert release.run(*words).out.split() == ["failed"] * 4
+    assert dump(old.client) == before
     assert old.differences() == []
 
 

@@ -129,6 +129,7 @@ def test_an_entry_of_the_new_format_before_that_began_is_refused_by_name(old: Br
     tag, log = old.tags[2], old.log()
     one = next(one for one in old.events() if partition_of(one.owner, PARTITIONS) == 2)
     old.client.hset(STORE_KEY, mapping={"format": "2", "parameter_set": PARAMETER_SET})
+    old.client.hset(LogKeys(tag).meta, "head", old.client.hget(LogKeys(tag).meta, "seq"))  # type: ignore[arg-type]
     assert log.append([again(one, body=one.body)])[0].status == "appended"
     log.close()
     old.client.hset(STORE_KEY, mapping={"format": "1>2"})
