@@ -14,6 +14,8 @@ MOST_SAMPLED = 32
 """Partitions of which unfolded events are weighed: those that lag most."""
 _PLACES = (1, 3, 5)
 """Sixths of a lag at which an event is weighed."""
+_BODY = 7
+"""Where the body stands among the names and values of an entry, in both formats."""
 
 
 class FoldDebt:
@@ -57,5 +59,5 @@ class FoldDebt:
         found: list[int] = []
         answers: list[Any] = wire.pipeline(commands) if commands else []
         for answer in answers:
-            found += [len(held[-1]) for _, held in answer] if isinstance(answer, list) else []
+            found += [len(held[_BODY]) for _, held in answer if len(held) > _BODY] if isinstance(answer, list) else []
         return sum(found) / len(found) if found else 0.0
