@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -70,3 +71,13 @@ def imported(
     answer = import_records(log, told, RecordOptions(owner=owner, **options))
     stored = log.read(partition_of(owner, log.partitions), 0, 10_000)
     return answer, [decode(one.kind, one.body) for one in stored], fold_owner(stored).memories
+
+
+OF_ITS_LOG = ("recorded_at", "late_by", "principal")
+"""What a line of an export tells of the log that it lies in, which is another log's own after an import."""
+
+
+def carried(exported: str) -> list[dict[str, Any]]:
+    """The lines of an export, without what is told of the log."""
+    lines = [json.loads(line) for line in exported.splitlines()]
+    return [{name: value for name, value in line.items() if name not in OF_ITS_LOG} for line in lines]

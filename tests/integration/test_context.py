@@ -384,7 +384,7 @@ def test_nothing_is_recorded_where_nothing_is_injected_or_nobody_wants_it(store:
 def test_an_injection_that_cannot_be_recorded_spoils_no_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = known(store, coffee())
 
-    def refuse(*_events: Any) -> Any:
+    def refuse(*_events: Any, **_options: Any) -> Any:
         raise StoreUnavailable("gone")
 
     monkeypatch.setattr(store.app.log, "append", refuse)
