@@ -163,6 +163,11 @@ def _value(client: redis.Redis, key: bytes) -> list[Any]:
     return [kind, _text(client.get(key))]  # type: ignore[arg-type]
 
 
+def let_go(client: redis.Redis) -> None:
+    """End all other connections: what earlier tests of this process left open is nobody's."""
+    client.client_kill_filter(_type="normal", skipme=True)
+
+
 def restore(client: redis.Redis, dumped: dict[str, Any]) -> None:
     """The reverse of `dump`, into an empty Redis."""
     raw = str.encode

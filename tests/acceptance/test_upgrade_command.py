@@ -18,7 +18,7 @@ from events.heads import Head
 from ops.head_file import HeadFile
 from tests.acceptance.helpers.cli import Cli, event, lines, run
 from tests.patience import PATIENCE
-from tests.release_0_2_0 import STORY, Release, dump, pinned, restore, unpacked
+from tests.release_0_2_0 import STORY, Release, dump, let_go, pinned, restore, unpacked
 from tests.servers import RedisServer, Servers
 
 pytestmark = pytest.mark.xdist_group("release-0.2.0")
@@ -145,6 +145,7 @@ def test_0_2_0_refuses_the_result_by_name_and_writes_nothing(
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
     environment = {"ENGRAMLOG_REDIS_URL": redis_server.url, "ENGRAMLOG_DATA": str(tmp_path)}
     with redis_server.client() as client:
+        let_go(client)
         restore(client, pinned()["keys"])
         assert release.ask(["status"], **environment)[0]["events"] == pinned()["told"]["status"]["events"]
         client.connection_pool.disconnect()
@@ -165,6 +166,7 @@ def unbrought(
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", server.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
     with server.client() as client:
+        let_go(client)
         restore(client, pinned()["keys"])
         yield client
 

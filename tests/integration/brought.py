@@ -16,7 +16,7 @@ from events.redis_wire import Wire
 from ops.settings import Settings
 from ops.upgrade import OldStore, carry_out
 from projections.redis_create import read_identity
-from tests.release_0_2_0 import pinned, restore
+from tests.release_0_2_0 import let_go, pinned, restore
 from tests.servers import RedisServer
 
 STREAMS = [f"{{{tag}}}:ev" for tag in ("e0", "e2", "e3")]
@@ -34,6 +34,7 @@ class Brought:
         self.server, self.client = server, server.client()
         self.settings = Settings(redis_url=server.url, data=data)
         self.told = pinned()["told"]
+        let_go(self.client)
         restore(self.client, pinned()["keys"])
 
     @property

@@ -148,7 +148,10 @@ def _no_schema_says(event_type: str, data: Document) -> bool:
 
 
 def by_whom_it_may_be_said(one: Document) -> Document:
-    """The same by an operator, where a schema cannot say that others may not say it; of the version that knows all its fields."""
+    """The same where a schema cannot say what is allowed.
+
+    By an operator what only he may say; of the version that knows all fields.
+    """
     if LATEST_VERSION[one["type"]] > 1:
         one = one | {"schema_version": LATEST_VERSION[one["type"]]}  # older ones: tests/unit/events
     firm = one["type"] == "MemoryCreated" and FIRM & {one["data"].get("tier"), one["data"]["kind"]}
