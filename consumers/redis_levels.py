@@ -5,24 +5,30 @@ The mark spares work, it decides nothing: where it is lost, or of other rules, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from consumers.redis_verify_scan import pairs
 from consumers.verdict import Verdict
+from consumers.verify_ledger import Ledger
+from consumers.verify_oracle import Oracle
+from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
-from events.redis_wire import Wire
+from events.redis_log import entries
+from events.redis_wire import Argument, Wire, as_store_error
 from events.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
-from projections.lifecycle.rereading import is_outdated
+from projections.lifecycle.rereading import is_outdated, levels_today
 from projections.sensitivity_level import LEVEL_RULES
 
 FIELD = "read"
 PAGE = 500
 """Entries read at once."""
+MOST_NAMED = 20
+"""Memories of one owner that a verification names."""
 MOST_LEFT = 1_000
 """Owners that a mark may name as left out; where there are more, it does not move."""
 
@@ -51,6 +57,54 @@ def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Verdict) -> No
             verdict.differs("how far levels were read again, which no job wrote", field=name.decode("utf-8", "replace"))
 
 
+def believed_mark(wire: Wire, keys: LogKeys) -> Mark:
+    """The mark that the job would go by: of seq 0 where it would read everything."""
+    raw = wire.call("HGET", keys.levels, FIELD)
+    try:
+        mark = _DECODE.decode(raw) if raw else Mark()
+    except UNREADABLE:
+        return Mark()
+    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else Mark()
+
+
+def compare_read(wire: Wire, keys: LogKeys, mark: Mark, ledger: Ledger, oracle: Oracle, verdict: Verdict) -> None:
+    """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
+
+    `mark`: as it stood before the log was read, for the job appends what it found before it moves the mark. An owner with events
+    that are not folded yet is left to the next verification.
+    """
+    for owner, seq in sorted(ledger.outdated.items()):
+        kept, memories = oracle.kept.get(owner), oracle.owners.get(owner)
+        if seq > mark.seq or owner in mark.left or kept is None or memories is None:
+            continue
+        if ledger.heads.get(owner, 0) > max([*kept.applied[-1:], *kept.parked], default=0):
+            continue
+        found = levels_today(_entries(wire, keys, kept.applied), oracle.base)
+        low = [
+            one.id
+            for one in memories.memories.values()
+            if one.purged_at is None and found.get(one.id, 0) > one.sensitivity
+        ]
+        if low:
+            verdict.differs(
+                "memories that newer rules find more sensitive, behind the mark of what was read again",
+                owner=owner,
+                memories=sorted(low)[:MOST_NAMED],
+                cure=f"engramlog cleanup {owner} --job levels",
+            )
+
+
+def _entries(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> Iterator[Stored]:
+    for start in range(0, len(seqs), PAGE):
+        calls: list[list[Argument]] = [
+            ["XRANGE", keys.stream, f"{seq}-0", f"{seq}-0"] for seq in seqs[start : start + PAGE]
+        ]
+        for answer in wire.pipeline(calls):
+            if isinstance(answer, Exception):
+                raise as_store_error(answer)
+            yield from entries(answer, keys.tag)
+
+
 class Waiting(NamedTuple):
     """Whose entries are to be read again, and the seq up to which that was found."""
 
@@ -64,12 +118,12 @@ class Levels:
     def __init__(self, wire: Wire, log: EventLog, tag: str, partition: int) -> None:
         self._wire = wire
         self._log = log
-        self._key = LogKeys(tag).levels
+        self._keys = LogKeys(tag)
         self._partition = partition
 
     def waiting(self, check: Check = unchecked) -> Waiting:
         """Owners with an outdated entry since the mark, and those that it left out; sorted. Raises StoreError."""
-        mark, head = self._mark(), self._log.head(self._partition)
+        mark, head = believed_mark(self._wire, self._keys), self._log.head(self._partition)
         found, seq = set(mark.left), min(mark.seq, head)
         while seq < head:
             check(seq, head)
@@ -84,12 +138,4 @@ class Levels:
         """All owners that waited were looked at up to `seq`, but for those `left` out. Raises StoreError."""
         names = tuple(sorted(left))
         if len(names) <= MOST_LEFT:
-            self._wire.call("HSET", self._key, FIELD, msgspec.msgpack.encode(Mark(LEVEL_RULES, seq, names)))
-
-    def _mark(self) -> Mark:
-        raw = self._wire.call("HGET", self._key, FIELD)
-        try:
-            mark = _DECODE.decode(raw) if raw else Mark()
-        except UNREADABLE:
-            return Mark()
-        return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else Mark()
+            self._wire.call("HSET", self._keys.levels, FIELD, msgspec.msgpack.encode(Mark(LEVEL_RULES, seq, names)))

@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 
-from consumers.redis_levels import compare_levels
+from consumers.redis_levels import believed_mark, compare_levels, compare_read
 from consumers.redis_verify_keys import (
     compare_builds,
     compare_deletions,
@@ -111,6 +111,7 @@ class _Verification:
         found = scan_partition(wire, keys, verdict)
         if found is None:
             return
+        mark = believed_mark(wire, keys.log)
         stored = self._checkpoint()
         try:
             refuse_gap(wire, keys.tag, stored.seq)
@@ -131,6 +132,7 @@ class _Verification:
         for batch in self._read(ledger.seq, self._head()):
             ledger.feed(batch, self._secrets_of(batch), self._contradiction)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
+        compare_read(wire, keys.log, mark, ledger, oracle, verdict)
         compare_secrets(secrets, ledger.owners, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at

@@ -19,6 +19,7 @@ from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, posit
 from events.statement_digests import read
 from events.unreadable import UNREADABLE
 from projections.changelog import FIRST_LINK, event_link
+from projections.lifecycle.rereading import is_outdated
 
 Differs = Callable[..., None]
 _MODULUS = 1 << 128
@@ -61,6 +62,8 @@ class Ledger:
         self.recorded = began
         """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
         self.owners: set[str] = set()
+        self.outdated: dict[str, int] = {}
+        """Owner -> seq of its newest entry of format 2 of which older rules of sensitivity than today's judged the words."""
         self.unopened_at: list[str] = []
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
@@ -87,6 +90,8 @@ class Ledger:
                 field = dedupe_field(one.owner, one.raw_id)
                 bucket = dedupe_bucket(field)
                 self.buckets[bucket] = (self.buckets[bucket] + share(field, dedupe_value(one, secret))) % _MODULUS
+            if one.beside and is_outdated(one):
+                self.outdated[one.owner] = one.seq
             if moves_head(one):
                 self.heads[one.owner] = one.seq
             if problem := self._contradicts(one) + self._beside(one):

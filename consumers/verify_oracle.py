@@ -52,7 +52,7 @@ class Oracle:
         self.kept: dict[str, Kept] = {}
         self._waiting: dict[str, dict[int, Stored]] = {}
         """Events of owners that stand still: a discard folds them."""
-        self._base = base
+        self.base = base
 
     def feed(self, batch: Sequence[Stored], secrets: Mapping[str, bytes]) -> None:
         """Fold what follows on the checkpoint. `secrets`: of the owners in the batch that have one."""
@@ -60,7 +60,7 @@ class Oracle:
         for name in {one.owner for one in batch}:
             self.owners.setdefault(name, WorkingOwner()).secret = secrets.get(name, b"")
         while decoded:
-            outcome = fold_batch(self.checkpoint, self.owners, decoded, base=self._base)
+            outcome = fold_batch(self.checkpoint, self.owners, decoded, base=self.base)
             if outcome.events == 0:
                 outcome = self._discard(decoded[:1])
             self._keep(outcome, decoded)
@@ -70,7 +70,7 @@ class Oracle:
         owner = first[0][0].owner
         parked = decode_all(self._waiting[owner][seq] for seq in self.kept[owner].parked)
         return fold_batch(
-            self.checkpoint, self.owners, first, base=self._base, number=self._number, released={owner: parked}
+            self.checkpoint, self.owners, first, base=self.base, number=self._number, released={owner: parked}
         )
 
     def _keep(self, outcome: Outcome, decoded: list[Any]) -> None:

@@ -9,8 +9,12 @@ import pytest
 
 from consumers import redis_levels
 from consumers.redis_levels import Levels
-from events.catalogue import SensitivityRaised
+from events.catalogue import SensitivityRaised, SensitivitySet
+from events.door import make_event
+from events.envelope import from_micros, prepare
+from events.marks import Marker, Marks
 from events.partitions import LogKeys, partition_of
+from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
 from projections import sensitivity_level
 from projections.lifecycle import LEVELS, rereading
@@ -152,3 +156,88 @@ def test_a_mark_that_no_job_wrote_is_told_by_a_verification(jobs: Jobs, live: Li
     for wrong in (b"\xff", written + b"\x00", msgspec.msgpack.encode((2, 10**9, ()))):
         live.client.hset(key, "read", wrong)
         assert [one["what"] for one in findings(live)] == ["how far levels were read again, which no job wrote"]
+
+
+@pytest.fixture
+def judged(live: Live, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Owners whose entries say that older rules looked and found nothing; from then on there are newer ones."""
+    owners = tuple(f"owner-{n}" for n in range(4))
+    older = Marker(sensitivity_level.LEVEL_RULES, 1, lambda _event: Marks(0, ()))
+    log = RedisEventLog(live.client, live.identity.tags, marker=older)
+    for owner in owners:
+        log.append([live.event(created(text, memory_id).data, owner) for text, memory_id in ((DIARY, "m"), (TEA, "n"))])
+    log.close()
+    wait_until(live.folded)
+    for module in (rereading, redis_levels):
+        monkeypatch.setattr(module, "LEVEL_RULES", sensitivity_level.LEVEL_RULES + 1)
+    return owners
+
+
+def owners_in(live: Live, number: int, owners: tuple[str, ...]) -> set[str]:
+    return {owner for owner in owners if partition_of(owner, len(live.identity.tags)) == number}
+
+
+def test_a_mark_that_hides_what_is_to_be_read_is_found_and_any_other_hides_nothing(
+    live: Live, judged: tuple[str, ...]
+) -> None:
+    """Whoever writes the mark: either a verification names the owners that it hides, or the job reads them all the same."""
+    wait_until(live.folded)
+    rules = redis_levels.LEVEL_RULES
+    for number in range(2):
+        mine, head = owners_in(live, number, judged), live.log.head(number)
+        key = LogKeys(live.identity.tags[number]).levels
+        lefts: list[tuple[str, ...]] = [(), ("nobody",), *((owner,) for owner in mine), tuple(sorted(mine))]
+        marks = [
+            (r, seq, left)
+            for r in (0, rules - 1, rules, 99)
+            for seq in (-1, 0, 1, head - 1, head, head + 9)
+            for left in lefts
+        ]
+        assert mine
+        for mark in marks:
+            live.client.hset(key, "read", msgspec.msgpack.encode(mark))
+            hidden = mine - set(waiting(live, number))
+            found = [one for one in findings(live) if "behind the mark" in one["what"]]
+            assert {one["owner"] for one in found} == hidden, mark
+            assert all(one["memories"] == ["m"] for one in found)
+        live.client.delete(key)
+
+
+def test_after_the_daily_job_a_verification_has_nothing_to_say_of_its_mark(
+    jobs: Jobs, live: Live, served: Served, judged: tuple[str, ...]
+) -> None:
+    for number in range(2):
+        served.run("daily", number)
+    wait_until(live.folded)
+    assert findings(live) == []
+    assert [waiting(live, number) for number in range(2)] == [[], []]
+    assert {levels(jobs, owner)["m"] for owner in judged} == {3}
+
+
+def test_what_a_person_judged_by_hand_is_no_trouble_to_a_verification(
+    jobs: Jobs, live: Live, served: Served, judged: tuple[str, ...]
+) -> None:
+    live.append(live.event(SensitivitySet(memory_id="m", level=1, reason="a novel"), judged[0]))
+    wait_until(live.folded)
+    for number in range(2):
+        served.run("daily", number)
+    wait_until(live.folded)
+    assert levels(jobs, judged[0])["m"] == 1
+    assert findings(live) == []
+
+
+def test_owners_whose_raise_is_not_folded_yet_are_left_to_the_next_verification(
+    live: Live, judged: tuple[str, ...]
+) -> None:
+    live.stop_worker("folder")
+    number = partition_of(judged[0], 2)
+    for owner in owners_in(live, number, judged):
+        data = SensitivityRaised(memory_id="m", level=3, rules=redis_levels.LEVEL_RULES)
+        now = live.log.now()
+        live.append(prepare(make_event(data, owner=owner, occurred_at=from_micros(now), actor="system", now=now)))
+    key = LogKeys(live.identity.tags[number]).levels
+    live.client.hset(key, "read", msgspec.msgpack.encode((redis_levels.LEVEL_RULES, live.log.head(number), ())))
+    assert findings(live) == []
+    live.start_worker("folder again")
+    wait_until(live.folded)
+    assert findings(live) == []
