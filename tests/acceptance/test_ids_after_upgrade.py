@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -14,7 +15,7 @@ from events.envelope import decode, derived_id
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
 from projections.redis_create import known_identity
-from tests.acceptance.helpers.cli import Cli
+from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.release_0_2_0 import Release, unpacked
 from tests.servers import RedisServer, Servers
 
@@ -37,6 +38,23 @@ CALLED = chat("I play the cello.", "Lovely.", id="Music lessons, 音乐课")
 NAMED = chat("I am learning Norwegian.", "Heia!", id="c-1")
 CHATS = [ENGLISH, CHINESE, ENGLISH, CALLED, NAMED]
 """The third opens as the first does."""
+KILLED = """
+import os
+import consumers.redis_lifecycle as lifecycle
+from events.redis_log import RedisEventLog
+from ops.main import main
+lifecycle.REQUEST = 1
+append, left = RedisEventLog.append, [2]
+def killed(self, *events, **options):
+    if not left[0]:
+        os._exit(0)
+    left[0] -= 1
+    return append(self, *events, **options)
+RedisEventLog.append = killed
+main(["extract", "ada"])
+raise SystemExit("it was not killed")
+"""
+"""An extraction by 0.2.0 that is killed after what two turns led to, before the mark that they are read."""
 ASKS = "Which music do I love?"
 
 
@@ -63,6 +81,21 @@ class Store:
         """0.2.0 imports the chats and does more; gives what it answered."""
         words = ["chat-import", self._file(chats), "--owner", "ada", "--from", FROM]
         return self._release.ask(words, *more, **self._environment)
+
+    def killed_in_extraction(self) -> None:
+        """0.2.0 reads the turns, and is killed in the middle."""
+        self._release.run("-c", KILLED, **self._environment)
+
+    def revised(self, content: str) -> str:
+        """Somebody has 0.2.0 say something else in the first memory that it made of a turn; gives its id."""
+        folds = ["extract", "ada", "--dry-run"]
+        _, listed = self._release.ask(folds, ["list", "ada", "--mode", "review"], **self._environment)
+        made = next(one["id"] for one in listed["memories"] if one["id"].startswith("m-"))
+        path = self._folder / "revised.jsonl"
+        revision = event(1, "ada", "MemoryRevised", memory_id=made, content=content)
+        path.write_bytes(lines([revision | {"occurred_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}Z"}]))
+        self._release.ask(["append", str(path)], **self._environment)
+        return str(made)
 
     def upgrade(self) -> None:
         """Bring the store over."""
@@ -127,6 +160,27 @@ def test_a_chat_that_0_2_0_imported_and_read_adds_nothing_when_both_are_repeated
     told = store._cli.json("context", "ada", ASKS)
     assert (told["injected"], told["recorded"]["status"]) == (injected["injected"], "already")
     assert len(store.events()) == head
+
+
+def test_an_extraction_that_was_killed_under_0_2_0_goes_on_and_makes_nothing_a_second_time(store: Store) -> None:
+    store.before([ENGLISH, CHINESE])
+    store.killed_in_extraction()
+    revised = store.revised("Room 42 in Rotterdam")
+    store.upgrade()
+    before = typed(store.events())
+    assert (len(before), revised in before) == (2, True)
+    store.extracts()
+    after = typed(store.events())
+    assert {name: after[name] for name in before} == before
+    assert len(set(after.values())) == len(after) >= 5
+    assert {UUID(name.removeprefix("m-")).version for name in after.keys() - before.keys()} == {8}
+    assert store.extracts() == []
+
+
+def typed(events: list[Any]) -> dict[str, tuple[str, ...]]:
+    """The memories that the judge made, by id: of which turns, and what they said at first."""
+    made = [one.data for one in events if one.type == "MemoryCreated" and one.data.source == "judge"]
+    return {one.memory_id: (*one.source_turns, one.content) for one in made}
 
 
 def test_a_chat_that_has_grown_since_adds_only_what_is_new_in_the_session_that_it_has(store: Store) -> None:
