@@ -26,6 +26,10 @@ class Naming(NamedTuple):
     until: int = 0
     """The last seq of format 1 in the owner's partition; 0 where no entry of the owner's can be of that format."""
 
+    def __repr__(self) -> str:
+        """Without the secret: what is told of an error or a test goes further than the store."""
+        return f"Naming(owner={self.owner!r}, until={self.until})"
+
     def made(self, use: str, *parts: str) -> str:
         """A version 8 UUID of these words for one use; other owners, uses and words have others.
 

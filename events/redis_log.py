@@ -279,7 +279,7 @@ class RedisEventLog:
             return read_secrets(wire, [keys.tag for keys in self._keys], owners)
 
     def naming(self, owner: str, *, make: bool = False) -> Naming:
-        """See `EventLog.naming`. Raises StoreError, and StoreMismatch for a secret that no append made."""
+        """See `EventLog.naming`. Raises StoreError, and StoreMismatch for a boundary that no upgrade wrote."""
         with self._wires.wire() as wire:
             return read_naming(
                 wire,

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from events.entry import FINGERPRINT_BYTES, dedupe_field
+from events.errors import StoreMismatch
 from events.naming import Naming
 from events.partitions import LogKeys, dedupe_bucket
 from events.redis_wire import Argument, Wire, as_store_error
@@ -18,11 +19,16 @@ PIECE = 1_000
 def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") -> Naming:
     """By what ids are made of an owner's words, in one round trip; `proposed` becomes its secret where it has none.
 
-    Whoever proposes at the same time is told the one that stands. Raises StoreError.
+    Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none.
     """
     make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, proposed]] if proposed else []
     *made, secret, boundary = _answers(wire, [*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
     fresh = bool(made and made[0])  # an upgrade gave a secret to whoever has an entry of format 1
+    if boundary is not None and not boundary.isdigit():
+        raise StoreMismatch(
+            f"partition {{{keys.tag}}}: its format 2 begins behind {boundary[:20]!r}, which is no seq: no upgrade wrote that; see"
+            " `engramlog verify`"
+        )
     return Naming(owner, secret or b"", 0 if fresh else int(boundary or 0))
 
 

@@ -98,3 +98,12 @@ def test_a_damaged_secret_makes_no_id(redis_client: redis.Redis) -> None:
     with pytest.raises(StoreMismatch, match="has 5 bytes"):
         log.naming(HERE, make=True).made("turn", "I like tea")
     log.close()
+
+
+def test_a_boundary_that_no_upgrade_wrote_is_refused_by_name(redis_client: redis.Redis) -> None:
+    log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
+    log.append([mention(1, HERE)])
+    redis_client.hset(META, "format2", "-1x")
+    with pytest.raises(StoreMismatch, match=r"begins behind b'-1x', which is no seq"):
+        log.naming(HERE)
+    log.close()

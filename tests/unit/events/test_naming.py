@@ -39,3 +39,10 @@ def test_an_id_is_a_uuid_of_version_8_whose_other_bits_are_all_of_the_words(part
 def test_without_the_owners_secret_no_id_is_made(secret: bytes) -> None:
     with pytest.raises(StoreMismatch, match=f"secret of owner 'ada' has {len(secret)} bytes, 32 are allowed"):
         Naming("ada", secret).made("turn", "I like tea")
+
+
+def test_how_it_is_shown_has_no_secret_in_it() -> None:
+    assert (
+        f"{ADA} {ADA!r} {[ADA]}"
+        == "Naming(owner='ada', until=0) Naming(owner='ada', until=0) [Naming(owner='ada', until=0)]"
+    )
