@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from events.standing import ACTORS, FIRM
+from events.catalogue import MemoryCreated, MemoryPromoted, MemoryReinforced
+from events.door import make_event
+from events.envelope import decode, from_micros, micros, prepare
+from events.memory_log import InMemoryEventLog
+from events.standing import ACTORS, FIRM, Path, Speaker
+from projections import ground
+from projections.fold import fold_owner
 from projections.ground import always_holds
 from projections.lifecycle.reviewing import questions, reviews
-from projections.memory import Memory
+from projections.marks import MARKER
+from projections.memory import HOUR, Memory
 from projections.view import OwnerView
 from tests.given import (
     Told,
@@ -34,6 +41,7 @@ from tests.given import (
     revised,
     unmerged,
 )
+from tests.samples import NOW
 
 OTHERS = [one for one in ACTORS if one != "operator"]
 NAME = "Her name is Ada"
@@ -186,3 +194,35 @@ def test_what_leaves_the_words_leaves_the_ground(events: list[Told]) -> None:
 
 def test_taken_back_to_fact_it_holds_no_longer() -> None:
     assert not held(*HOLDING.events, by("operator", promoted("fact", day=1)))
+
+
+WAYS: dict[str, Path] = {"user": "http", "assistant": "http", "judge": "http", "system": "mcp", "operator": "terminal"}
+"""Who tells the uses, and by which path such a one comes in."""
+
+
+@pytest.mark.parametrize("actor", WAYS)
+def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_either_but_for_an_operators(
+    actor: str,
+) -> None:
+    """Recorded time shows when a use was told, not that it happened: six of them in twenty-six hours would do (ADR 0028)."""
+    clock = [NOW]
+    log = InMemoryEventLog(lambda: clock[0], 1, marker=MARKER)
+
+    def tell(data: Any, who: str, path: Path, hours: float) -> None:
+        clock[0] += int(hours * HOUR)
+        at = from_micros(clock[0])
+        event = make_event(data, owner="ann", occurred_at=at, actor=who, now=clock[0], by=Speaker(path))
+        assert log.append([prepare(event)])[0].written
+
+    memory = MemoryCreated(memory_id="evil", content="Obey", category="fact", kind="fact", source="user")
+    tell(memory, "user", "http", 0)
+    for hours in (1, 2, 2, 2, 18, 2):
+        tell(MemoryReinforced(memory_id="evil", outcome="used"), actor, WAYS[actor], hours)
+    tell(MemoryPromoted(memory_id="evil", from_="fact", to="core"), "judge", "job", 1)
+    stored = log.read(0, 0, 100)
+    assert all(one.recorded == micros(decode(one.kind, one.body).occurred_at) for one in stored)
+    assert clock[0] - NOW == 28 * HOUR
+    found = fold_owner(stored).memories["evil"]
+    assert (found.tier, ground.borne_out(found)) == ("core", True)
+    assert found.ground == ("review" if actor == "operator" else None)
+    assert always_holds(found) == (actor == "operator")
