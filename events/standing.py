@@ -23,9 +23,9 @@ CLAIMS: Mapping[tuple[Path, Bringer], tuple[Actor, ...]] = {
     ("terminal", "side"): ("user", "assistant", "judge", "system", "operator"),
     ("http", "side"): ("user", "assistant", "judge"),
     ("mcp", "side"): ("user", "assistant", "system"),
-    ("job", "side"): ("judge", "system"),
-    ("job", "job"): ("judge", "system"),
-    ("job", "model"): ("judge",),
+    ("job", "side"): ("user", "judge", "system"),
+    ("job", "job"): ("user", "judge", "system"),
+    ("job", "model"): ("user", "judge"),
     ("import", "side"): ("user", "assistant", "system"),
 }
 """By which path, brought by whom -> the actors that may be claimed. What is not in it nobody claims."""
@@ -43,6 +43,8 @@ BRINGERS: Mapping[Bringer, str] = {
     "model": "either, and ` model:`",
 }
 """Every kind of principal, in words."""
+RETOLD = frozenset({"MemoryCreated", "MemoryMentioned"})
+"""What a job tells again of what a user said in a turn: that it is kept, that it was said once more."""
 REVIEWERS = frozenset({"operator", "system", "judge"})
 """Who may promote: what of it is borne out is decided when it is folded."""
 PERSONS = frozenset({"user", "operator"})
@@ -129,6 +131,9 @@ def objection(event: AnyEvent, by: Speaker) -> Objection | None:
         return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")
     if problem := claimed(event.actor, by):
         return problem
+    if by.path == "job" and event.actor == "user" and event.type not in RETOLD:
+        allowed = f"judge or system: of what a user said a job tells again {' and '.join(sorted(RETOLD))} alone"
+        return Objection("actor", event.actor, allowed)
     check = None if event.actor == "operator" else _RESERVED.get(event.type)
     return None if check is None else check(event.data, event.actor, by)
 
