@@ -132,8 +132,7 @@ def objection(event: AnyEvent, by: Speaker) -> Objection | None:
     if problem := claimed(event.actor, by):
         return problem
     if by.path == "job" and event.actor == "user" and event.type not in RETOLD:
-        allowed = f"judge or system: of what a user said a job tells again {' and '.join(sorted(RETOLD))} alone"
-        return Objection("actor", event.actor, allowed)
+        return Objection("actor", event.actor, f"{claim_rule(by)}; user of {' and '.join(sorted(RETOLD))} alone")
     check = None if event.actor == "operator" else _RESERVED.get(event.type)
     return None if check is None else check(event.data, event.actor, by)
 
