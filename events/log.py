@@ -9,7 +9,7 @@ import msgspec
 
 from events.envelope import AnyEvent, Prepared, Stored, decode, prepare
 from events.errors import RequestTooLarge, UndecodableEvent
-from events.marks import Marker, Marks
+from events.marks import NOTHING, Marker, Marks
 from events.naming import Naming
 from events.partitions import parse_position, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -137,6 +137,8 @@ def marked(event: Appendable, marker: Marker) -> tuple[Prepared, Marks | None]:
         return prepare(event), marker.of(event)
     if event.marks is not None:
         return event, event.marks.by(marker)
+    if event.kind in marker.wordless:
+        return event, NOTHING
     try:
         return event, marker.of(decode(event.kind, event.body))
     except UndecodableEvent:

@@ -30,6 +30,8 @@ class Marker(NamedTuple):
     level_rules: int
     statement_rules: int
     of: Callable[[AnyEvent], Marks]
+    wordless: frozenset[str] = frozenset()
+    """Kinds (`Type.version`) that hold no words: of such an event nothing is found, and nobody has to read it."""
 
 
 NOTHING = Marks(0, ())

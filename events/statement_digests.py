@@ -52,7 +52,7 @@ def written(version: int, digests: Sequence[bytes]) -> bytes:
     for one in digests:
         if len(one) != DIGEST_BYTES:
             raise ValueError(f"a statement's digest of {len(one)} bytes: {DIGEST_BYTES} are allowed")
-    return bytes((version, *b"".join(digests)))
+    return b"".join((bytes((version,)), *digests))
 
 
 def read(field: bytes) -> Stated:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from events import catalogue
+from events.catalogue import LATEST_VERSION
 from events.envelope import AnyEvent
 from events.marks import Marker, Marks
-from projections.sensitivity_level import LEVEL_RULES, level_of
+from projections.sensitivity_level import LEVEL_RULES, holds_words, level_of
 from projections.statements import STATEMENT_RULES, statements_of
 
 
@@ -13,4 +15,10 @@ def mark(event: AnyEvent) -> Marks:
     return Marks(level_of(event), statements_of(event))
 
 
-MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark)
+WORDLESS = frozenset(
+    f"{name}.{version}"
+    for name, latest in LATEST_VERSION.items()
+    if not holds_words(getattr(catalogue, name))
+    for version in range(1, latest + 1)
+)
+MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark, WORDLESS)

@@ -31,8 +31,22 @@ def level_of(event: AnyEvent) -> int:
 
 
 def level_of_data(data: EventData) -> int:
-    """The same of the data of an event."""
-    return highest(texts_of(data))
+    """The same of the data of an event: every text, name, keyword and reason, and a triple as one text; no id."""
+    if type(data) in (FactAsserted, FactRetracted):
+        return _level(told_by_triple(data))  # type: ignore[arg-type]
+    found = PUBLIC
+    for value_of in _written(type(data)):
+        value = value_of(data)
+        if value:
+            found = max(found, _level(value) if type(value) is str else highest(words_in(value)))
+            if found == SECRET:
+                break
+    return found
+
+
+def holds_words(cls: type) -> bool:
+    """Whether its producer may write something in an event with such data."""
+    return cls in (FactAsserted, FactRetracted) or bool(_written(cls))
 
 
 def highest(texts: Iterable[str | None]) -> int:
@@ -40,7 +54,7 @@ def highest(texts: Iterable[str | None]) -> int:
     found = PUBLIC
     for text in texts:
         if text:
-            found = max(found, _of_name(text) if len(text) <= NAME_LENGTH else detect_sensitivity(text))
+            found = max(found, _level(text))
             if found == SECRET:
                 break
     return found
@@ -49,15 +63,8 @@ def highest(texts: Iterable[str | None]) -> int:
 _of_name = lru_cache(maxsize=4096)(detect_sensitivity)
 
 
-def texts_of(data: EventData) -> Iterator[str]:
-    """What a producer wrote: every text, name, keyword and reason; no id, no word of a closed list. A triple is one text."""
-    if type(data) in (FactAsserted, FactRetracted):
-        yield told_by_triple(data)  # type: ignore[arg-type]
-        return
-    for value_of in _written(type(data)):
-        value = value_of(data)
-        if value:
-            yield from words_in(value)
+def _level(text: str) -> int:
+    return _of_name(text) if len(text) <= NAME_LENGTH else detect_sensitivity(text)
 
 
 def told_by_triple(data: FactAsserted | FactRetracted) -> str:
