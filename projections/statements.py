@@ -48,7 +48,7 @@ _ENDS = _NEVER_WITHIN | {" "}
 _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 """What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
 _SHORT_WORD = re.compile(rf"(?:^|[^a-z{_ALONE}]|[{_ALONE}])[a-z]{{1,2}}\Z")
-_APART = re.compile(r"(?<=[0-9.,~-]) (?=[0-9.,~-])")
+_APART = re.compile(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
 _QUESTIONS = re.compile(r"\?{2,}")
 
 
