@@ -125,7 +125,9 @@ def test_light_questions_of_one_owner_leave_threads_to_the_others(
     client: TestClient, store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held, stats = Held(), store.application.operator.stats
-    monkeypatch.setattr(store.application.operator, "stats", lambda owner: held() if owner == "alice" else stats(owner))
+    monkeypatch.setattr(
+        store.application.operator, "stats", lambda owner, **at: held() if owner == "alice" else stats(owner, **at)
+    )
     with ThreadPoolExecutor(REPLAYS) as crowd:
         asked = [crowd.submit(client.get, "/v1/owners/alice/stats") for _ in range(REPLAYS)]
         assert held.begun.wait(PATIENT)
