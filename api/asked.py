@@ -157,16 +157,17 @@ def _is_unicode(text: str) -> bool:
 
 _DATETIME = TypeAdapter(datetime)
 _INSTANT_RULE = "an RFC 3339 date-time with a time zone, e.g. 2023-10-22T12:00:00Z"
+_AS_OF_RULE = f"{_INSTANT_RULE}, a day, e.g. 2023-10-22, or a position, e.g. 3:128"
 
 
-def parse_instant(text: str, field: str = "at") -> int:
-    """Microseconds since 1970 of an RFC 3339 date-time with a zone, or InputError."""
+def parse_instant(text: str, field: str = "at", rule: str = _INSTANT_RULE) -> int:
+    """Microseconds since 1970 of an RFC 3339 date-time with a zone, or InputError, which tells the rule."""
     try:
         moment = _DATETIME.validate_python(text)
     except ValidationError:
-        raise refused(field, text, _INSTANT_RULE) from None
+        raise refused(field, text, rule) from None
     if moment.tzinfo is None or text[4:5] != "-" or moment < EARLIEST:
-        raise refused(field, text, f"{_INSTANT_RULE}, not before 1900")
+        raise refused(field, text, f"{rule}, not before 1900")
     return micros(moment)
 
 
@@ -189,7 +190,7 @@ def parse_as_of(text: str | None, owner: str, partitions: int, field: str = "as_
     if _DAY.fullmatch(text):
         _check_day(field, text)
         return AsOf(day=text)
-    return AsOf(instant=parse_instant(text, field))
+    return AsOf(instant=parse_instant(text, field, _AS_OF_RULE))
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -81,14 +81,19 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         )
         + f"  - About {minutes} minute{'' if minutes == 1 else 's'}; meanwhile nothing can be asked or appended. Killed, it goes on"
         " when run again.\n"
-        "  - From its first step on release 0.2 refuses the store. There is no way back but a copy made before:"
+        + (
+            "  - Release 0.2 refuses the store since its first step. There is no way back but a copy made before that."
+            if going_on
+            else "  - From its first step on release 0.2 refuses the store. There is no way back but a copy made before:"
+        )
     )
-    copy = (
-        "    copy your Redis's own files (or its backup) while nothing writes"
-        if settings.redis_url
-        else f"    cp -a {escape(str(settings.data.expanduser()))} {escape(str(settings.data.expanduser()))}-format-1"
-    )
-    out.print(copy, highlight=False, soft_wrap=True)
+    if not going_on:  # a copy of what was begun is no way back
+        copy = (
+            "    copy your Redis's own files (or its backup) while nothing writes"
+            if settings.redis_url
+            else f"    cp -a {escape(str(settings.data.expanduser()))} {escape(str(settings.data.expanduser()))}-format-1"
+        )
+        out.print(copy, highlight=False, soft_wrap=True)
     if plan["reserved_owners"]:
         more = plan["reserved_owners"] - len(plan["reserved_owners_named"])
         named = ", ".join(map(escape, plan["reserved_owners_named"])) + (f" and {more:,} more" if more else "")

@@ -27,6 +27,7 @@ SECRET = ("_KEY", "_TOKEN")
 MIN_TOKEN, MAX_TOKEN = 32, 512
 """Characters of a token of one's own."""
 _SHOWN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_PRINCIPAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}")
 
 
 MOST_SINKS = 8
@@ -79,7 +80,7 @@ class Settings(BaseSettings):
     """How long a heavy question may take once it runs; then it is stopped (504)."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
-    principal: Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}$")] = LOCAL
+    principal: str = LOCAL
     """Who brings what this process appends: written beside each event, never into it (a job and a model add their own names)."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
@@ -198,6 +199,13 @@ class Settings(BaseSettings):
     def _known_way(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("off", "rules", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("off, rules, or model where ENGRAMLOG_MODEL names one")
+        return value
+
+    @field_validator("principal")
+    @classmethod
+    def _shown_on_one_line(cls, value: str) -> str:
+        if not _PRINCIPAL.fullmatch(value):
+            raise ValueError("1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first")
         return value
 
     @field_validator("log_level")

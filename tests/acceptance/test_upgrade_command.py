@@ -121,6 +121,9 @@ def test_an_upgrade_that_gets_sigkill_with_its_redis_goes_on_when_run_again(fold
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert "run `engramlog upgrade`" in cli("status", code=1).err
+    told = cli("upgrade", code=2).out
+    assert "this goes" in told
+    assert "cp -a" not in told  # a copy of what was begun is no way back
     assert cli.json("upgrade", "--yes")["found"] == "1>2"
     assert cli.json("verify")["ok"]
 

@@ -31,6 +31,9 @@ from ops.settings import Settings, load_settings
         ("REDIS_MAXMEMORY", "1gb", "a whole number of bytes, at least 8388608 (8 MiB)"),
         ("PORT", "abc", "a whole number from 0 to 65535"),
         ("HEAD_SECONDS", "soon", "a number of seconds from 1 to 3600"),
+        ("PRINCIPAL", "job:extract", "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "王", "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "x" * 65, "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_is_allowed(
