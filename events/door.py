@@ -249,18 +249,31 @@ def _check_rest(event: AnyEvent, now: int, by: Speaker, where: dict[str, Any]) -
         raise problem
     check_new_ids(event, by, where)
     data = event.data
-    if event.type == "MemoryCreated" and data.imported is not None:
-        for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):
-            moment = getattr(data.imported, name)
-            if moment is not None and moment > latest:
-                told = f"no later than {utc_text(latest)} (five minutes ahead of the store's clock)"
-                raise InvalidEvent(f"data.imported.{name}", utc_text(moment), told, **where)
+    for name, moment in _told_of(event):
+        if moment is not None and moment > latest:
+            told = f"no later than {utc_text(latest)} (five minutes ahead of the store's clock)"
+            problem = InvalidEvent(f"data.{name}", utc_text(moment), told, **where)
+            problem.ahead = micros(moment) - now
+            raise problem
     if event.type == "MemoryMerged" and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
     if event.type == "ParametersChanged":
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):
                 raise InvalidEvent(_path(f"data.parameters.{name}"), _show(value), rule, **where)
+
+
+def _told_of(event: AnyEvent) -> Iterable[tuple[str, datetime | None]]:
+    """Instants within an event that have been: what an import brings along, when something was shown."""
+    data: Any = event.data
+    if event.type == "MemoryCreated" and data.imported is not None:
+        for name in ("last_accessed_at", "updated_at", "last_reinforced_at"):
+            yield f"imported.{name}", getattr(data.imported, name)
+    elif event.type == "MemoriesAccessed":
+        for number, one in enumerate(data.accesses):
+            yield f"accesses[{number}].at", one.at
+        for number, hit in enumerate(data.hits):
+            yield f"hits[{number}].last_at", hit.last_at
 
 
 @lru_cache(maxsize=8)

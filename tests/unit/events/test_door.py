@@ -157,6 +157,24 @@ REFUSED = {
         "'inspection' or 'reveal'",
     ),
     "no access": (looked([]), "data.accesses", "[]", "at least 1 item"),
+    "an access that has not been yet": (
+        looked([ACCESS, ACCESS | {"at": "2026-11-22T09:35:00.000001Z"}]),
+        "data.accesses[1].at",
+        "2026-11-22T09:35:00.000001Z",
+        "no later than 2026-11-22T09:35:00Z (five minutes ahead of the store's clock)",
+    ),
+    "a sum of accesses that have not been yet": (
+        document(
+            "MemoriesAccessed",
+            {
+                "hits": [{"memory_id": "m", "count": 1, "best_rank": 1, "last_at": "2026-11-22T09:35:00.000001Z"}],
+                "via": "recall",
+            },
+        ),
+        "data.hits[0].last_at",
+        "2026-11-22T09:35:00.000001Z",
+        "no later than 2026-11-22T09:35:00Z (five minutes ahead of the store's clock)",
+    ),
     "an access of nothing": (looked([ACCESS | {"shown": []}]), "data.accesses[0].shown", "[]", "at least 1 item"),
     "a memory twice in one answer": (
         looked([ACCESS | {"shown": ["m", "m"]}]),
