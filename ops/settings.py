@@ -15,6 +15,7 @@ from redis.connection import parse_url
 
 from events.entry import LOCAL
 from events.errors import BadSetting
+from events.invisible import INVISIBLE
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.urls import shown
 from ops.allowed import number_allowed
@@ -27,7 +28,7 @@ SECRET = ("_KEY", "_TOKEN")
 MIN_TOKEN, MAX_TOKEN = 32, 512
 """Characters of a token of one's own."""
 _SHOWN = re.compile(r"[A-Za-z0-9._~+/=-]+")
-_PRINCIPAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}")
+_PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 
 
 MOST_SINKS = 8
@@ -204,8 +205,8 @@ class Settings(BaseSettings):
     @field_validator("principal")
     @classmethod
     def _shown_on_one_line(cls, value: str) -> str:
-        if not _PRINCIPAL.fullmatch(value):
-            raise ValueError("1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first")
+        if not _PRINCIPAL.fullmatch(value) or INVISIBLE.search(value):
+            raise ValueError("1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first")
         return value
 
     @field_validator("log_level")

@@ -333,3 +333,10 @@ def test_entries_of_format_1_are_read_beside_those_of_format_2(redis_client: red
     assert (first.recorded, first.principal, first.level, first.salt) == (None, None, None, b"")
     assert (second.seq, second.principal) == (2, "local")
     log.close()
+
+
+def test_a_principal_in_another_script_is_read_back_as_it_was(redis_client: redis.Redis) -> None:
+    log = RedisEventLog(redis_client, spread_tags(PARTITIONS), principal="审计/王")
+    log.append([mention(1, HERE)])
+    assert [one.principal for one in read(log)] == ["审计/王"]
+    log.close()

@@ -31,9 +31,11 @@ from ops.settings import Settings, load_settings
         ("REDIS_MAXMEMORY", "1gb", "a whole number of bytes, at least 8388608 (8 MiB)"),
         ("PORT", "abc", "a whole number from 0 to 65535"),
         ("HEAD_SECONDS", "soon", "a number of seconds from 1 to 3600"),
-        ("PRINCIPAL", "job:extract", "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
-        ("PRINCIPAL", "王", "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
-        ("PRINCIPAL", "x" * 65, "1 to 64 letters (A to Z), digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "job:extract", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "审计 王", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "x" * 65, "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "a\u3164b", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
+        ("PRINCIPAL", "王：审计", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_is_allowed(
@@ -132,3 +134,9 @@ def test_a_model_that_nobody_could_ask_is_refused_at_the_start(
     monkeypatch.setenv(key, "sk of mine")
     with pytest.raises(BadSetting, match="endpoint cannot be used"):
         load_settings()
+
+
+@pytest.mark.parametrize("name", ["审计/王", "Jürgen", "ops_1", "ada@desk-2"])
+def test_whoever_brings_events_has_a_name_in_any_script(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("ENGRAMLOG_PRINCIPAL", name)
+    assert load_settings().principal == name
