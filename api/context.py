@@ -162,9 +162,7 @@ class Contexts:
     def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[Found]:
         """One search for each query; leaves no trace of its own."""
         answers = {
-            query: self._reader.search(
-                owner, query, limit=CANDIDATES, trace=False, as_of=lines["as_of"], known=lines["known"]
-            )
+            query: self._reader.search(owner, query, limit=CANDIDATES, trace=False, **lines)
             for query in searches(text, most)
         }
         return [

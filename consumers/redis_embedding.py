@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from consumers.redis_folder import Tell, silent
-from consumers.redis_owner_texts import OwnerTexts, Text, answered, is_secret, live_build, read_texts, version_text
+from consumers.redis_owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
 from events.errors import EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
 from events.redis_wire import Argument, Wire
@@ -254,7 +254,7 @@ class Embedding:
                 0,
                 MOST_CHANGED,
             ]
-            ids, secret = answered(wire, changed, ["HGET", keys.log.secrets, owner])
+            ids, secret = wire.answers([changed, ["HGET", keys.log.secrets, owner]])
             if len(ids) == MOST_CHANGED or not is_secret(secret):
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from events.errors import LogGap
 from events.heads import Expected, Head
 from events.partitions import LogKeys, position_text
 from events.redis_log import entries
-from events.redis_wire import Wire, as_store_error
+from events.redis_wire import Wire
 from projections.builds import BuildKeys
 from projections.changelog import FIRST_LINK, event_link
 
@@ -29,23 +29,14 @@ class LiveHead(NamedTuple):
 
 def live_heads(wire: Wire, tags: Sequence[str]) -> list[LiveHead]:
     """Every partition's head: two small reads each, in two round trips. Raises StoreError."""
-    metas = _answered(wire, [["HMGET", LogKeys(tag).meta, "live", "head"] for tag in tags])
+    metas = wire.answers([["HMGET", LogKeys(tag).meta, "live", "head"] for tag in tags])
     builds = [(live or b"").decode() for live, _ in metas]
     keys = [BuildKeys(tag, build).checkpoint for tag, build in zip(tags, builds, strict=True)]
-    folded = _answered(wire, [["HMGET", key, "seq", "head"] for key in keys])
+    folded = wire.answers([["HMGET", key, "seq", "head"] for key in keys])
     return [
         LiveHead(build, int(seq or 0), (chain or FIRST_LINK).hex(), int(appended or 0))
         for build, (_, appended), (seq, chain) in zip(builds, metas, folded, strict=True)
     ]
-
-
-def _answered(wire: Wire, commands: list[list[str]]) -> list[Any]:
-    """The answers of commands that are sent together. Raises StoreError at a refusal."""
-    answers = wire.pipeline(commands)
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
-    return answers
 
 
 def chain_on(wire: Wire, tag: str, head: Head, to: int) -> str | None:

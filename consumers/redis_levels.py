@@ -17,11 +17,12 @@ from consumers.verify_oracle import Oracle
 from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
-from events.redis_log import entries
-from events.redis_wire import Argument, Wire, as_store_error
+from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
+from projections.builds import BuildKeys
 from projections.checks import Check, unchecked
 from projections.lifecycle.rereading import is_outdated, levels_today
+from projections.redis_store import read_entries, slices
 from projections.sensitivity_level import LEVEL_RULES
 
 FIELD = "read"
@@ -67,7 +68,7 @@ def believed_mark(wire: Wire, keys: LogKeys) -> Mark:
     return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else Mark()
 
 
-def compare_read(wire: Wire, keys: LogKeys, mark: Mark, ledger: Ledger, oracle: Oracle, verdict: Verdict) -> None:
+def compare_read(wire: Wire, keys: BuildKeys, mark: Mark, ledger: Ledger, oracle: Oracle, verdict: Verdict) -> None:
     """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
 
     `mark`: as it stood before the log was read, for the job appends what it found before it moves the mark. An owner with events
@@ -94,15 +95,9 @@ def compare_read(wire: Wire, keys: LogKeys, mark: Mark, ledger: Ledger, oracle: 
             )
 
 
-def _entries(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> Iterator[Stored]:
-    for start in range(0, len(seqs), PAGE):
-        calls: list[list[Argument]] = [
-            ["XRANGE", keys.stream, f"{seq}-0", f"{seq}-0"] for seq in seqs[start : start + PAGE]
-        ]
-        for answer in wire.pipeline(calls):
-            if isinstance(answer, Exception):
-                raise as_store_error(answer)
-            yield from entries(answer, keys.tag)
+def _entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> Iterator[Stored]:
+    for some in slices(seqs, PAGE):
+        yield from read_entries(wire, keys, some)
 
 
 class Waiting(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from events.entry import SECRET_BYTES
 from events.errors import DamagedState
 from events.partitions import LogKeys
-from events.redis_wire import Argument, Wire, as_store_error
+from events.redis_wire import Wire
 from projections.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold import OwnerState
 from projections.meaning import content_key, embedded_text
@@ -47,7 +47,7 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
     """Every content of an owner, from the live build, in pages; begun again where another build takes its place."""
     while True:
         keys = live_build(wire, tag)
-        token, secret = answered(wire, ["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner])
+        token, secret = wire.answers([["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner]])
         texts, nameless, cursor = dict[bytes, Text](), 0, b"0"
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
@@ -79,12 +79,3 @@ def version_text(keys: BuildKeys, state: OwnerState) -> str:
 def live_build(wire: Wire, tag: str) -> BuildKeys:
     """The keys of a partition's live build."""
     return BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode())
-
-
-def answered(wire: Wire, *commands: list[Argument]) -> list[Any]:
-    """The answers to these commands, in one round trip. Raises StoreError at the first refusal."""
-    answers = wire.pipeline(list(commands))
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
-    return answers

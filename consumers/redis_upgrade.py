@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
@@ -24,7 +24,7 @@ from events.partitions import DEDUPE_BUCKETS, FENCE, FORMAT, STORE_KEY, LogKeys,
 from events.redis_gap import MENDING, refuse_gap, refuse_holes
 from events.redis_log import entries
 from events.redis_secrets import Chance
-from events.redis_wire import Argument, Script, Wire, as_store_error
+from events.redis_wire import Argument, Script, Wire
 from events.standing import OWN
 
 READ_COUNT = 500
@@ -85,10 +85,8 @@ class Standing(NamedTuple):
 def standing(wire: Wire, tags: Sequence[str]) -> list[Standing]:
     """Every partition, in one round trip. Raises StoreError."""
     found = []
-    for answer in wire.pipeline([["HMGET", LogKeys(tag).meta, "head", "seq", "format2", "format2_at"] for tag in tags]):
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
-        head, old_head, boundary, at = answer
+    asked = [["HMGET", LogKeys(tag).meta, "head", "seq", "format2", "format2_at"] for tag in tags]
+    for head, old_head, boundary, at in wire.answers(asked):
         seq = int(head or (old_head if boundary is None else None) or 0)
         found.append(Standing(seq, None if boundary is None else int(boundary), None if at is None else int(at)))
     return found
@@ -160,7 +158,7 @@ def count_vectors(wire: Wire, tags: Sequence[str]) -> int:
     """How many texts have vectors, each once for every owner and model."""
     found, names = 0, (key for key, table in _vector_keys(wire, tags) if table == b"vec")
     while some := list(islice(names, PAGE)):
-        found += sum(_answered(wire, [["HLEN", key] for key in some]))
+        found += sum(wire.answers([["HLEN", key] for key in some]))
     return found
 
 
@@ -168,7 +166,7 @@ def drop_vectors(wire: Wire, tags: Sequence[str]) -> None:
     """Drop every vector, under every model, with the marks of the embedding job: it looks at all owners anew."""
     names = (key for key, _ in _vector_keys(wire, tags))
     while some := list(islice(names, PAGE)):
-        _answered(wire, [["UNLINK", *some]])
+        wire.answers([["UNLINK", *some]])
 
 
 def _vector_keys(wire: Wire, tags: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
@@ -193,20 +191,11 @@ def _bring_page(wire: Wire, keys: LogKeys, batch: list[Stored], chance: Chance) 
     held = wire.call("HMGET", keys.secrets, *owners)
     lacking = [owner for owner, secret in zip(owners, held, strict=True) if secret is None]
     if lacking:
-        _answered(wire, [["HSETNX", keys.secrets, owner, chance(SECRET_BYTES)] for owner in lacking])
+        wire.answers([["HSETNX", keys.secrets, owner, chance(SECRET_BYTES)] for owner in lacking])
         held = wire.call("HMGET", keys.secrets, *owners)
     secrets = dict(zip(owners, held, strict=True))
     buckets: dict[int, list[Argument]] = {}
     for one in batch:
         field = dedupe_field(one.owner, one.raw_id)
         buckets.setdefault(dedupe_bucket(field), []).extend((field, dedupe_value(one, secrets[one.owner])))
-    _answered(wire, [["HSET", keys.dedupe_of(bucket), *pairs] for bucket, pairs in buckets.items()])
-
-
-def _answered(wire: Wire, commands: list[list[Argument]]) -> list[Any]:
-    """Send all, and give the answers. Raises StoreError at the first refusal."""
-    answers = wire.pipeline(commands)
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
-    return answers
+    wire.answers([["HSET", keys.dedupe_of(bucket), *pairs] for bucket, pairs in buckets.items()])

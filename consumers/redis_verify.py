@@ -132,7 +132,7 @@ class _Verification:
         for batch in self._read(ledger.seq, self._head()):
             ledger.feed(batch, self._secrets_of(batch), self._contradiction)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
-        compare_read(wire, keys.log, mark, ledger, oracle, verdict)
+        compare_read(wire, keys, mark, ledger, oracle, verdict)
         compare_secrets(secrets, ledger.owners, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at

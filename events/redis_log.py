@@ -33,7 +33,7 @@ from events.redis_gap import MENDING
 from events.redis_naming import read_held, read_naming
 from events.redis_receipts import Kept, KeptReceipts
 from events.redis_secrets import Chance, Secrets, read_secrets
-from events.redis_wire import Argument, Wire, WirePool, as_store_error, refusal_code
+from events.redis_wire import Argument, Wire, WirePool, refusal_code
 
 
 class _Durability(NamedTuple):
@@ -248,11 +248,8 @@ class RedisEventLog:
         commands = [["XRANGE", stream, f"{start}-0", f"{end}-0"] for start, end in runs(seqs)]
         found: list[Stored] = []
         with self._wires.wire() as wire:
-            for at in range(0, len(commands), 500):
-                for answer in wire.pipeline(commands[at : at + 500]):
-                    if isinstance(answer, redis.ResponseError):
-                        raise as_store_error(answer)
-                    found.extend(entries(answer))
+            for answer in wire.answers(commands):
+                found.extend(entries(answer))
         return found
 
     def head(self, partition: int) -> int:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from events.entry import FINGERPRINT_BYTES, dedupe_field
 from events.errors import StoreMismatch
 from events.naming import Naming
 from events.partitions import LogKeys, dedupe_bucket
-from events.redis_wire import Argument, Wire, as_store_error
+from events.redis_wire import Argument, Wire
 
 PIECE = 1_000
 """Ids that are looked up at once."""
@@ -22,7 +21,7 @@ def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") ->
     Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none.
     """
     make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, proposed]] if proposed else []
-    *made, secret, boundary = _answers(wire, [*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
+    *made, secret, boundary = wire.answers([*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
     fresh = bool(made and made[0])  # an upgrade gave a secret to whoever has an entry of format 1
     if boundary is not None and not boundary.isdigit():
         raise StoreMismatch(
@@ -40,8 +39,8 @@ def read_held(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str], u
         for one in event_ids[start : start + PIECE]:
             field = dedupe_field(owner, UUID(one).bytes)
             buckets.setdefault(dedupe_bucket(field), []).append((field, one))
-        answers = _answers(
-            wire, [["HMGET", keys.dedupe_of(at), *(field for field, _ in asked)] for at, asked in buckets.items()]
+        answers = wire.answers(
+            [["HMGET", keys.dedupe_of(at), *(field for field, _ in asked)] for at, asked in buckets.items()]
         )
         for asked, values in zip(buckets.values(), answers, strict=True):
             for (_, one), value in zip(asked, values, strict=True):
@@ -49,11 +48,3 @@ def read_held(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str], u
                 if seq.isdigit() and int(seq) <= until:
                     found.add(one)
     return found
-
-
-def _answers(wire: Wire, commands: list[list[Argument]]) -> list[Any]:
-    answers = wire.pipeline(commands) if commands else []
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
-    return answers

@@ -13,7 +13,7 @@ from threading import Lock
 from events.entry import SECRET_BYTES
 from events.errors import StoreMismatch
 from events.partitions import LogKeys, partition_of
-from events.redis_wire import Argument, Wire, as_store_error
+from events.redis_wire import Argument, Wire
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""
@@ -28,9 +28,7 @@ def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict
         asked.setdefault(partition_of(owner, len(tags)), []).append(owner)
     commands: list[list[Argument]] = [["HMGET", LogKeys(tags[at]).secrets, *names] for at, names in asked.items()]
     found: dict[str, bytes] = {}
-    for names, answer in zip(asked.values(), wire.pipeline(commands) if commands else (), strict=True):
-        if isinstance(answer, Exception):
-            raise as_store_error(answer)
+    for names, answer in zip(asked.values(), wire.answers(commands), strict=True):
         found.update(
             (name, whole_secret(name, secret)) for name, secret in zip(names, answer, strict=True) if secret is not None
         )

@@ -23,6 +23,8 @@ from events.errors import EngramlogError, StoreFull, StoreUnavailable
 
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
+_AT_ONCE = 500
+"""Commands in one write, of many."""
 
 
 def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
@@ -229,6 +231,16 @@ class Wire:
             except redis.ResponseError as error:
                 answers.append(error)
         return answers
+
+    def answers(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """The answers to all of these commands, in their order; 500 in one write. Raises StoreError at the first refusal."""
+        found: list[Any] = []
+        for start in range(0, len(commands), _AT_ONCE):
+            for answer in self.pipeline(commands[start : start + _AT_ONCE]):
+                if isinstance(answer, redis.ResponseError):
+                    raise as_store_error(answer)
+                found.append(answer)
+        return found
 
     def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
         """The command that runs a script, which is loaded first where this connection has not seen it."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from events import catalogue
-from events.catalogue import LATEST_VERSION
+from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import AnyEvent
 from events.marks import Marker, Marks
 from projections.sensitivity_level import LEVEL_RULES, holds_words, level_of
@@ -18,7 +17,7 @@ def mark(event: AnyEvent) -> Marks:
 WORDLESS = frozenset(
     f"{name}.{version}"
     for name, latest in LATEST_VERSION.items()
-    if not holds_words(getattr(catalogue, name))
+    if not holds_words(EVENT_TYPES[name])
     for version in range(1, latest + 1)
 )
 MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark, WORDLESS)

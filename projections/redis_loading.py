@@ -13,7 +13,7 @@ from events.redis_wire import Argument, Wire
 from projections.builds import BuildKeys
 from projections.evolve import neighbours
 from projections.partition import WorkingOwner, record_hash
-from projections.redis_store import MOST_VALUES, all_answers, decode_quarantine, read_owner, read_record, slices
+from projections.redis_store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
 
 
 def all_loaded(wanted: Mapping[str, Iterable[str]], owners: Mapping[str, WorkingOwner]) -> bool:
@@ -32,7 +32,7 @@ def load_owners(
     unknown = [name for name in wanted if name not in owners]
     for names in slices(unknown, MOST_VALUES):
         tables = (keys.owners, keys.quarantine, keys.log.secrets)
-        states, stuck, secrets = all_answers(wire, [["HMGET", table, *names] for table in tables])
+        states, stuck, secrets = wire.answers([["HMGET", table, *names] for table in tables])
         for name, state, why, secret in zip(names, states, stuck, secrets, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None, secret=_secret(keys, name, secret))
             if state is not None:
@@ -67,7 +67,7 @@ def _secret(keys: BuildKeys, owner: str, raw: bytes | None) -> bytes:
 def _load_packs(wire: Wire, keys: BuildKeys, names: Sequence[str], owners: Mapping[str, WorkingOwner]) -> None:
     open_packs = [name for name in names if owners[name].state.pack]
     commands: list[list[Argument]] = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
-    for name, raw in zip(open_packs, all_answers(wire, commands), strict=True):
+    for name, raw in zip(open_packs, wire.answers(commands), strict=True):
         owners[name].pack = raw or b""
 
 
@@ -76,7 +76,7 @@ def _load_records(
 ) -> dict[str, list[str]]:
     asked = [(name, ids) for name, all_ids in missing.items() for ids in slices(all_ids, MOST_VALUES)]
     further: dict[str, list[str]] = {}
-    found = all_answers(wire, [["HMGET", keys.records(name), *ids] for name, ids in asked])
+    found = wire.answers([["HMGET", keys.records(name), *ids] for name, ids in asked])
     for (name, ids), records in zip(asked, found, strict=True):
         owner = owners[name]
         for memory_id, record in zip(ids, records, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import redis
@@ -111,7 +111,7 @@ def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
 
 def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
     """The stored events at these seqs. Raises LogGap where one of them is not in the log any more."""
-    answers = all_answers(wire, [["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
+    answers = wire.answers([["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
     found = [one for answer in answers for one in entries(answer, keys.tag)]
     if len(found) != len(seqs):
         missing = min(set(seqs) - {one.seq for one in found}, default=0)
@@ -120,17 +120,6 @@ def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Store
             partition=keys.tag,
             missing=missing,
         )
-    return found
-
-
-def all_answers(wire: Wire, commands: Sequence[Sequence[Argument]]) -> list[Any]:
-    """The answers to all of these commands, in their order. Raises StoreError at the first refusal."""
-    found: list[Any] = []
-    for slice_ in slices(commands, 500):
-        for answer in wire.pipeline(slice_):
-            if isinstance(answer, redis.ResponseError):
-                raise as_store_error(answer)
-            found.append(answer)
     return found
 
 
