@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -48,16 +50,30 @@ RECORDS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    """Alice remembers much of one template, was told more, and deleted some of it."""
-    with http_store(tmp_path_factory.mktemp("deadlines")) as opened:
+@contextmanager
+def much_told(directory: Path) -> Iterator[HttpStore]:
+    """A store where alice remembers much of one template, and was told more."""
+    with http_store(directory) as opened:
         texts = (f"I drink coffee in house {number} of the street" for number in range(MEMORIES))
         opened.told(
             "alice", *(created(f"m{number}", text, category="stable_preference") for number, text in enumerate(texts))
         )
         opened.application.chats.take_in_whole("alice", lines("said"))
         opened.told("alice", *(mentioned("m0", key=number) for number in range(MEMORIES)))
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """Much is told; what a test writes here leaves what the others look at as it was."""
+    with much_told(tmp_path_factory.mktemp("deadlines")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """Much is told; the tests write, and what one swept the next finds swept."""
+    with much_told(tmp_path_factory.mktemp("written")) as opened:
         yield opened
 
 
@@ -119,17 +135,17 @@ def test_a_question_that_only_reads_ends_at_whichever_check_its_time_is_over(sto
 
 
 @pytest.mark.parametrize("name", WRITING)
-def test_what_writes_ends_at_a_check_too_and_goes_on_when_it_is_sent_again(store: HttpStore, name: str) -> None:
-    partition = store.application.log
+def test_what_writes_ends_at_a_check_too_and_goes_on_when_it_is_sent_again(written: HttpStore, name: str) -> None:
+    partition = written.application.log
     head = sum(partition.head(number) for number in range(partition.partitions))
     for end in (0, 1, 2):
         with with_patience(Counting(end)), pytest.raises(DeadlineExceeded):
-            WRITING[name](store)
+            WRITING[name](written)
     assert sum(partition.head(number) for number in range(partition.partitions)) == head, "nothing was half written"
-    WRITING[name](store)
+    WRITING[name](written)
     after = sum(partition.head(number) for number in range(partition.partitions))
     assert after > head
-    WRITING[name](store)
+    WRITING[name](written)
     if name != "extract":  # a mark that nothing was left to read is no half
         assert sum(partition.head(number) for number in range(partition.partitions)) == after
 
