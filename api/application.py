@@ -29,7 +29,7 @@ from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
 from events.log import EventLog
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from events.errors import InputError
 from events.invisible import HIDDEN
 from events.partitions import parse_position, partition_of
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
-from projections.context import FILTERS, TAGS
-from projections.conversation_dates import RANGE_RULE, TimeRange, parse_range
-from projections.modes import MODES, Mode
-from projections.query import MAX_RESULTS
-from projections.wish import RANKINGS, SEARCH_MODES
+from projections.laws.modes import MODES, Mode
+from projections.memory.tags import FILTERS, TAGS
+from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
+from projections.ranking.search_request import RANKINGS, SEARCH_MODES
+from projections.views.query import MAX_RESULTS
 
 ACTORS: tuple[str, ...] = get_args(Actor)
 MAX_QUERY = 10_000

@@ -9,10 +9,10 @@ from api.patience import both, current_check
 from api.picture_text import short
 from api.reading import Reader
 from api.timelines import LinesAsked, TimesAsked, told_lines, told_times
-from projections.comparison import compare_laws, curves
-from projections.life import life_of
-from projections.query import card, moment
-from projections.redis_view import RedisViews
+from projections.fold.touches import life_of
+from projections.redis.view import RedisViews
+from projections.reports.comparison import compare_laws, curves
+from projections.views.query import card, moment
 
 MOST_MEMORIES = 1_000
 MOST_POINTS = 2_000

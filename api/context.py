@@ -16,8 +16,13 @@ from api.timelines import LinesAsked, told_lines
 from events.errors import InputError
 from events.log import EventLog
 from events.partitions import parse_position
-from projections.context_block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
-from projections.context_lines import (
+from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from projections.laws.modes import visibility
+from projections.memory.corrections import corrections
+from projections.memory.retraction import forgotten_turns
+from projections.memory.sessions import WORKING_MESSAGES, Conversation, conversation
+from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
+from projections.prompt.lines import (
     Rules,
     Standing,
     holding_line,
@@ -33,14 +38,9 @@ from projections.context_lines import (
     why_not,
     withdrawn,
 )
-from projections.corrections import corrections
-from projections.modes import visibility
-from projections.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
-from projections.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.redis_said import Recent, recent, recent_among
-from projections.redis_view import RedisViews
-from projections.retraction import forgotten_turns
-from projections.sessions import WORKING_MESSAGES, Conversation, conversation
+from projections.ranking.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
+from projections.redis.said import Recent, recent, recent_among
+from projections.redis.view import RedisViews
 
 BUDGET = 1_500
 MOST_BUDGET = 100_000

@@ -19,11 +19,11 @@ from events.envelope import AnyEvent, derived_id, new_event_id, prepare
 from events.errors import EngramlogError, InputError, NotFound
 from events.log import Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.memory import DAY, Memory
-from projections.query import moment
-from projections.redis_view import RedisViews
-from projections.retracting import Retracting, Taken
-from projections.scene import trouble_with
+from projections.fold.working_set import trouble_with
+from projections.memory.record import DAY, Memory
+from projections.memory.retracting import Retracting, Taken
+from projections.redis.view import RedisViews
+from projections.views.query import moment
 
 SPARED = ("core", "system")
 """Tiers that are deleted only where they are asked for by name and it is said that they are meant."""

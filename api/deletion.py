@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from events.errors import EngramlogError, InputError, NotFound
-from projections.query import moment
+from projections.views.query import moment
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ from api.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
-from projections.meaning import embedded_text
-from projections.redis_meanings import Meanings
+from projections.embedding.meaning import embedded_text
+from projections.redis.meanings import Meanings
 
 ALLOWED = "minilm, sentence:NAME or openai:MODEL"
 Progress = Callable[[int, int], None]

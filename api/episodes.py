@@ -16,11 +16,11 @@ from events.catalogue import MemoryCreated
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check
+from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle import Decision
-from projections.memory import SECRET
-from projections.query import moment
-from projections.sensitivity import detect_sensitivity
-from projections.view import WITHHELD
+from projections.memory.record import SECRET
+from projections.views.query import moment
+from projections.views.view import WITHHELD
 
 
 class Left(Ran, Protocol):

@@ -19,13 +19,13 @@ from api.asked import refused
 from api.evaluating_meaning import KeptVectors
 from api.evaluation_set import TURNS, Question, read_questions, read_views
 from api.long_texts import LEAVE
-from projections.fold import OwnerState
-from projections.memory import DAY
-from projections.modes import Mode
-from projections.query import Asked
-from projections.recall import search
-from projections.view import OwnerView
-from projections.wish import Wish
+from projections.fold.owner import OwnerState
+from projections.laws.modes import Mode
+from projections.memory.record import DAY
+from projections.ranking.recall import search
+from projections.ranking.search_request import Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 
 DEPTH = 100
 """Results looked at: an answer below counts as not found in the mean reciprocal rank."""

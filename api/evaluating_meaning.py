@@ -9,10 +9,18 @@ from functools import lru_cache
 from pathlib import Path
 
 from api.asked import refused
-from projections.meaning import NO_SECRET, EmbeddedQuestion, Embedder, Sense, Vectors, content_key, embedded_text
-from projections.search_index import Rows
-from projections.vectors import pack, unpack_pieces, unpack_whole
-from projections.view import OwnerView
+from projections.embedding.meaning import (
+    NO_SECRET,
+    EmbeddedQuestion,
+    Embedder,
+    Sense,
+    Vectors,
+    content_key,
+    embedded_text,
+)
+from projections.embedding.vectors import pack, unpack_pieces, unpack_whole
+from projections.index.search_index import Rows
+from projections.views.view import OwnerView
 
 BATCH = 64
 """Texts embedded at once."""

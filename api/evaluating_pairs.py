@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from api.asked import refused
-from projections.contradiction import Relation, compare
+from projections.language.contradiction.relation import Relation, compare
 
 OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "antonym"))
 """Labels that mean: these two cannot both hold. Any other label means that they can."""

@@ -12,10 +12,10 @@ from typing import Any
 
 from api.evaluating_pairs import LabelledPair, Progress, told_of
 from events.errors import ModelFailed
-from projections.chat import Chat, Usage
-from projections.contradiction import Relation
-from projections.contradiction_by_model import BATCH, Compared, batches, relations
-from projections.model_prompts import prompt
+from projections.language.contradiction.relation import Relation
+from projections.models.chat import Chat, Usage
+from projections.models.contradiction_by_model import BATCH, Compared, batches, relations
+from projections.models.prompt_files import prompt
 
 MOST_FAILURES = 5
 """Different failures that are told in words."""

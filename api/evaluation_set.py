@@ -20,8 +20,8 @@ from events.envelope import from_micros, micros, prepare
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
 from events.vocabulary import LATEST
-from projections.fold import fold_owner
-from projections.view import OwnerView
+from projections.fold.owner import fold_owner
+from projections.views.view import OwnerView
 
 TURNS, QUESTIONS = "turns.jsonl", "questions.jsonl"
 ASKED_AT = ("asked_at", "occurred_at")

@@ -21,15 +21,15 @@ from api.record_shapes import FORMAT, OF_THE_LOG
 from events.invisible import with_hidden_as
 from events.lateness import late_words
 from events.parameters import Parameters
-from projections.basis import NOTHING
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
+from projections.fold.basis import NOTHING
 from projections.laws.law import Law
-from projections.memory import LEVELS, SECRET, Memory
-from projections.modes import visibility
-from projections.query import moment, status
-from projections.telling import UNTOLD, Telling
-from projections.view import OwnerView
+from projections.laws.modes import visibility
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS, SECRET, Memory
+from projections.views.query import moment, status
+from projections.views.telling import UNTOLD, Telling
+from projections.views.view import OwnerView
 
 ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
 """Memories that are left out unless asked for; an import leaves them out again."""

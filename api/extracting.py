@@ -17,11 +17,11 @@ from events.errors import BadSetting, ConcurrencyError
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check
+from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.extracting import verdicts
-from projections.lifecycle.judging import Verdict
-from projections.memory import SECRET
-from projections.sensitivity import detect_sensitivity
-from projections.view import WITHHELD
+from projections.lifecycle.judge.judging import Verdict
+from projections.memory.record import SECRET
+from projections.views.view import WITHHELD
 
 RULES = "rules"
 MODEL = "model"

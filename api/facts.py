@@ -7,9 +7,9 @@ from typing import Any, Unpack
 from api.asked import check_limit, refused
 from api.reading import Reader
 from api.timelines import LinesAsked
-from projections.columns import Columns
-from projections.query import card, moment
-from projections.triples import Triple
+from projections.memory.columns import Columns
+from projections.memory.triples import Triple
+from projections.views.query import card, moment
 
 MOST_FACTS = 1_000
 MOST_EVIDENCE = 5

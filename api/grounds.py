@@ -16,7 +16,7 @@ from events.catalogue import GroundChanged
 from events.envelope import AnyEvent
 from events.standing import report_objection
 from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
-from projections.basis import Standing, standing_on
+from projections.fold.basis import Standing, standing_on
 
 
 class Grounds:

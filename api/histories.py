@@ -15,9 +15,9 @@ from api.patience import both, current_check, weigh
 from api.scenes import Scene, Scenes
 from api.timelines import LinesAsked, Progress, TimesAsked, told_lines
 from events.partitions import parse_position
-from projections.changelog import Entry, describe
-from projections.redis_changelog import Place
-from projections.telling import UNTOLD, Teller, Words, telling
+from projections.fold.changelog import Entry, describe
+from projections.redis.changelog import Place
+from projections.views.telling import UNTOLD, Teller, Words, telling
 
 MOST_CHANGES = 1_000
 """Changes a page at the most."""

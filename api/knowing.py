@@ -10,13 +10,13 @@ from api.reading import Reader
 from api.scenes import Scene
 from api.timelines import TimesAsked, told_times
 from events.errors import InputError
-from projections.assess import assess
-from projections.associations import Link
-from projections.columns import Columns
-from projections.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
-from projections.memory import LEVELS, SECRET, Memory
-from projections.modes import Visibility, visibility
-from projections.query import Asked, card, conflicts_told
+from projections.index.associations import Link
+from projections.laws.modes import Visibility, visibility
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS, SECRET, Memory
+from projections.reports.assess import assess
+from projections.reports.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
+from projections.views.query import Asked, card, conflicts_told
 
 MOST_DEPTH = 4
 MOST_IN_TREE = 500

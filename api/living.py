@@ -15,13 +15,13 @@ from api.writing import Writer
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError
 from events.parameters import DEFAULTS, NAMES, ParameterValue
-from projections.evolve_use import ALIKE
-from projections.health import fading, health, held_now
+from projections.fold.use import ALIKE
 from projections.laws import LAWS
 from projections.laws.law import Law
-from projections.query import moment
-from projections.review_due import due_list, next_reviews
-from projections.view import OwnerView
+from projections.reports.health import fading, health, held_now
+from projections.reports.review_due import due_list, next_reviews
+from projections.views.query import moment
+from projections.views.view import OwnerView
 
 MOST_LISTED = 1_000
 

@@ -27,15 +27,15 @@ from events.redis_admission import read_room
 from events.redis_alarms import RedisAlarms
 from events.redis_receipts import RECEIPT_LOST
 from events.redis_wire import Wire
-from projections.builds import BuildKeys, is_build, next_build
 from projections.checks import Check
-from projections.columns import Columns
-from projections.memory import CATEGORIES, SECRET
-from projections.modes import visibility
-from projections.redis_create import StoreIdentity
-from projections.redis_debt import FoldDebt
-from projections.redis_meanings import Meanings
-from projections.redis_store import decode_quarantine, read_entries, read_parked
+from projections.fold.builds import BuildKeys, is_build, next_build
+from projections.laws.modes import visibility
+from projections.memory.columns import Columns
+from projections.memory.record import CATEGORIES, SECRET
+from projections.redis.create import StoreIdentity
+from projections.redis.debt import FoldDebt
+from projections.redis.meanings import Meanings
+from projections.redis.store import decode_quarantine, read_entries, read_parked
 
 RETRY_SECONDS = 15.0
 LARGEST = 50

@@ -33,13 +33,13 @@ from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed
 from events.log import EventLog
 from events.vocabulary import Via
-from projections.meaning import EmbeddedQuestion
-from projections.provenance import with_events
-from projections.query import Asked, detail, listing, why
-from projections.recall import search
-from projections.redis_view import RedisViews
-from projections.senses import Senses
-from projections.wish import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
+from projections.embedding.meaning import EmbeddedQuestion
+from projections.fold.provenance import with_events
+from projections.ranking.recall import search
+from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
+from projections.ranking.senses import Senses
+from projections.redis.view import RedisViews
+from projections.views.query import Asked, detail, listing, why
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""

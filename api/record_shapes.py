@@ -29,7 +29,7 @@ from api.record_fields import (
     without_repeats,
 )
 from events.utf8 import bytes_told
-from projections.memory import MAX_EDGES
+from projections.memory.record import MAX_EDGES
 
 OF_THE_LOG = ("recorded_at", "principal", "late_by")
 """What our own lines tell of the log that they come from; the log that takes them in tells its own."""

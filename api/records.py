@@ -23,11 +23,11 @@ from events.invisible import shown_json
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
-from projections.changelog import DECISIONS, Entry
 from projections.checks import counted
-from projections.memory import Memory
-from projections.redis_view import RedisViews
-from projections.telling import UNTOLD, Telling, telling
+from projections.fold.changelog import DECISIONS, Entry
+from projections.memory.record import Memory
+from projections.redis.view import RedisViews
+from projections.views.telling import UNTOLD, Telling, telling
 
 FORMATS = ("jsonl", "text")
 _IGNORED = DECISIONS.index("ignored")

@@ -11,17 +11,17 @@ from api.reading import Reader
 from api.timelines import TimesAsked, told_times
 from events.envelope import Stored
 from events.parameters import ParameterValue, problem_with
-from projections.changelog import id_text
-from projections.columns import Columns
-from projections.evolve import parameters_of
-from projections.fold import AnyEvent, Folded, OwnerState, fold_records
+from projections.fold.changelog import id_text
+from projections.fold.evolve import parameters_of
+from projections.fold.owner import AnyEvent, Folded, OwnerState, fold_records
 from projections.laws import LAWS
-from projections.memory import Memory
-from projections.query import Asked
-from projections.recall import search
-from projections.redis_view import RedisViews
-from projections.standing import Standing, differences, standings
-from projections.view import OwnerView, as_hidden_today, hidden_in
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.ranking.recall import search
+from projections.redis.view import RedisViews
+from projections.reports.standing import Standing, differences, standings
+from projections.views.query import Asked
+from projections.views.view import OwnerView, as_hidden_today, hidden_in
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:

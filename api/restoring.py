@@ -15,12 +15,12 @@ from events.catalogue import MemoryRestored
 from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
 from events.log import Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.changelog import DECISIONS, Entry, describe, id_text
-from projections.columns import Columns
-from projections.memory import Memory
-from projections.redis_view import RedisViews
-from projections.retracting import Retracting
-from projections.retraction import turns_behind
+from projections.fold.changelog import DECISIONS, Entry, describe, id_text
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.memory.retracting import Retracting
+from projections.memory.retraction import turns_behind
+from projections.redis.view import RedisViews
 
 
 class Step(NamedTuple):

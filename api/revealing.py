@@ -21,7 +21,7 @@ from events.envelope import prepare
 from events.errors import NotYetFolded
 from events.log import positions_by_partition
 from events.vocabulary import MAX_SOURCES, Face, Revealing
-from projections.memory import SECRET
+from projections.memory.record import SECRET
 
 
 class By(NamedTuple):

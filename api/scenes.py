@@ -16,14 +16,14 @@ from events.envelope import AnyEvent, Stored
 from events.errors import LogGap, NotFound
 from events.log import EventLog
 from events.partitions import parse_position, partition_of, position_text
-from projections.changelog import Entry
 from projections.checks import Bounds
-from projections.fold import fold_owner
-from projections.memory import SECRET, Memory
-from projections.partition import Quarantine
-from projections.redis_view import RedisViews
-from projections.timelines import Lines, recorded_at
-from projections.view import OwnerView
+from projections.fold.changelog import Entry
+from projections.fold.owner import fold_owner
+from projections.fold.partition import Quarantine
+from projections.memory.record import SECRET, Memory
+from projections.memory.timelines import Lines, recorded_at
+from projections.redis.view import RedisViews
+from projections.views.view import OwnerView
 
 KEPT_PASTS = 8
 PASTS_BYTES = 256 << 20

@@ -13,8 +13,8 @@ from typing import Any
 from events.envelope import AnyEvent
 from events.errors import EngramlogError
 from events.standing import Objection
-from projections.memory import SECRET
-from projections.sensitivity import SENSITIVE, detect_sensitivity
+from projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
+from projections.memory.record import SECRET
 
 HIDDEN = "[withheld: it looks like a secret]"
 """Stands for a text beside content that may not be told."""

@@ -10,7 +10,7 @@ from api.secrets import masked
 from api.timelines import LinesAsked
 from api.writing import Writer
 from events.catalogue import SynonymDefined
-from projections.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
+from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100
 """Longest word or phrase, as at the door."""

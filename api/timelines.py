@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from api.asked import PRESENT, AsOf, parse_as_of, parse_instant, position_of, refused
 from events.envelope import Stored, from_micros, utc_text
-from projections.timelines import Lines, recorded_at, recorded_by
+from projections.memory.timelines import Lines, recorded_at, recorded_by
 
 Progress = Callable[[int, int], None]
 

@@ -10,15 +10,15 @@ from api.patience import both, current_check
 from api.reading import Reader
 from api.scenes import PIECE
 from api.timelines import LinesAsked, told_lines
-from projections.memory import SECRET
-from projections.query import card, moment
-from projections.redis_said import all_said, said_among
-from projections.redis_view import RedisViews
-from projections.retraction import forgotten_turns
-from projections.sensitivity_level import at_most
-from projections.sessions import Injection, Said, Turn, read_said
-from projections.uses import Use, uses_of
-from projections.view import WITHHELD
+from projections.language.sensitivity.event_level import at_most
+from projections.memory.record import SECRET
+from projections.memory.retraction import forgotten_turns
+from projections.memory.sessions import Injection, Said, Turn, read_said
+from projections.redis.said import all_said, said_among
+from projections.redis.view import RedisViews
+from projections.views.query import card, moment
+from projections.views.uses import Use, uses_of
+from projections.views.view import WITHHELD
 
 MOST_USES = 1_000
 

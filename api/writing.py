@@ -30,10 +30,10 @@ from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidB
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from events.standing import FIRM, Speaker
-from projections.changelog import describe
-from projections.memory import Memory
-from projections.merging import merged_text
-from projections.redis_view import RedisViews
+from projections.fold.changelog import describe
+from projections.lifecycle.merging import merged_text
+from projections.memory.record import Memory
+from projections.redis.view import RedisViews
 
 
 class CatchUp(Protocol):

@@ -17,12 +17,12 @@ from consumers.redis_owner_texts import OwnerTexts, Text, is_secret, live_build,
 from events.errors import EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
 from events.redis_wire import Argument, Wire
-from projections.builds import BuildKeys, version_of
-from projections.meaning import Embedded, Embedder, content_key, embedded_text
-from projections.memory import SECRET, Memory
-from projections.redis_store import read_owner, read_record
-from projections.redis_vectors import RedisVectors
-from projections.vectors import VectorKeys
+from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys, version_of
+from projections.memory.record import SECRET, Memory
+from projections.redis.store import read_owner, read_record
+from projections.redis.vectors import RedisVectors
 
 PROBE = "a"
 """A question that tells how many dimensions a model's vectors have now."""

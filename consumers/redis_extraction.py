@@ -15,22 +15,22 @@ from typing import Any
 from consumers.redis_lifecycle import Done, Lifecycle
 from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
-from projections.chat import Chat, Usage
 from projections.checks import Check, unchecked
-from projections.fold import ReadTurns
+from projections.fold.owner import ReadTurns
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
-from projections.lifecycle.judging import Heard, Verdict
-from projections.lifecycle.proposals import Answer, Checked
-from projections.lifecycle.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
-from projections.lifecycle.shelf import Shelf
-from projections.lifecycle.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
-from projections.model_prompts import prompt
-from projections.redis_said import said_from
-from projections.redis_view import RedisViews
-from projections.retraction import deleted_turns
-from projections.sessions import Said, Turn
-from projections.view import OwnerView
+from projections.lifecycle.judge.judging import Heard, Verdict
+from projections.lifecycle.judge.proposals import Answer, Checked
+from projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
+from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
+from projections.memory.retraction import deleted_turns
+from projections.memory.sessions import Said, Turn
+from projections.models.chat import Chat, Usage
+from projections.models.prompt_files import prompt
+from projections.redis.said import said_from
+from projections.redis.view import RedisViews
+from projections.views.view import OwnerView
 
 PROMPT = "extract-1"
 """Version of the prompt, told with every mark."""

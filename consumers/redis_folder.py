@@ -14,7 +14,7 @@ from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis_gap import refuse_holes
 from events.redis_wire import Script, Wire
-from projections.partition import (
+from projections.fold.partition import (
     Decoded,
     Outcome,
     WorkingOwner,
@@ -25,9 +25,9 @@ from projections.partition import (
     release,
     seal,
 )
-from projections.redis_loading import all_loaded, load_owners, load_secrets
-from projections.redis_scripts import COMMIT
-from projections.redis_store import (
+from projections.redis.loading import all_loaded, load_owners, load_secrets
+from projections.redis.scripts import COMMIT
+from projections.redis.store import (
     Lease,
     commit_command,
     read_checkpoint,

@@ -10,8 +10,8 @@ from events.heads import Expected, Head
 from events.partitions import LogKeys, position_text
 from events.redis_log import entries
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
-from projections.changelog import FIRST_LINK, event_link
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
 

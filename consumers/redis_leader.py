@@ -16,7 +16,7 @@ from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import StoreError
 from events.redis_wire import Wire
-from projections.redis_scripts import LEASE
+from projections.redis.scripts import LEASE
 
 STOPPED = "stopped:"
 """What the fields begin with that say why a kind of job stopped for a partition."""

@@ -19,11 +19,11 @@ from events.log import EventLog
 from events.partitions import LogKeys
 from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
-from projections.builds import BuildKeys
 from projections.checks import Check, unchecked
+from projections.fold.builds import BuildKeys
+from projections.language.sensitivity.event_level import LEVEL_RULES
 from projections.lifecycle.rereading import is_outdated, levels_today
-from projections.redis_store import read_entries, slices
-from projections.sensitivity_level import LEVEL_RULES
+from projections.redis.store import read_entries, slices
 
 FIELD = "read"
 PAGE = 500

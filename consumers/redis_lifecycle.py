@@ -22,15 +22,15 @@ from events.log import EventLog, Receipt
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis_wire import Wire
 from events.standing import Speaker
-from projections.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.changelog import id_text
 from projections.checks import Bounds, Check, unchecked
-from projections.columns import Columns
-from projections.fold import PROJECTION_VERSION
+from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from projections.fold.changelog import id_text
+from projections.fold.owner import PROJECTION_VERSION
 from projections.lifecycle import JOBS, LEVELS, Decision, Plan, plan
 from projections.lifecycle.rereading import levels_today
-from projections.redis_view import RedisViews, Standing
-from projections.view import OwnerView
+from projections.memory.columns import Columns
+from projections.redis.view import RedisViews, Standing
+from projections.views.view import OwnerView
 
 RULE = "rule"
 REQUEST = 500

@@ -8,10 +8,10 @@ from events.entry import SECRET_BYTES
 from events.errors import DamagedState
 from events.partitions import LogKeys
 from events.redis_wire import Wire
-from projections.builds import FIRST_BUILD, BuildKeys, version_of
-from projections.fold import OwnerState
-from projections.meaning import content_key, embedded_text
-from projections.redis_store import read_owner, read_record
+from projections.embedding.meaning import content_key, embedded_text
+from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from projections.fold.owner import OwnerState
+from projections.redis.store import read_owner, read_record
 
 PAGE = 500
 

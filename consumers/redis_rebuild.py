@@ -23,11 +23,11 @@ from events.partitions import LogKeys
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Wire, as_store_error
-from projections.builds import BuildKeys, next_build
-from projections.changelog import FIRST_LINK
-from projections.redis_retire import drop_tables
-from projections.redis_scripts import SWITCH
-from projections.redis_store import Lease, read_checkpoint, renew_lease, take_lease
+from projections.fold.builds import BuildKeys, next_build
+from projections.fold.changelog import FIRST_LINK
+from projections.redis.retire import drop_tables
+from projections.redis.scripts import SWITCH
+from projections.redis.store import Lease, read_checkpoint, renew_lease, take_lease
 
 LEASE_MS = 10_000
 LOOK_SECONDS = 0.1

@@ -12,9 +12,9 @@ from events.alarms import Alarms
 from events.partitions import REBUILD_KEY, LogKeys
 from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
-from projections.builds import BuildKeys, is_build, next_build
-from projections.fold import PROJECTION_VERSION
-from projections.redis_retire import drop_build
+from projections.fold.builds import BuildKeys, is_build, next_build
+from projections.fold.owner import PROJECTION_VERSION
+from projections.redis.retire import drop_build
 
 
 class _Record(msgspec.Struct):

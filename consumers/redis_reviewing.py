@@ -20,7 +20,7 @@ from projections.checks import Check, unchecked
 from projections.lifecycle import FINAL, JOBS, LEVELS, Decision, plan
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, Reviewer, answered, questions
 from projections.lifecycle.reviewing_by_model import briefing, found, without_model
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 
 REVIEW = "review"
 """The job's name in `projections.lifecycle.JOBS`."""

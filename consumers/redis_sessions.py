@@ -18,16 +18,16 @@ from consumers.redis_lifecycle import WAIT_SECONDS, Done, Lifecycle, Settle, fol
 from events.errors import ModelFailed
 from events.log import EventLog
 from events.partitions import partition_of
-from projections.chat import Chat, Usage
 from projections.checks import Bounds, Check, unchecked
-from projections.episode import Planned
 from projections.lifecycle import Decision
 from projections.lifecycle.summarising import decision, due
 from projections.lifecycle.using import uses
-from projections.redis_said import Since, said_since
-from projections.redis_view import RedisViews
-from projections.summaries import summary_by
-from projections.view import OwnerView
+from projections.memory.episode import Planned
+from projections.models.chat import Chat, Usage
+from projections.models.summaries import summary_by
+from projections.redis.said import Since, said_since
+from projections.redis.view import RedisViews
+from projections.views.view import OwnerView
 
 OFF, EXTRACTIVE, MODEL = "off", "extractive", "model"
 """How episodes are written by jobs: not at all, of what was said, by the model."""

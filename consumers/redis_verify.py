@@ -38,10 +38,10 @@ from events.partitions import STORE_KEY, LogKeys, position_text
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Wire
-from projections.builds import BuildKeys, is_build, version_of
-from projections.fold import PROJECTION_VERSION
-from projections.partition import Checkpoint
-from projections.redis_store import read_checkpoint
+from projections.fold.builds import BuildKeys, is_build, version_of
+from projections.fold.owner import PROJECTION_VERSION
+from projections.fold.partition import Checkpoint
+from projections.redis.store import read_checkpoint
 
 READ_COUNT = 500
 NAMES = ([b"t", b"i", b"o", b"e"], [b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])

@@ -16,7 +16,7 @@ from events.partitions import DEDUPE_BUCKETS, FENCE
 from events.redis_wire import Wire
 from events.unreadable import UNREADABLE
 from events.vocabulary import is_id
-from projections.builds import BuildKeys, is_build
+from projections.fold.builds import BuildKeys, is_build
 
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"

@@ -13,10 +13,10 @@ from consumers.verify_oracle import MARK_BYTES, Kept, Oracle
 from consumers.verify_packs import UNREADABLE, PackedLog, read_packs
 from events.partitions import position_text
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
-from projections.fold import OwnerState, decode_owner, encode_owner
-from projections.memory import Memory, decode_memory, encode_memory
-from projections.partition import WorkingOwner
+from projections.fold.builds import BuildKeys
+from projections.fold.owner import OwnerState, decode_owner, encode_owner
+from projections.fold.partition import WorkingOwner
+from projections.memory.record import Memory, decode_memory, encode_memory
 
 MOST_NAMED = 20
 """Positions or entries named in one difference."""

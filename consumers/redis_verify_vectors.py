@@ -15,9 +15,9 @@ from consumers.verdict import Verdict
 from consumers.verify_oracle import Oracle
 from events.errors import DamagedState
 from events.redis_wire import Wire
-from projections.builds import BuildKeys, is_build, version_of
-from projections.meaning import KEY_BYTES, content_key, embedded_text
-from projections.vectors import VectorKeys, unpack_pieces, unpack_whole
+from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
+from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
+from projections.fold.builds import BuildKeys, is_build, version_of
 
 
 def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, verdict: Verdict) -> None:

@@ -25,11 +25,11 @@ from events.partitions import LogKeys
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Script, Wire, as_store_error
-from projections.builds import BuildKeys, version_of
-from projections.fold import PROJECTION_VERSION
-from projections.redis_retire import drop_retired_builds
-from projections.redis_scripts import COMMIT
-from projections.redis_store import read_checkpoint, release_lease, renew_lease, take_lease
+from projections.fold.builds import BuildKeys, version_of
+from projections.fold.owner import PROJECTION_VERSION
+from projections.redis.retire import drop_retired_builds
+from projections.redis.scripts import COMMIT
+from projections.redis.store import read_checkpoint, release_lease, renew_lease, take_lease
 
 _T = TypeVar("_T")
 LEASE_MS = 3_000

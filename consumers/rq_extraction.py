@@ -10,7 +10,7 @@ from consumers.redis_lifecycle import Lifecycle
 from consumers.rq_serving import Serving
 from events.errors import BadSetting, ModelFailed
 from projections.lifecycle.extracting import RULES
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 
 EXTRACT_SECONDS = 240.0
 """After so long a partition's turns are left to the next run: a sweep must not wait for a whole import."""

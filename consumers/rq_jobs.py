@@ -38,12 +38,12 @@ from events.errors import (
 )
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool, connect
+from projections.language.marks import MARKER
 from projections.lifecycle import LEVELS
-from projections.marks import MARKER
-from projections.redis_create import known_identity
-from projections.redis_debt import FoldDebt
-from projections.redis_vectors import RedisVectors
-from projections.redis_view import RedisViews
+from projections.redis.create import known_identity
+from projections.redis.debt import FoldDebt
+from projections.redis.vectors import RedisVectors
+from projections.redis.view import RedisViews
 
 FUNCTION = "consumers.rq_jobs.run"
 """The one job function, as a payload names it. The name is compared, never looked up."""

@@ -10,8 +10,8 @@ from consumers.redis_lifecycle import Done, Lifecycle
 from consumers.redis_reviewing import REVIEW, Reviewing
 from consumers.rq_lent import Lent
 from events.errors import BadSetting
-from projections.chat import Chat
 from projections.lifecycle.reviewing_by_model import ModelReviewer
+from projections.models.chat import Chat
 
 REVIEW_SECONDS = 180.0
 """After so long a partition's reviews are left to the next run: the jobs of other partitions wait for this one."""

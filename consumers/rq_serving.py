@@ -10,9 +10,9 @@ from consumers.redis_folder import Tell
 from consumers.redis_lifecycle import RULE
 from consumers.redis_sessions import EXTRACTIVE, Seen
 from consumers.rq_lent import Lent
-from projections.chat import Chat
+from projections.embedding.meaning import Embedder
 from projections.lifecycle.extracting import RULES
-from projections.meaning import Embedder
+from projections.models.chat import Chat
 
 
 class Serving(NamedTuple):

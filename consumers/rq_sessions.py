@@ -9,7 +9,7 @@ from consumers.redis_sessions import MODEL, Sessions
 from consumers.rq_serving import Serving
 from events.errors import BadSetting
 from events.log import EventLog
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 
 SESSIONS_SECONDS = 240.0
 """After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""

@@ -18,7 +18,7 @@ from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from events.statement_digests import read
 from events.unreadable import UNREADABLE
-from projections.changelog import FIRST_LINK, event_link
+from projections.fold.changelog import FIRST_LINK, event_link
 from projections.lifecycle.rereading import is_outdated
 
 Differs = Callable[..., None]

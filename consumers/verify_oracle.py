@@ -17,8 +17,8 @@ import msgspec
 
 from events.envelope import Stored
 from events.parameters import Parameters
-from projections.changelog import Entry
-from projections.partition import Checkpoint, Outcome, WorkingOwner, decode_all, fold_batch, seal
+from projections.fold.changelog import Entry
+from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, fold_batch, seal
 
 MARK_BYTES = 8
 _ENCODE = msgspec.msgpack.Encoder()

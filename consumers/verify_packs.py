@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from consumers.verify_oracle import mark
-from projections.changelog import FIRST_LINK, Entry, link, pack, unpack
-from projections.redis_store import PACK_BYTES
+from projections.fold.changelog import FIRST_LINK, Entry, link, pack, unpack
+from projections.redis.store import PACK_BYTES
 
 SIZE_BYTES = 4
 
@@ -58,7 +58,7 @@ def _chunks(raw: bytes) -> list[bytes]:
 
 
 def _lay(expected: dict[int, bytes], log: PackedLog, chunk: bytes) -> None:
-    """As a commit lays a chunk into packs (`projections.redis_store`)."""
+    """As a commit lays a chunk into packs (`projections.redis.store`)."""
     seqs, entries = unpack(chunk)
     if not seqs:
         raise ValueError("a chunk without events")

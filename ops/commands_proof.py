@@ -28,7 +28,7 @@ from ops.notices import patient
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
-from projections.partition import DIGEST_MODULUS
+from projections.fold.partition import DIGEST_MODULUS
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ops.settings import Settings
 from ops.store import OpenStore
-from projections.meaning import Embedder
-from projections.redis_meanings import Meanings
+from projections.embedding.meaning import Embedder
+from projections.redis.meanings import Meanings
 
 
 def embedder_of(settings: Settings) -> Callable[[], Embedder] | None:
@@ -16,7 +16,7 @@ def embedder_of(settings: Settings) -> Callable[[], Embedder] | None:
         return None
 
     def make() -> Embedder:
-        from projections.model_embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
+        from projections.embedding.embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
 
         key = settings.embedder_key.get_secret_value() if settings.embedder_key is not None else None
         made = embedder_named(settings.embedder, url=settings.embedder_url, key=key)

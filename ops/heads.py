@@ -21,7 +21,7 @@ from ops.head_file import HeadFile
 from ops.head_keeper import HeadKeeper
 from ops.settings import Settings
 from ops.store import OpenStore
-from projections.redis_create import StoreIdentity
+from projections.redis.create import StoreIdentity
 
 
 class HasLog(Protocol):

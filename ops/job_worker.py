@@ -36,9 +36,9 @@ from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.settings import load_settings
 from ops.worker import new_worker_id, open_url, store_url
-from projections.chat import Chat
-from projections.meaning import Embedder
-from projections.redis_create import StoreIdentity, known_identity
+from projections.embedding.meaning import Embedder
+from projections.models.chat import Chat
+from projections.redis.create import StoreIdentity, known_identity
 
 Tell = Callable[..., None]
 ATTEND_SECONDS = 1.0

@@ -40,7 +40,7 @@ from ops.models import chat_of
 from ops.notices import patient
 from ops.settings import load_settings
 from ops.wiring import open_application
-from projections.chat import Chat
+from projections.models.chat import Chat
 
 FACES = (
     reading,

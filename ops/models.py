@@ -10,7 +10,7 @@ from api.extracting import Prices
 from ops.settings import Settings
 
 if TYPE_CHECKING:
-    from projections.model_chat import ModelChat
+    from projections.models.model_chat import ModelChat
 
 
 class Asked:
@@ -62,7 +62,7 @@ def chat_of(settings: Settings) -> Asked | None:
         return None
 
     def make() -> ModelChat:
-        from projections.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
+        from projections.models.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
 
         return ModelChat(
             name,

@@ -20,7 +20,7 @@ from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.urls import shown
 from ops.allowed import number_allowed
 from ops.environment import refuse_unknown
-from projections.endpoint_wire import base_url, checked_key
+from projections.embedding.endpoint_wire import base_url, checked_key
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""

@@ -24,11 +24,11 @@ from ops.embedded_folder import Role
 from ops.private_folder import private_folder
 from ops.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.settings import Settings
-from projections.marks import MARKER
-from projections.redis_create import StoreIdentity, open_store
-from projections.redis_debt import FoldDebt
-from projections.redis_vectors import RedisVectors
-from projections.redis_view import RedisViews
+from projections.language.marks import MARKER
+from projections.redis.create import StoreIdentity, open_store
+from projections.redis.debt import FoldDebt
+from projections.redis.vectors import RedisVectors
+from projections.redis.view import RedisViews
 
 Tell = Callable[..., None]
 SHARED_SECONDS = 20.0

@@ -40,7 +40,7 @@ from ops.heads import refuse_changed_log
 from ops.settings import Settings
 from ops.store import reach_the_store
 from ops.worker import new_worker_id
-from projections.redis_create import StoreIdentity, check_format, read_identity
+from projections.redis.create import StoreIdentity, check_format, read_identity
 
 EVENTS_A_SECOND = 2_000
 """A cautious figure for telling how long it takes; docs/benchmarks.md has what was measured."""

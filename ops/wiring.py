@@ -52,8 +52,8 @@ from ops.reviewers import lifecycle_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id
-from projections.builds import BuildKeys
-from projections.redis_meanings import Meanings
+from projections.fold.builds import BuildKeys
+from projections.redis.meanings import Meanings
 
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""

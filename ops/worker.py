@@ -20,8 +20,8 @@ from events.redis_wire import Script, Wire, WirePool, connect
 from events.urls import holds_secret
 from ops.logs import start_logging, teller
 from ops.settings import Settings, load_settings
-from projections.redis_create import known_identity
-from projections.redis_scripts import COMMIT
+from projections.redis.create import known_identity
+from projections.redis.scripts import COMMIT
 
 
 def new_worker_id() -> str:

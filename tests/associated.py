@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from events.parameters import DEFAULTS, Parameters
-from projections.associations import AssociationIndex, Link
-from projections.memory import HOUR, Edge, Memory
+from projections.index.associations import AssociationIndex, Link
+from projections.memory.record import HOUR, Edge, Memory
 
 START = 1_700_000_000_000_000
 

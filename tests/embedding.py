@@ -8,8 +8,8 @@ from hashlib import blake2b
 import numpy as np
 
 from events.errors import EmbedderFailed
-from projections.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.text import tokens
+from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from projections.language.text import tokens
 
 DIMENSIONS = 32
 

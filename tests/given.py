@@ -41,10 +41,10 @@ from events.door import make_event
 from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
-from projections.changelog import Entry, describe
-from projections.fold import History, fold_owner
-from projections.memory import Memory
-from projections.sensitivity_level import LEVEL_RULES, level_of
+from projections.fold.changelog import Entry, describe
+from projections.fold.owner import History, fold_owner
+from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from projections.memory.record import Memory
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
 CLOCK = micros(datetime(2199, 1, 1, tzinfo=UTC))

@@ -14,7 +14,7 @@ from api.importing_chats import ImportedChats, import_chats
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of
-from projections.fold import AnyEvent
+from projections.fold.owner import AnyEvent
 from tests.given_records import new_log
 
 ASKED, ANSWERED = "我早上喝咖啡。", "Noted: coffee in the morning."

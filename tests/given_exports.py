@@ -11,8 +11,8 @@ from api.exporting import ExportOptions, export_lines
 from api.importing_records import ImportedRecords, RecordOptions, import_records
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of
-from projections.fold import fold_owner
-from projections.view import OwnerView
+from projections.fold.owner import fold_owner
+from projections.views.view import OwnerView
 from tests.given import (
     CLOCK,
     Story,

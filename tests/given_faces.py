@@ -22,7 +22,7 @@ from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from ops.settings import Settings
 from ops.store import open_the_store
 from ops.wiring import CatchUp, assemble
-from projections.redis_meanings import Meanings
+from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.embedding import WordEmbedder
 from tests.given import Told, created, linked, merged, negated, parameters

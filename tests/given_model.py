@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from events.errors import ModelFailed
-from projections.model_chat import ModelChat
+from projections.models.model_chat import ModelChat
 from tests.model_endpoint import ModelEndpoint
 
 KEY = "sk-not-to-be-told"

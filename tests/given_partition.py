@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from events.envelope import Stored
-from projections.changelog import Entry, pack, unpack
-from projections.evolve import neighbours
-from projections.fold import decode_owner, encode_owner
-from projections.memory import decode_memory
-from projections.partition import (
+from projections.fold.changelog import Entry, pack, unpack
+from projections.fold.evolve import neighbours
+from projections.fold.owner import decode_owner, encode_owner
+from projections.fold.partition import (
     Checkpoint,
     Decoded,
     Outcome,
@@ -22,6 +21,7 @@ from projections.partition import (
     record_hash,
     seal,
 )
+from projections.memory.record import decode_memory
 from tests.given import secret_of
 
 

@@ -12,8 +12,8 @@ from api.importing_records import ImportedRecords, RecordOptions, import_records
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of
-from projections.fold import AnyEvent, fold_owner
-from projections.memory import Memory
+from projections.fold.owner import AnyEvent, fold_owner
+from projections.memory.record import Memory
 from tests.given import CLOCK
 
 OURS: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from events.catalogue import Access, MemoriesAccessed, ToolResultRecorded, TurnRecorded
-from projections.sessions import Injection, ToolResult, Turn
+from projections.memory.sessions import Injection, ToolResult, Turn
 from tests.given import Told, at, moment
 
 MINUTE = 60_000_000

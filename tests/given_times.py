@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from events.envelope import micros
-from projections.conversation_dates import Times, times_in, told
+from projections.ranking.conversation_dates import Times, times_in, told
 
 NOW = micros(datetime(2023, 6, 15, 10, tzinfo=UTC))
 

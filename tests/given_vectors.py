@@ -9,10 +9,10 @@ from consumers.redis_embedding import Embedding
 from events.door import make_event
 from events.envelope import prepare
 from events.redis_wire import WirePool
-from projections.meaning import Embedder, Sense, content_key
-from projections.redis_meanings import Meanings
-from projections.redis_vectors import RedisVectors
-from projections.redis_view import RedisViews
+from projections.embedding.meaning import Embedder, Sense, content_key
+from projections.redis.meanings import Meanings
+from projections.redis.vectors import RedisVectors
+from projections.redis.view import RedisViews
 from tests.embedding import WordEmbedder
 from tests.given import Told, moment
 from tests.integration.live import Live, wait_until

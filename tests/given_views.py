@@ -6,11 +6,11 @@ from typing import Any
 
 from events.catalogue import FactAsserted
 from events.naming import Naming
-from projections.modes import Mode
-from projections.query import Asked
-from projections.recall import search
-from projections.view import OwnerView
-from projections.wish import Filters, Wish
+from projections.laws.modes import Mode
+from projections.ranking.recall import search
+from projections.ranking.search_request import Filters, Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import Told, at, created, folded, linked
 
 HOUR = 1 / 24

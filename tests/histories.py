@@ -13,7 +13,7 @@ from events.catalogue import (
     TurnRecorded,
 )
 from events.vocabulary import Actor, Category, Level, Modality, Outcome, Resolution, Via
-from projections.memory import CATEGORIES
+from projections.memory.record import CATEGORIES
 from tests.given import (
     Told,
     accessed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from projections.extraction import Turn, extract
+from projections.language.extraction.rules import Turn, extract
 from tests.scripted import Asked
 
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from events.catalogue import Access, Hit, MemoriesAccessed
 from events.envelope import micros
-from projections.evolve_link import strongest
-from projections.evolve_use import risen
-from projections.memory import Edge, with_changes
-from projections.scene import Scene, trouble_with
+from projections.fold.link import strongest
+from projections.fold.use import risen
+from projections.fold.working_set import Scene, trouble_with
+from projections.memory.record import Edge, with_changes
 
 
 class Shown(NamedTuple):

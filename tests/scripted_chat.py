@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from events.errors import ModelFailed
-from projections.chat import Unfit, Usage, fits
+from projections.models.chat import Unfit, Usage, fits
 
 T = TypeVar("T")
 Says = Callable[[dict[str, Any]], dict[str, Any]]
@@ -33,7 +33,7 @@ class ScriptedChat:
         self.refusals: list[str] = []
 
     def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
-        """See `projections.chat.Chat`."""
+        """See `projections.models.chat.Chat`."""
         asked = json.loads(prompt[prompt.index("{") :])
         self.systems.append(system)
         self.prompts.append(prompt)

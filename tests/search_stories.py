@@ -12,13 +12,13 @@ from api.asked import check_query
 from api.evaluating_meaning import KeptVectors, kept_vectors
 from events.catalogue import SynonymDefined
 from events.vocabulary import Resolution
+from projections.embedding.meaning import NO_SECRET, Sense
 from projections.laws import LAWS
-from projections.meaning import NO_SECRET, Sense
-from projections.memory import SECRET
-from projections.modes import MODES
-from projections.query import Asked
-from projections.recall import search
-from projections.wish import BY_MEANING, RANKINGS, SEARCH_MODES, Filters, Wish
+from projections.laws.modes import MODES
+from projections.memory.record import SECRET
+from projections.ranking.recall import search
+from projections.ranking.search_request import BY_MEANING, RANKINGS, SEARCH_MODES, Filters, Wish
+from projections.views.query import Asked
 from tests.embedding import DIMENSIONS, WordEmbedder
 from tests.given import (
     Told,

@@ -19,8 +19,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from events.catalogue import TurnRecorded
-from projections.comparison import curves
-from projections.life import life_of
+from projections.fold.touches import life_of
+from projections.reports.comparison import curves
 from tests.given import Told, accessed, at, created, mentioned, negated, reinforced, stored
 
 OWNER = "lin-yue"

@@ -31,9 +31,9 @@ from events.catalogue import (
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
 from events.redis_wire import Wire, WirePool
-from projections.redis_create import StoreIdentity
-from projections.redis_deletions import RedisDeletions
-from projections.redis_vectors import RedisVectors
+from projections.redis.create import StoreIdentity
+from projections.redis.deletions import RedisDeletions
+from projections.redis.vectors import RedisVectors
 from tests.embedding import WordEmbedder
 from tests.integration.live import Live, wait_until
 

@@ -23,7 +23,7 @@ from api.asked import decoded_id
 from api.cli.visible import Terminal, exact_json, visible_in
 from api.secrets import refusal_told
 from events.errors import BadSetting, EngramlogError
-from projections.chat import Chat
+from projections.models.chat import Chat
 
 app = typer.Typer(
     name="engramlog",

@@ -26,8 +26,8 @@ from api.cli.reading import FOLDING
 from api.cli.render import part_of, plain, shortened, times_of, when
 from api.cli.tables import Cell, Column, tabulate
 from api.context import BUDGET
-from projections.proactive import MOST_SEARCHES, THRESHOLD
-from projections.sessions import WORKING_MESSAGES
+from projections.memory.sessions import WORKING_MESSAGES
+from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
 
 
 @app.command(

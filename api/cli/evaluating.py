@@ -18,9 +18,9 @@ from api.cli.tables import Cell, Column, tabulate
 from api.evaluating import differences, evaluate, read_saved, save
 from api.evaluating_meaning import kept_vectors
 from api.long_texts import LEAVE, check_way
+from projections.embedding.embedder import embedder_named
 from projections.laws import LAWS
-from projections.model_embedder import embedder_named
-from projections.wish import RANKINGS, SEARCH_MODES, Wish
+from projections.ranking.search_request import RANKINGS, SEARCH_MODES, Wish
 
 LONG_EVALUATION = 100
 """Questions from which a progress bar is shown."""

@@ -11,7 +11,7 @@ from api.cli import render_search
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING, InspectOption, ModeOption
 from api.searching import SearchTerms
-from projections.wish import RANKINGS, SEARCH_MODES
+from projections.ranking.search_request import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
 """Panel of the help text."""

@@ -32,7 +32,7 @@ from api.importing import Imported, ImportOptions, import_turns, look_through
 from api.long_texts import LEAVE, check_way
 from events.errors import EngramlogError
 from events.log import positions_by_partition
-from projections.query import moment
+from projections.views.query import moment
 
 File = Annotated[
     str, typer.Argument(metavar="FILE|-", help="A file of JSON Lines, or - for standard input.", show_default=False)

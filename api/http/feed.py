@@ -22,11 +22,11 @@ from api.patience import Patience
 from events.envelope import Stored
 from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text
-from projections.changelog import describe
 from projections.checks import Check
-from projections.redis_changelog import Mark
-from projections.redis_view import Tail
-from projections.telling import Telling, telling
+from projections.fold.changelog import describe
+from projections.redis.changelog import Mark
+from projections.redis.view import Tail
+from projections.views.telling import Telling, telling
 
 STOPPING = "server stops"
 ROLLED_BACK = "the log was rolled back"

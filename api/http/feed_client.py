@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from projections.changelog import Entry
-from projections.redis_changelog import Mark
-from projections.redis_view import Tail
-from projections.telling import UNTOLD, Telling
+from projections.fold.changelog import Entry
+from projections.redis.changelog import Mark
+from projections.redis.view import Tail
+from projections.views.telling import UNTOLD, Telling
 
 SLOW = "too slow"
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from api.context import BUDGET, MOST_BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
-from projections.context_block import LEAST_BUDGET, SECTIONS
+from projections.prompt.block import LEAST_BUDGET, SECTIONS
 
 
 class ContextTools:

@@ -10,9 +10,9 @@ from pydantic import Field
 from api.asked import refused
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
-from projections.context_lines import MOST_CORRECTIONS
-from projections.corrections import Correction, corrections, verbatim
-from projections.memory import SECRET, Memory
+from projections.memory.corrections import Correction, corrections, verbatim
+from projections.memory.record import SECRET, Memory
+from projections.prompt.lines import MOST_CORRECTIONS
 
 MOST_RESULTS = 20
 LEAST_RELEVANCE = 0.6

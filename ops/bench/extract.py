@@ -9,8 +9,8 @@ from random import Random
 from ops.bench.rounds import Comparison, Target, interleave, seconds
 from ops.bench.sample import SEED, STARTS
 from ops.bench.sentences import chinese, english
-from projections.extraction import Turn, extract
-from projections.text import tokens
+from projections.language.extraction.rules import Turn, extract
+from projections.language.text import tokens
 
 LIMIT = "cutting the same texts into terms, once"
 TARGET = Target()

@@ -12,17 +12,17 @@ from typing import Any
 from events.envelope import Stored, micros, prepare
 from ops.bench.sample import SEED, STARTS, sample
 from ops.bench.sentences import english
-from projections.assess import assess
-from projections.associations import AssociationIndex
-from projections.fold import History, OwnerState, fold_owner
+from projections.fold.owner import History, OwnerState, fold_owner
+from projections.index.associations import AssociationIndex
 from projections.laws import LAWS
 from projections.lifecycle import plan
-from projections.memory import DAY, Memory, with_changes
-from projections.query import Asked
-from projections.recall import search
-from projections.review_due import reviews_due
-from projections.view import OwnerView
-from projections.wish import Wish
+from projections.memory.record import DAY, Memory, with_changes
+from projections.ranking.recall import search
+from projections.ranking.search_request import Wish
+from projections.reports.assess import assess
+from projections.reports.review_due import reviews_due
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 
 SIZES = (1_000, 10_000, 100_000)
 NOW = micros(STARTS) + 300 * DAY

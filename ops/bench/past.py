@@ -13,7 +13,7 @@ from ops.bench.sample import sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer
 from ops.bench.store import filled
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 
 AIM_MICROSECONDS = 50
 

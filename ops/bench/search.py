@@ -16,10 +16,10 @@ from ops.bench.search_beside import RATE, WRITTEN_TO, fold_worker, producer
 from ops.bench.search_memories import NOW, Texts, memories, questions
 from ops.bench.server import BenchServer
 from ops.bench.store import filled
-from projections.query import Asked
-from projections.recall import search
-from projections.redis_view import RedisViews
-from projections.view import OwnerView
+from projections.ranking.recall import search
+from projections.redis.view import RedisViews
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 
 OWNER = WRITTEN_TO
 SIZES = (1_000, 10_000, 100_000)

@@ -30,10 +30,10 @@ from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.sentences import english
 from ops.bench.server import BenchServer
-from projections.query import Asked
-from projections.recall import search
-from projections.redis_create import read_identity
-from projections.redis_view import RedisViews
+from projections.ranking.recall import search
+from projections.redis.create import read_identity
+from projections.redis.view import RedisViews
+from projections.views.query import Asked
 
 RESULTS = 10
 OTHER = "answered-before"

@@ -16,7 +16,7 @@ from events.envelope import prepare
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, connect
 from ops.bench.sample import SEED, sample
-from projections.redis_create import read_identity
+from projections.redis.create import read_identity
 
 RATE = 1_000
 """Events a second."""

@@ -19,9 +19,9 @@ from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, connect
 from ops import embedded_launch
 from ops.embedded_binary import RedisBinary, find_redis_server
-from projections.marks import MARKER
-from projections.redis_create import StoreIdentity, open_store
-from projections.redis_debt import FoldDebt
+from projections.language.marks import MARKER
+from projections.redis.create import StoreIdentity, open_store
+from projections.redis.debt import FoldDebt
 
 Fsync = Literal["everysec", "always"]
 PARTITIONS = 16

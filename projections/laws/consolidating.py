@@ -12,9 +12,9 @@ from math import log
 import numpy as np
 
 from events.parameters import Parameters, half_lives
-from projections.columns import Columns
 from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory import DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, Memory
 
 
 def base_half_life(kind: str, parameters: Parameters) -> float:

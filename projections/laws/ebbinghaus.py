@@ -11,9 +11,9 @@ from math import exp, log
 import numpy as np
 
 from events.parameters import Parameters
-from projections.columns import Columns
 from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory import HOUR, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import HOUR, Memory
 
 PITFALL = "pitfall"
 """The kind that fades more slowly: a lesson from what went wrong."""

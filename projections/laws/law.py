@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from events.parameters import Parameters
-from projections.columns import Columns
-from projections.memory import Memory
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
 
 Floats = npt.NDArray[np.float64]
 Instants = npt.NDArray[np.int64]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from events.parameters import Parameters
-from projections.columns import NEVER, Columns
 from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory import DAY, Memory
+from projections.memory.columns import NEVER, Columns
+from projections.memory.record import DAY, Memory
 
 
 def anchor(memory: Memory) -> int:

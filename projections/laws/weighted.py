@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from events.parameters import Parameters
-from projections.columns import Columns
 from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory import CATEGORIES, DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import CATEGORIES, DAY, Memory
 
 
 class Factors(NamedTuple):
@@ -160,7 +160,7 @@ class WeightedLaw:
         return weights
 
     def ends(self, columns: Columns, parameters: Parameters) -> Ends:  # noqa: ARG002 - a law that ends nothing asks nothing
-        """None: idle time and `archive_weight` archive (projections.modes), and nothing is deleted by weight."""
+        """None: idle time and `archive_weight` archive (projections.laws.modes), and nothing is deleted by weight."""
         return never(columns)
 
     def normal_threshold(self, parameters: Parameters) -> float:

@@ -12,7 +12,7 @@ from projections.lifecycle.rehearsing import rehearsals
 from projections.lifecycle.rereading import raises
 from projections.lifecycle.reviewing import reviews
 from projections.lifecycle.sweep import sweep
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 
 Plan = Callable[[OwnerView, int], list[Decision]]
 """What is decided on an owner's state at a moment, microseconds."""

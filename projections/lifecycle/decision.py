@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from events.catalogue import EventData
 from events.envelope import derived_id
 from events.vocabulary import Actor
-from projections.memory import SECRET
-from projections.sensitivity import detect_sensitivity
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.record import SECRET
 
 _NO_ID = re.compile(r"[^A-Za-z0-9\-_.:@/+]")
 
@@ -52,8 +52,8 @@ class Decision(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content; a reason in a model's words may hold some."""
-        from projections.query import moment  # noqa: PLC0415 - query reads views, which know of no job
-        from projections.view import WITHHELD  # noqa: PLC0415
+        from projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+        from projections.views.view import WITHHELD  # noqa: PLC0415
 
         return {
             "job": self.job,

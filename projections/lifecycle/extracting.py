@@ -11,16 +11,16 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from events.catalogue import MemoryCreated, TurnsExtracted
-from projections import sessions
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
-from projections.extraction import Turn, extract, questions
+from projections.language.extraction.rules import Turn, extract, questions
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.judging import JOB, Heard, Verdict, judge
+from projections.lifecycle.judge.judging import JOB, Heard, Verdict, judge
 from projections.lifecycle.turns import TurnIndex
-from projections.memory import SECRET, Memory
-from projections.retraction import TURN_KIND, deleted_turns
-from projections.view import OwnerView
+from projections.memory import sessions
+from projections.memory.columns import Columns
+from projections.memory.record import SECRET, Memory
+from projections.memory.retraction import TURN_KIND, deleted_turns
+from projections.views.view import OwnerView
 
 RULES = "rules"
 

@@ -8,12 +8,12 @@ from functools import cache
 from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
+from projections.language.similar import Pair, frame_of, may_merge, merge_groups, similar_pairs
 from projections.lifecycle.decision import Decision
-from projections.memory import MAX_EDGES, SECRET, Memory
-from projections.merging import merged_text
-from projections.similar import Pair, frame_of, may_merge, merge_groups, similar_pairs
-from projections.view import OwnerView
+from projections.lifecycle.merging import merged_text
+from projections.memory.columns import Columns
+from projections.memory.record import MAX_EDGES, SECRET, Memory
+from projections.views.view import OwnerView
 
 RELATED = "related"
 ENOUGH = 500_000

@@ -11,8 +11,8 @@ from events.envelope import from_micros
 from events.vocabulary import MOST_SHOWN
 from projections.checks import Check, unchecked
 from projections.lifecycle.decision import Decision
-from projections.review_due import reviews_due
-from projections.view import OwnerView
+from projections.reports.review_due import reviews_due
+from projections.views.view import OwnerView
 
 MOST = MOST_SHOWN
 """Memories replayed in one run."""

@@ -12,10 +12,10 @@ from events.catalogue import SensitivityRaised
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, counted, unchecked
-from projections.fold import fold_records
+from projections.fold.owner import fold_records
+from projections.language.sensitivity.event_level import LEVEL_RULES, judged_under
 from projections.lifecycle.decision import Decision
-from projections.sensitivity_level import LEVEL_RULES, judged_under
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 
 _UNJUDGED = b"0:0"
 _WORDED = ("MemoryCreated.", "MemoryRevised.", "MemoryCompressed.", "MemoryMerged.", "FactAsserted.")

@@ -16,14 +16,14 @@ import numpy as np
 from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
 from events.envelope import from_micros
 from events.vocabulary import Actor
-from projections.chat import Usage
 from projections.checks import Check, counted, unchecked
-from projections.columns import NEVER, Columns
-from projections.ground import borne_out
 from projections.laws.tiered import fallen_at, lower_threshold
 from projections.lifecycle.decision import Decision
-from projections.memory import Memory
-from projections.view import OwnerView
+from projections.memory.columns import NEVER, Columns
+from projections.memory.ground import borne_out
+from projections.memory.record import Memory
+from projections.models.chat import Usage
+from projections.views.view import OwnerView
 
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 PASSING = frozenset({"temporary", "short_term_preference"})
@@ -51,7 +51,7 @@ class Question(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content."""
-        from projections.query import moment  # noqa: PLC0415 - query reads views, which know of no job
+        from projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
 
         return {"id": self.memory.id, "review": self.review, "due_at": moment(self.due_at)}
 

@@ -19,18 +19,18 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from events.errors import ModelFailed
-from projections.chat import Chat, Unfit, Usage
-from projections.contradiction_reading import read
+from projections.language.contradiction.reading import read
+from projections.language.prompt_text import is_chinese, one_line
+from projections.language.similar import similarity
+from projections.laws.modes import Flags, visibility
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, by_rule, unfit_for_core
-from projections.memory import SECRET, UNCOMPRESSED, Memory
-from projections.model_prompts import prompt
-from projections.modes import Flags, visibility
-from projections.prompt_text import is_chinese, one_line
-from projections.query import Asked
-from projections.recall import search
-from projections.retraction import TURN_KIND
-from projections.similar import similarity
-from projections.view import OwnerView
+from projections.memory.record import SECRET, UNCOMPRESSED, Memory
+from projections.memory.retraction import TURN_KIND
+from projections.models.chat import Chat, Unfit, Usage
+from projections.models.prompt_files import prompt
+from projections.ranking.recall import search
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 
 NEAREST = 5
 ROUNDS = 3

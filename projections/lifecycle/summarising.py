@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
-from projections.episode import Planned, groups, is_episode, plan
 from projections.lifecycle.decision import Decision
-from projections.memory import HOUR
-from projections.retraction import deleted_turns
-from projections.sessions import Said
-from projections.sittings import sittings
-from projections.view import OwnerView
+from projections.memory.columns import Columns
+from projections.memory.episode import Planned, groups, is_episode, plan
+from projections.memory.record import HOUR
+from projections.memory.retraction import deleted_turns
+from projections.memory.sessions import Said
+from projections.memory.sittings import sittings
+from projections.views.view import OwnerView
 
 JOB = "sessions"
 

@@ -16,13 +16,13 @@ from events.catalogue import EventData, MemoryCompressed, MemoryDeleted, MemoryP
 from events.envelope import from_micros
 from events.parameters import Parameters
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
 from projections.laws import Law
 from projections.laws.law import FOREVER, Instants
+from projections.laws.modes import active_from, due_levels, lasting, level_steps
 from projections.lifecycle.decision import Decision
-from projections.memory import ARCHIVE, DAY, LEVELS, SUMMARY
-from projections.modes import active_from, due_levels, lasting, level_steps
-from projections.view import OwnerView
+from projections.memory.columns import Columns
+from projections.memory.record import ARCHIVE, DAY, LEVELS, SUMMARY
+from projections.views.view import OwnerView
 
 SECOND = 1_000_000
 """Microseconds: due instants that are crossings of a weight are found to the second."""

@@ -15,20 +15,20 @@ from typing import NamedTuple
 
 from events.catalogue import MemoryReinforced
 from projections.checks import Check, counted, unchecked
-from projections.columns import Columns
-from projections.extractive import sentences, words
-from projections.keywords_chinese import HAN as HAN_RUN
-from projections.keywords_chinese import read_chinese
-from projections.keywords_words import NEVER, WEAK, WEAK_HAN
+from projections.language.extractive import sentences, words
+from projections.language.keywords.chinese import HAN as HAN_RUN
+from projections.language.keywords.chinese import read_chinese
+from projections.language.keywords.words import NEVER, WEAK, WEAK_HAN
+from projections.language.polarity import polarity
+from projections.language.text import stem
 from projections.lifecycle.decision import Decision, use_of
-from projections.lifecycle.known import core
+from projections.lifecycle.judge.known import core
 from projections.lifecycle.summarising import JOB
-from projections.memory import Memory
-from projections.polarity import polarity
-from projections.retraction import forgotten_turns
-from projections.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Injection, Said, ToolResult, Turn
-from projections.text import stem
-from projections.view import OwnerView
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.memory.retraction import forgotten_turns
+from projections.memory.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Injection, Said, ToolResult, Turn
+from projections.views.view import OwnerView
 
 MOST_READ = 8_000
 """Characters of a reply that are read."""
@@ -71,7 +71,7 @@ class Exchange(NamedTuple):
 
 
 def exchanges(told: Sequence[Said], after: int = 0) -> list[Exchange]:
-    """The replies beyond the seq `after` that had memories before them, in log order; linked as `projections.uses` links them."""
+    """The replies beyond the seq `after` that had memories before them, in log order; linked as in `projections.views.uses`."""
     turns: dict[str, Turn] = {}
     for_turn: dict[str, list[str]] = defaultdict(list)
     waiting: dict[str | None, list[Injection]] = defaultdict(list)

@@ -16,7 +16,7 @@ from events.errors import ModelFailed
 from ops.models import Asked
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.model_chat import ModelChat
+from projections.models.model_chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, lines, run
 from tests.scripted_chat import Says, ScriptedChat, keeps
 from tests.servers import Servers

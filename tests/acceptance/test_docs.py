@@ -19,9 +19,9 @@ from events.catalogue import EVENT_TYPES
 from events.envelope import Stored
 from events.partitions import LogKeys
 from ops.settings import Settings
-from projections.builds import BuildKeys
-from projections.changelog import FIRST_LINK, event_link
-from projections.vectors import VectorKeys
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import FIRST_LINK, event_link
 from tests.servers import RedisServer, wheel_server
 
 ROOT = Path(__file__).resolve().parents[2]

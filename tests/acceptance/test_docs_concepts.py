@@ -12,17 +12,17 @@ import pytest
 
 from events.envelope import micros
 from events.parameters import DEFAULTS
-from projections.context import TAGS, context_of
+from projections.language.similar import may_merge
 from projections.laws import LAWS
+from projections.laws.modes import MODES
+from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
 from projections.lifecycle import JOBS
-from projections.memory import DAY, with_changes
-from projections.modes import MODES
-from projections.query import Asked
-from projections.recall import search
-from projections.similar import may_merge
-from projections.spaced import graded, interval_days, review_due_at, review_importance
-from projections.view import OwnerView
-from projections.wish import RANKINGS, Wish
+from projections.memory.record import DAY, with_changes
+from projections.memory.tags import TAGS, context_of
+from projections.ranking.recall import search
+from projections.ranking.search_request import RANKINGS, Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import accessed, at, created, folded, linked
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "concepts.md").read_text("utf-8")

@@ -13,11 +13,11 @@ import pytest
 
 from events.catalogue import Imported
 from events.parameters import DEFAULTS, NAMES, Parameters, allowed
-from projections.columns import Columns
 from projections.laws import LAWS
 from projections.laws.consolidating import adaptive_half_life, consolidation
 from projections.laws.ebbinghaus import decay_rate, retention, strength
 from projections.laws.law import FOREVER, Law
+from projections.laws.modes import visibility
 from projections.laws.tiered import fallen_at, review_threshold_of
 from projections.laws.weighted import (
     drop_curve,
@@ -28,9 +28,9 @@ from projections.laws.weighted import (
     time_weight,
 )
 from projections.lifecycle import plan
-from projections.memory import CATEGORIES, DAY, HOUR, Memory
-from projections.modes import visibility
-from projections.view import OwnerView
+from projections.memory.columns import Columns
+from projections.memory.record import CATEGORIES, DAY, HOUR, Memory
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     accessed,

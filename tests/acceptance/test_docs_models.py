@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import pytest
 
-from projections import model_chat
-from projections.chat import Usage
-from projections.chat_wire import Output
+from projections.models import model_chat
+from projections.models.chat import Usage
+from projections.models.chat_wire import Output
 from tests.model_endpoint import model_endpoint
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text("utf-8")

@@ -15,7 +15,7 @@ LAWS_PAGE = (ROOT / "docs" / "laws.md").read_text("utf-8")
 FURTHER = """
 import json
 from events.parameters import DEFAULTS
-from projections.columns import Columns
+from projections.memory.columns import Columns
 from projections.laws import LAWS
 from tests.given import at, created, folded, profile
 

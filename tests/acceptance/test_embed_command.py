@@ -9,7 +9,7 @@ import pytest
 from api.http.shapes.embedding import Embedding
 from ops.embedders import embedder_of
 from ops.settings import Settings
-from projections.meaning import Embedder
+from projections.embedding.meaning import Embedder
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.embedding import WordEmbedder
 from tests.given_http import created, http_store

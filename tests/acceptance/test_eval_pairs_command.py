@@ -9,7 +9,7 @@ import pytest
 
 from api.evaluating_pairs import evaluate_pairs, read_pairs
 from ops.main import main
-from projections.contradiction import Relation
+from projections.language.contradiction.relation import Relation
 
 PAIRS = [
     {"id": 1, "a": "I live in Berlin", "b": "I live in Munich", "label": "contradict", "kind": "statement"},

@@ -14,7 +14,7 @@ from api.evaluating_pairs import LabelledPair
 from api.evaluating_pairs_by_model import evaluate_pairs_by_model
 from events.errors import ModelFailed
 from ops.main import main
-from projections.chat import Usage, fits
+from projections.models.chat import Usage, fits
 from tests.model_endpoint import ModelEndpoint, limited, model_endpoint, said
 from tests.scripted import Asked
 

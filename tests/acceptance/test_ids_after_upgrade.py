@@ -14,7 +14,7 @@ import pytest
 from events.envelope import decode, derived_id
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.redis_create import known_identity
+from projections.redis.create import known_identity
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.release_0_2_0 import Release, unpacked
 from tests.servers import RedisServer, Servers

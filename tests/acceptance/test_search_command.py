@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from projections.modes import MODES
-from projections.wish import BY_MEANING, RANKINGS
+from projections.laws.modes import MODES
+from projections.ranking.search_request import BY_MEANING, RANKINGS
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import Servers
 

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from events.partitions import LogKeys
-from projections.builds import BuildKeys
-from projections.vectors import VectorKeys
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

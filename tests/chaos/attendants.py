@@ -17,9 +17,9 @@ from events.errors import StoreError
 from events.log import EventLog
 from events.partitions import LogKeys
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
-from projections.partition import Quarantine
-from projections.redis_store import decode_quarantine, read_checkpoint
+from projections.fold.builds import BuildKeys
+from projections.fold.partition import Quarantine
+from projections.redis.store import decode_quarantine, read_checkpoint
 from tests.chaos.ledger import Ledger, Line
 from tests.chaos.story import POISON_KIND, discard
 

@@ -11,14 +11,14 @@ from typing import Any
 from events.envelope import Stored
 from events.parameters import DEFAULTS
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
-from projections.changelog import Entry, unpack
-from projections.evolve import parameters_of
-from projections.fold import decode_owner
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import Entry, unpack
+from projections.fold.evolve import parameters_of
+from projections.fold.owner import decode_owner
+from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch, seal
 from projections.laws.weighted import factors
-from projections.memory import decode_memory, encode_memory
-from projections.partition import Checkpoint, WorkingOwner, decode_all, fold_batch, seal
-from projections.redis_store import decode_quarantine, read_checkpoint, read_parked
+from projections.memory.record import decode_memory, encode_memory
+from projections.redis.store import decode_quarantine, read_checkpoint, read_parked
 from tests.chaos.faulty_worker import NEWER_KIND
 from tests.chaos.story import BEGIN, CLOCK
 

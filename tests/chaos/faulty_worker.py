@@ -8,8 +8,8 @@ from events.errors import UndecodableEvent
 from events.redis_wire import Script
 from ops.logs import start_logging
 from ops.worker import run_worker
-from projections import partition
-from projections.redis_scripts import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
+from projections.fold import partition
+from projections.redis.scripts import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
 from tests.chaos.fate import fated, parser
 
 NEWER_KIND = "MemoryKept.1"

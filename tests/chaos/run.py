@@ -18,9 +18,9 @@ from events.errors import StoreError
 from events.partitions import LogKeys
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.marks import MARKER
-from projections.redis_create import open_store
-from projections.redis_store import read_checkpoint
+from projections.language.marks import MARKER
+from projections.redis.create import open_store
+from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import Operator, Stopwatch, live_keys, quarantined
 from tests.chaos.cast import Server, wait_until
 from tests.chaos.director import Director, Plan

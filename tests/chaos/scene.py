@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from events.redis_wire import Wire, connect
-from projections.redis_create import open_store
+from projections.redis.create import open_store
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, Server, wait_until
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict

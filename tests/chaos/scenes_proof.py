@@ -8,8 +8,8 @@ from random import Random
 import msgspec
 
 from events.envelope import Stored
-from projections.builds import BuildKeys
-from projections.changelog import unpack
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import unpack
 from tests.chaos.attendants import live_keys
 from tests.chaos.build import judge_build
 from tests.chaos.scene import on_a_redis

@@ -10,8 +10,8 @@ from events.door import make_event
 from events.envelope import Prepared, derived_id, prepare
 from events.errors import StoreFull
 from events.redis_log import RedisEventLog
-from projections.marks import MARKER
-from projections.redis_debt import FoldDebt
+from projections.language.marks import MARKER
+from projections.redis.debt import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import grown_file, no_room_beyond, on_a_redis, on_up

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from events.heads import read_book
 from events.redis_log import RedisEventLog
-from projections.marks import MARKER
+from projections.language.marks import MARKER
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import STORE_ID, Up, on_a_redis

@@ -12,8 +12,8 @@ from events.door import make_event
 from events.envelope import derived_id, prepare
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.redis_create import open_store
-from projections.redis_store import read_checkpoint
+from projections.redis.create import open_store
+from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys, quarantined
 from tests.chaos.cast import Actor, Server, wait_until
 from tests.chaos.fate import SLEEP

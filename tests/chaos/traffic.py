@@ -15,10 +15,10 @@ from events.partitions import LogKeys, partition_of
 from events.redis_alarms import RedisAlarms
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, WirePool
-from projections.marks import MARKER
-from projections.redis_create import read_identity
-from projections.redis_debt import FoldDebt
-from projections.redis_store import read_checkpoint
+from projections.language.marks import MARKER
+from projections.redis.create import read_identity
+from projections.redis.debt import FoldDebt
+from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Ledger, Line

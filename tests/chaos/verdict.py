@@ -13,8 +13,8 @@ from events.marks import UNMARKED, Marker
 from events.partitions import LogKeys
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
-from projections.redis_store import read_checkpoint
+from projections.fold.builds import BuildKeys
+from projections.redis.store import read_checkpoint
 from tests.chaos.beside import judge_beside
 from tests.chaos.build import Findings, judge_build
 from tests.chaos.ledger import Ledger, Line, by_id

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from events.envelope import Stored, micros
-from projections.fold import fold_owner
-from projections.memory import Edge, Memory
+from projections.fold.owner import fold_owner
+from projections.memory.record import Edge, Memory
 from tests.given import created, stored
 
 FOLDER = Path(__file__).parent / "events"

@@ -8,11 +8,11 @@ import pytest
 
 from events.catalogue import Imported
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
 from projections.laws import LAWS
 from projections.laws.consolidating import adaptive_half_life, base_half_life, consolidation, consolidations
 from projections.laws.law import FOREVER
-from projections.memory import Memory
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
 from tests.given import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised
 
 LAW = LAWS["consolidating"]

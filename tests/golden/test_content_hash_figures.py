@@ -7,7 +7,7 @@ from hashlib import blake2b
 import pytest
 
 from events.envelope import Stored
-from projections.fold import fold_owner
+from projections.fold.owner import fold_owner
 from tests.given import at_door, created, mentioned, revised, stored
 
 SECRET = bytes(range(32))

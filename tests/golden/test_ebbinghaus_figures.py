@@ -8,10 +8,10 @@ import pytest
 
 from events.catalogue import Imported
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
 from projections.laws import LAWS
 from projections.laws.ebbinghaus import decay_rate, retention, strength
-from projections.memory import HOUR, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import HOUR, Memory
 from tests.given import Told, accessed, at, created, folded, moment, parameters, reinforced
 
 LAW = LAWS["ebbinghaus"]

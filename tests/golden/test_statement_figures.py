@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from projections.statements import STATEMENT_RULES, normalised
+from projections.language.statements import STATEMENT_RULES, normalised
 from tests.unit.projections.test_statements import OTHERS, SAME, fact
 
 PINNED = Path(__file__).with_name("statements.json")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
 from projections.laws import LAWS
 from projections.laws.law import FOREVER
-from projections.memory import DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, Memory
 from tests.given import (
     Told,
     accessed,

@@ -17,7 +17,7 @@ from projections.laws.weighted import (
     semantic_boost,
     time_weight,
 )
-from projections.memory import DAY
+from projections.memory.record import DAY
 from tests.given import at, created, folded, mentioned, negated, told
 
 IMPORTANCE = [

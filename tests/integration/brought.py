@@ -15,7 +15,7 @@ from events.redis_log import RedisEventLog, entries
 from events.redis_wire import Wire
 from ops.settings import Settings
 from ops.upgrade import OldStore, carry_out
-from projections.redis_create import read_identity
+from projections.redis.create import read_identity
 from tests.release_0_2_0 import let_go, pinned, restore
 from tests.servers import RedisServer
 

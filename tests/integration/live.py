@@ -20,9 +20,9 @@ from events.log import Receipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire, connect
-from projections.builds import BuildKeys
-from projections.redis_create import StoreIdentity, open_store
-from projections.redis_store import read_checkpoint
+from projections.fold.builds import BuildKeys
+from projections.redis.create import StoreIdentity, open_store
+from projections.redis.store import read_checkpoint
 from tests.patience import PATIENCE
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from events.catalogue import MemoryCreated, MemoryRevised
 from events.errors import BeyondHead, StoreUnavailable
-from projections.memory import Memory
-from projections.redis_view import RedisViews
+from projections.memory.record import Memory
+from projections.redis.view import RedisViews
 from tests.chaos.attendants import live_keys
 from tests.chaos.stage import Stage, asleep, staged
 from tests.chaos.verdict import judge

@@ -12,7 +12,7 @@ from events.envelope import Prepared
 from events.errors import StoreFull
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.redis_debt import FoldDebt
+from projections.redis.debt import FoldDebt
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

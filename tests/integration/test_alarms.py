@@ -10,7 +10,7 @@ import pytest
 from events.alarms import ACCESSES_LOST, KNOWN
 from events.errors import StoreUnavailable
 from events.redis_wire import Wire
-from projections.builds import BuildKeys
+from projections.fold.builds import BuildKeys
 from tests.given_alarms import KeptAlarms
 from tests.given_http import HttpStore, created, http_store, mentioned
 from tests.integration.live import Live, wait_until

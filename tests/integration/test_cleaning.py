@@ -17,7 +17,7 @@ from events.partitions import partition_of
 from events.redis_wire import Wire
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.memory import DAY
+from projections.memory.record import DAY
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given import Told, at, created, deleted, mentioned, profile, purged, restored
 from tests.given_http import created as http_created

@@ -13,9 +13,9 @@ from events.envelope import from_micros, utc_text
 from events.partitions import WORKERS_KEY
 from events.redis_wire import Wire, connect
 from ops.clock import now_micros
-from projections.builds import BuildKeys
-from projections.redis_create import open_store
-from projections.redis_store import renew_lease, take_lease
+from projections.fold.builds import BuildKeys
+from projections.redis.create import open_store
+from projections.redis.store import renew_lease, take_lease
 from tests.given_http import created, http_store
 from tests.integration.live import Live, wait_until
 from tests.servers import RedisServer

@@ -9,7 +9,7 @@ import pytest
 
 from api.context import Contexts
 from events.errors import InputError, NotFound, StoreUnavailable
-from projections.redis_said import REACHES
+from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given import Told, created, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
 from tests.given_said import found, said

@@ -18,12 +18,12 @@ from api.importing_records import RecordOptions
 from api.patience import NeedsHeavyLane, Patience, with_patience
 from api.work import ROUTES, Work
 from events.errors import DeadlineExceeded
-from projections import redis_changelog
-from projections.changelog import Entry
 from projections.checks import Bounds
-from projections.redis_view import RedisViews
-from projections.sessions import Turn
-from projections.uses import uses_of
+from projections.fold.changelog import Entry
+from projections.memory.sessions import Turn
+from projections.redis import changelog as redis_changelog
+from projections.redis.view import RedisViews
+from projections.views.uses import uses_of
 from tests.given_http import HttpStore, app_of, client_of, created, event, http_store, mentioned
 
 MEMORIES = 600
@@ -212,7 +212,7 @@ def test_whoever_waits_for_an_owner_s_view_waits_no_longer_than_its_time(store: 
 def test_restoring_ends_while_it_reads_the_change_log_and_writes_nothing_then(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
     store.application.deleter.delete_many("alice", ["m7"])
     log = store.application.log
     head = [log.head(number) for number in range(log.partitions)]
@@ -269,8 +269,8 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
         read.append(len(found[1]))
         return found
 
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
-    monkeypatch.setattr("projections.redis_changelog.unpack", noted)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("projections.redis.changelog.unpack", noted)
     record = {"engramlog": 1, "memory_id": "m1", "created_at": "2026-01-05T08:00:00Z", "content": "Another", **KEPT}
     answer = store.application.records.take_in_whole([orjson.dumps(record)], RecordOptions(owner="alice"))
     assert (answer.ids_taken, sum(read) < whole / 2) == (["m1"], True)

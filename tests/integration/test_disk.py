@@ -16,7 +16,7 @@ from ops.embedded_disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
 from ops.embedded_folder import unusable
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
-from projections.builds import FIRST_BUILD, BuildKeys
+from projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
 from tests.integration.test_up import EVENT, get, post, running
 from tests.samples import mention

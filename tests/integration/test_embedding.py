@@ -21,9 +21,9 @@ from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis_wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.meaning import Embedder, content_key
-from projections.redis_vectors import RedisVectors
-from projections.vectors import VectorKeys, pack
+from projections.embedding.meaning import Embedder, content_key
+from projections.embedding.vectors import VectorKeys, pack
+from projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
 from tests.embedding import WordEmbedder
 from tests.given import Told, accessed, created, deleted, purged, revised

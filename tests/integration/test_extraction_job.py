@@ -25,8 +25,8 @@ from events.envelope import canonical, decode
 from events.redis_wire import connect
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.model_chat import ModelChat
-from projections.redis_view import RedisViews
+from projections.models.model_chat import ModelChat
+from projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_up import Up, get, running
 from tests.model_endpoint import ModelEndpoint, limited, model_endpoint

@@ -14,9 +14,9 @@ from events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
 from events.door import make_event
 from events.envelope import from_micros, prepare
 from events.errors import OwnerQuarantined
-from projections.chat import Usage, fits
-from projections.lifecycle.proposals import Checked
-from projections.redis_view import RedisViews
+from projections.lifecycle.judge.proposals import Checked
+from projections.models.chat import Usage, fits
+from projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_lifecycle_jobs import poison
 from tests.integration.test_model_extraction import marks, state, tell, typed

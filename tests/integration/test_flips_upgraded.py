@@ -13,8 +13,8 @@ from consumers.redis_worker import FoldWorker
 from events.catalogue import MemoryCreated
 from events.partitions import LogKeys, partition_of
 from events.redis_log import RedisEventLog
-from projections.marks import MARKER
-from projections.redis_create import StoreIdentity
+from projections.language.marks import MARKER
+from projections.redis.create import StoreIdentity
 from tests.conftest import REAL
 from tests.integration.brought import Brought
 from tests.release_0_2_0 import PARTITIONS

@@ -13,9 +13,9 @@ from consumers.redis_verify import verify_partition
 from events.errors import LogGap
 from events.partitions import LogKeys, partition_of
 from events.redis_wire import Wire
-from projections.builds import FIRST_BUILD, BuildKeys
-from projections.redis_store import read_checkpoint, take_lease
-from projections.redis_view import RedisViews
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.redis.store import read_checkpoint, take_lease
+from projections.redis.view import RedisViews
 from tests.given_alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

@@ -9,7 +9,7 @@ import pytest
 
 from api.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, InputError, StoreUnavailable
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 from tests.given_http import HttpStore, created, http_store, mentioned
 
 MENTIONS = 1_200
@@ -122,7 +122,7 @@ def test_the_seqs_of_a_change_log_are_read_without_its_entries(store: HttpStore)
 def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
     store: HttpStore, newest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 2)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 2)
     logs = store.application.views.changelogs
     whole = [entry for _, entry in logs.entries("alice", newest=newest)]
     assert whole == (views := store.application.views.history("alice")[1])[:: -1 if newest else 1]
@@ -146,7 +146,7 @@ def test_entries_about_one_memory_are_those_of_the_whole_log(store: HttpStore) -
 def test_a_log_that_vanishes_while_it_is_read_is_no_shorter_log(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 2)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 2)
     views = store.application.views
     reading = views.changelogs.entries("alice")
     next(reading)

@@ -10,10 +10,10 @@ import pytest
 from api.histories import MOST_CHANGES
 from api.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, InputError
-from projections.changelog import Entry
-from projections.provenance import tree
-from projections.redis_changelog import ChangeLogs
-from projections.redis_view import RedisViews
+from projections.fold.changelog import Entry
+from projections.fold.provenance import tree
+from projections.redis.changelog import ChangeLogs
+from projections.redis.view import RedisViews
 from tests.given import created as created_event
 from tests.given import folded
 from tests.given_http import HttpStore, created, http_store, mentioned
@@ -116,7 +116,7 @@ def test_a_cursor_of_before_a_rebuild_says_that_one_must_begin_again(
 
 
 def test_a_page_reads_no_more_packs_than_it_takes(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
     read: list[int] = []
     monkeypatch_unpack(monkeypatch, read)
     store.application.reader.history("alice", limit=10)
@@ -136,7 +136,7 @@ def test_packs_without_the_memory_are_passed_over_unread(store: HttpStore, monke
 
 def monkeypatch_unpack(monkeypatch: pytest.MonkeyPatch, read: list[int]) -> None:
     """Note each pack whose entries are decoded."""
-    import projections.redis_changelog as module
+    import projections.redis.changelog as module
 
     real = module.unpack
 
@@ -222,7 +222,7 @@ def test_why_reads_no_entry_of_packs_without_its_memory(store: HttpStore, monkey
 
 
 def test_why_ends_where_its_time_does(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.redis_changelog.PACKS", 1)
+    monkeypatch.setattr("projections.redis.changelog.PACKS", 1)
 
     class Ended(Patience):
         def check(self, done: int, total: int) -> None:

@@ -18,7 +18,7 @@ from api.http.feed_client import changes_of
 from api.http.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position
-from projections.changelog import Entry
+from projections.fold.changelog import Entry
 from tests.given_http import (
     QUICK,
     SHOWN,

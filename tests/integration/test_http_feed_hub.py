@@ -13,10 +13,10 @@ from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
 from api.http.routes.feed import FeedResponse
 from events.envelope import Stored
 from events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
-from projections.changelog import Entry
 from projections.checks import Check
-from projections.redis_changelog import Mark
-from projections.redis_view import Tail
+from projections.fold.changelog import Entry
+from projections.redis.changelog import Mark
+from projections.redis.view import Tail
 from tests.given_http import messages
 from tests.patience import PATIENCE
 

@@ -12,10 +12,10 @@ from api.reading import Reader
 from consumers.redis_rebuild import rebuild_partition
 from events.entry import keyed
 from events.partitions import LogKeys, partition_of
-from projections.builds import BuildKeys
-from projections.changelog import Entry, unpack
-from projections.fold import fold_owner
-from projections.redis_view import RedisViews
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import Entry, unpack
+from projections.fold.owner import fold_owner
+from projections.redis.view import RedisViews
 from tests.integration.brought import Brought
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

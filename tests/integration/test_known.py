@@ -22,10 +22,10 @@ from engramlog.client import Verb, Verbs
 from events.envelope import decode, from_micros, utc_text
 from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import LogKeys, parse_position, partition_of
-from projections.fold import fold_owner
-from projections.query import Asked, listing
-from projections.redis_view import RedisViews
-from projections.view import OwnerView
+from projections.fold.owner import fold_owner
+from projections.redis.view import RedisViews
+from projections.views.query import Asked, listing
+from projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.acceptance.test_cli_shapes import commands
 from tests.given import accessed, at, created, mentioned, moment, negated

@@ -12,7 +12,7 @@ from consumers.redis_worker import FoldWorker
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from events.partitions import LogKeys, partition_of
-from projections.redis_view import RedisViews
+from projections.redis.view import RedisViews
 from tests.integration.brought import Brought
 from tests.release_0_2_0 import PARTITIONS
 from tests.samples import mention

@@ -23,7 +23,7 @@ from consumers.rq_cron import Cron, lifecycle_queue
 from consumers.rq_jobs import EXTRACTION, KINDS
 from events.errors import StoreUnavailable
 from events.redis_wire import Wire, connect
-from projections.redis_create import open_store
+from projections.redis.create import open_store
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers

@@ -9,12 +9,12 @@ from consumers.redis_levels import Levels
 from events.catalogue import TurnRecorded
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections.fold import fold_owner
+from projections.fold.owner import fold_owner
+from projections.language.marks import MARKER
+from projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under
+from projections.language.sensitivity.index import Index
 from projections.lifecycle import rereading
-from projections.marks import MARKER
-from projections.sensitivity_index import Index
-from projections.sensitivity_level import LEVEL_RULES, _of_name, judged_under
-from projections.sessions import Turn, read_said
+from projections.memory.sessions import Turn, read_said
 from tests.given import Told, created, made_ready, revised
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_lifecycle_jobs import Jobs

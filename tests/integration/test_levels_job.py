@@ -16,7 +16,7 @@ from events.marks import Marker, Marks
 from events.partitions import LogKeys, partition_of
 from events.redis_log import RedisEventLog
 from events.redis_wire import Wire
-from projections import sensitivity_level
+from projections.language.sensitivity import event_level as sensitivity_level
 from projections.lifecycle import LEVELS, rereading
 from tests.given import Told, created
 from tests.integration.live import Live, live_store, wait_until

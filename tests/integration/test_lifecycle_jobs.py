@@ -25,11 +25,11 @@ from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuara
 from events.log import Appendable, Receipt
 from events.partitions import partition_of
 from events.redis_wire import Wire, connect
-from projections.columns import Columns
+from projections.laws.modes import effective_levels
 from projections.lifecycle import Decision
-from projections.memory import LEVELS
-from projections.modes import effective_levels
-from projections.redis_view import RedisViews
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS
+from projections.redis.view import RedisViews
 from tests.given import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker

@@ -17,7 +17,7 @@ from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import InputError, NotFound
 from events.partitions import partition_of
-from projections.redis_said import REACHES
+from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given import Told, at, created, deleted, mentioned, negated, parameters, purged
 from tests.given_said import injected, said

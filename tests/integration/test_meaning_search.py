@@ -9,9 +9,9 @@ import pytest
 
 from api.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, InputError
-from projections import redis_meanings
-from projections.meaning import EmbeddedQuestion
-from projections.redis_meanings import Meanings
+from projections.embedding.meaning import EmbeddedQuestion
+from projections.redis import meanings as redis_meanings
+from projections.redis.meanings import Meanings
 from tests.embedding import WordEmbedder
 from tests.given import created, deleted, negated, revised
 from tests.given_vectors import Vectors

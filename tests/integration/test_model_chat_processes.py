@@ -20,7 +20,7 @@ ASKING = """
 import json, sys
 went = []
 sys.addaudithook(lambda name, given: went.append([name, str(given[-1])]) if name.startswith("socket.") else None)
-from projections.model_chat import ModelChat
+from projections.models.model_chat import ModelChat
 from tests.given_model import SECRET, Verdict
 chat = ModelChat("small", url=sys.argv[1], key=sys.argv[2] or None)
 answer, usage = chat.ask("Judge.", SECRET, Verdict)
@@ -45,7 +45,7 @@ chat.close()
 """A process that logs everything, with the traces of what failed."""
 FORKING = """
 import os, sys, warnings
-from projections.model_chat import ModelChat
+from projections.models.model_chat import ModelChat
 from tests.given_model import asked
 chat = ModelChat("small", url=sys.argv[1])
 first = asked(chat)

@@ -18,11 +18,11 @@ from consumers import redis_lifecycle
 from consumers.redis_extraction import Extracted, Extraction
 from consumers.redis_lifecycle import Lifecycle
 from events.envelope import canonical, decode
-from projections.fold import OwnerState
-from projections.memory import Memory
-from projections.model_chat import ModelChat
-from projections.redis_view import RedisViews
-from projections.retraction import is_turn
+from projections.fold.owner import OwnerState
+from projections.memory.record import Memory
+from projections.memory.retraction import is_turn
+from projections.models.model_chat import ModelChat
+from projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.model_endpoint import (
     SILENT,

@@ -12,10 +12,10 @@ from consumers.redis_verify import verify_partition
 from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
 from events.redis_wire import Wire
-from projections.builds import FIRST_BUILD, BuildKeys
-from projections.redis_retire import KEPT_MS, drop_retired_builds
-from projections.redis_store import read_checkpoint, take_lease
-from projections.redis_view import RedisViews
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.redis.retire import KEPT_MS, drop_retired_builds
+from projections.redis.store import read_checkpoint, take_lease
+from projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer

@@ -14,7 +14,7 @@ from consumers.redis_lifecycle import Lifecycle
 from events.envelope import canonical
 from events.errors import InputError
 from ops.main import FACES
-from projections.memory import MAX_CONFLICTS
+from projections.memory.record import MAX_CONFLICTS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given import created, deleted, in_conflict
 from tests.given_mcp import Agent, in_process, talk

@@ -18,9 +18,9 @@ from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode
 from events.errors import BadSetting, ModelFailed
 from events.partitions import partition_of
-from projections.chat import Chat
 from projections.lifecycle.reviewing_by_model import ModelReviewer
-from projections.model_chat import ModelChat
+from projections.models.chat import Chat
+from projections.models.model_chat import ModelChat
 from tests.given import Told, at, borne_out, created, mentioned, profile
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.test_lifecycle_jobs import BreaksOff, Jobs, job_worker

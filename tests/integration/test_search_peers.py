@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from projections.modes import MODES
-from projections.redis_meanings import Meanings
-from projections.wish import BY_MEANING, RANKINGS
+from projections.laws.modes import MODES
+from projections.ranking.search_request import BY_MEANING, RANKINGS
+from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.embedding import WordEmbedder
 from tests.given import Told, accessed, created, deleted, linked, mentioned, negated, purged

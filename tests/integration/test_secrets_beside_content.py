@@ -19,7 +19,7 @@ from events.envelope import new_event_id
 from events.errors import InputError, InvalidEvent
 from events.partitions import partition_of
 from ops.logs import start_logging, teller
-from projections.redis_meanings import Meanings
+from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.embedding import WordEmbedder
 from tests.given import Told, created, negated, of_old

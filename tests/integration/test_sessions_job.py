@@ -23,11 +23,11 @@ from events.errors import ModelFailed
 from events.redis_wire import Wire
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections import redis_said
-from projections.chat import Chat, Unfit, Usage
 from projections.lifecycle.extracting import verdicts
-from projections.memory import HOUR
-from projections.redis_view import RedisViews
+from projections.memory.record import HOUR
+from projections.models.chat import Chat, Unfit, Usage
+from projections.redis import said as redis_said
+from projections.redis.view import RedisViews
 from tests.given import Told, created, deleted
 from tests.given_said import injected, said
 from tests.integration.live import Live, live_store, wait_until

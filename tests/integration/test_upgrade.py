@@ -17,12 +17,12 @@ from events.parameters import PARAMETER_SET
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
 from events.redis_wire import Wire, WirePool
 from ops.upgrade import told_beforehand
-from projections.builds import FIRST_BUILD, BuildKeys
-from projections.fold import fold_records
-from projections.meaning import embedded_text
-from projections.redis_create import known_identity, open_store
-from projections.redis_vectors import RedisVectors
-from projections.vectors import VectorKeys, pack
+from projections.embedding.meaning import embedded_text
+from projections.embedding.vectors import VectorKeys, pack
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.owner import fold_records
+from projections.redis.create import known_identity, open_store
+from projections.redis.vectors import RedisVectors
 from tests.embedding import WordEmbedder
 from tests.integration.brought import STREAMS, Brought, again
 from tests.release_0_2_0 import PARTITIONS, Release, dump

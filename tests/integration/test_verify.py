@@ -11,8 +11,8 @@ import pytest
 
 from consumers.redis_verify import verify_partition
 from ops.commands_proof import render_verified, verified
-from projections.builds import FIRST_BUILD, BuildKeys
-from projections.changelog import pack, unpack
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.changelog import pack, unpack
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 from tests.tampering import OWNERS, STUCK, findings, kinds_of, missed, populate

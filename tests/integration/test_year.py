@@ -19,13 +19,13 @@ from msgspec.structs import replace
 from consumers.redis_verify import verify_partition
 from events.envelope import Stored
 from events.partitions import partition_of
-from projections.comparison import compare_laws, curves
-from projections.fold import History, fold_owner
+from projections.fold.owner import History, fold_owner
+from projections.fold.touches import life_of
 from projections.laws import LAWS
-from projections.life import life_of
-from projections.memory import FULL, Memory, encode_memory
-from projections.modes import due_levels, lasting, visibility
-from projections.view import OwnerView
+from projections.laws.modes import due_levels, lasting, visibility
+from projections.memory.record import FULL, Memory, encode_memory
+from projections.reports.comparison import compare_laws, curves
+from projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store, day
 from tests.given import Told, at, created, folded, mentioned, profile, secret_of, stored
 from tests.given_http import HttpStore, http_store

@@ -13,12 +13,12 @@ from events.catalogue import Hit, MemoriesAccessed
 from events.door import read_event
 from events.envelope import Event, decode, derived_id, encode
 from events.parameters import DEFAULTS
-from projections.evolve import parameters_of
-from projections.evolve_link import strengthened, strongest
-from projections.evolve_use import access
+from projections.fold.evolve import parameters_of
+from projections.fold.link import strengthened, strongest
+from projections.fold.use import access
+from projections.fold.working_set import Scene, Settings
 from projections.laws import LAWS
-from projections.memory import MAX_EDGES, Edge, Memory
-from projections.scene import Scene, Settings
+from projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.given import CLOCK, Told, at, created, deleted, folded, merged, moment, reinforced
 from tests.histories import histories
 from tests.pooled import Shown, by_itself, fold_of_version_1, strengthened_plainly, summed

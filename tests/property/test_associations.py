@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.parameters import Parameters
-from projections.associations import CO_HIT, DERIVED, AssociationIndex
-from projections.columns import Columns, state_of
-from projections.keyword_index import overlap
-from projections.memory import HOUR, SECRET, Edge, Memory
-from projections.spreading import spread
+from projections.index.associations import CO_HIT, DERIVED, AssociationIndex
+from projections.index.keyword_index import overlap
+from projections.memory.columns import Columns, state_of
+from projections.memory.record import HOUR, SECRET, Edge, Memory
+from projections.ranking.spreading import spread
 from tests.associated import half, index_of, memory
 
 IDS = [f"m{number}" for number in range(9)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.context_block import CLOSE, OPEN, SECTIONS, TITLES, Line, Material, build
-from projections.prompt_text import estimated_tokens
+from projections.language.prompt_text import estimated_tokens
+from projections.prompt.block import CLOSE, OPEN, SECTIONS, TITLES, Line, Material, build
 
 IDS = st.text(alphabet="abcm-:/1茶", min_size=1, max_size=12)
 TEXTS = st.text(max_size=120) | st.sampled_from(

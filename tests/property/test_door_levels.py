@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.catalogue import SensitivitySet
-from projections.fold import fold_owner
+from projections.fold.owner import fold_owner
 from tests.given import Told, at_door, compressed, created, merged, revised, stored
 from tests.histories import FIRST, IDS, MERGES, days, histories
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from events.door import make_event
 from events.envelope import from_micros, prepare
-from projections.extraction import Turn, extract, questions
+from projections.language.extraction.rules import Turn, extract, questions
 from projections.lifecycle import plan
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import CLOCK, Told, at, created, folded
 from tests.given_views import named, viewed
 

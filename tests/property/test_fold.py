@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated
 from events.envelope import Stored, decode
-from projections.changelog import DECISIONS, pack, unpack
-from projections.evolve import names
-from projections.fold import History, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
-from projections.memory import Memory, decode_memory, encode_memory
+from projections.fold.changelog import DECISIONS, pack, unpack
+from projections.fold.evolve import names
+from projections.fold.owner import History, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
+from projections.memory.record import Memory, decode_memory, encode_memory
 from tests.given import (
     Told,
     created,

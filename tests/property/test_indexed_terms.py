@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from projections.indexed_terms import indexed_terms
-from projections.memory import Memory, with_changes
-from projections.postings import whole
-from projections.search_index import Bm25Index
-from projections.text import tokens
-from projections.view import indexed_text
+from projections.index.indexed_terms import indexed_terms
+from projections.index.postings import whole
+from projections.index.search_index import Bm25Index
+from projections.language.text import tokens
+from projections.memory.record import Memory, with_changes
+from projections.views.view import indexed_text
 from tests.given import created, folded
 
 WORDS = [

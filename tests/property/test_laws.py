@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, NAMES, Parameters, ParameterValue, changed, problem_with
 from events.vocabulary import Via
-from projections.columns import Columns
-from projections.fold import History, fold_owner
+from projections.fold.owner import History, fold_owner
 from projections.laws import LAWS, Law
 from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at
-from projections.memory import DAY, HOUR, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, HOUR, Memory
 from tests.given import Told, accessed, at, created, folded, parameters, profile, stored
 from tests.histories import days, histories, words
 from tests.law_cases import extreme, instants, lives, parameter_values, sensible, stories

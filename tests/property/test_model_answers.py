@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.errors import ModelFailed
-from projections.chat_wire import Completion, Output, Trouble, judged
-from projections.model_chat import ModelChat
+from projections.models.chat_wire import Completion, Output, Trouble, judged
+from projections.models.model_chat import ModelChat
 from tests.given_model import Verdict, chats
 from tests.model_endpoint import ModelEndpoint, Reply, model_endpoint
 

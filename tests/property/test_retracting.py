@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.retracting import Retracting
+from projections.memory.retracting import Retracting
 from tests.given import Told, created, deleted, restored
 from tests.given_views import viewed
 

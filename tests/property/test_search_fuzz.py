@@ -14,13 +14,13 @@ from api.asked import check_query
 from api.searching import wish_of
 from events.errors import InputError, InvalidEvent
 from events.vocabulary import MAX_TEXT_BYTES
-from projections.memory import SECRET
-from projections.modes import MODES
-from projections.query import Asked
-from projections.recall import search
-from projections.text import kept_tokens
-from projections.view import OwnerView
-from projections.wish import RANKINGS, Filters, Wish
+from projections.language.text import kept_tokens
+from projections.laws.modes import MODES
+from projections.memory.record import SECRET
+from projections.ranking.recall import search
+from projections.ranking.search_request import RANKINGS, Filters, Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import Told, at, created, negated
 from tests.given_views import viewed
 from tests.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, changed
-from projections.memory import Memory
-from projections.polarity import difference, opposite
-from projections.similar import Pair, may_merge, merge_groups, similar_pairs, similarity
+from projections.language.polarity import difference, opposite
+from projections.language.similar import Pair, may_merge, merge_groups, similar_pairs, similarity
+from projections.memory.record import Memory
 
 WORDS = """
 I like want tea coffee green morning really not don't hate Anna Berlin 3 three v2.1 running 咖啡 我喜欢 早上 不 三 猫 的 🎉 ... →

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from projections import statements
-from projections.look_alikes import IN_LATIN, LIKE
-from projections.normal_letters import letters, letters_slowly
-from projections.statements import normalised
+from projections.language import statements
+from projections.language.look_alikes import IN_LATIN, LIKE
+from projections.language.normal_letters import letters, letters_slowly
+from projections.language.statements import normalised
 
 _PIECES = (
     *" \t\n.,;:!?'\"()*_~-#+%$/^&=<>0123456789",

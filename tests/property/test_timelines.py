@@ -13,12 +13,12 @@ from api.asked import PRESENT, AsOf
 from api.timelines import Counted, Owned, Times, counted_of
 from events.envelope import Stored, decode, from_micros, micros, utc_text
 from events.errors import InputError
-from projections.fold import History, fold_owner, fold_records
+from projections.fold.owner import History, fold_owner, fold_records
 from projections.laws import LAWS
-from projections.memory import DAY
-from projections.query import Asked, listing
-from projections.timelines import Lines
-from projections.view import OwnerView
+from projections.memory.record import DAY
+from projections.memory.timelines import Lines
+from projections.views.query import Asked, listing
+from projections.views.view import OwnerView
 from tests.given import Told, at, profile, stored
 from tests.histories import histories
 

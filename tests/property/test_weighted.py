@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
 from projections.laws import WEIGHTED
 from projections.laws.weighted import factors
-from projections.memory import DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, Memory
 from tests.given import Told, at, folded
 from tests.histories import histories
 

@@ -13,8 +13,8 @@ from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, MemoryId, Offset, Owner
 from api.http.shapes import ContextBlock, MemoryUses
-from projections.proactive import MOST_SEARCHES, THRESHOLD
-from projections.sessions import WORKING_MESSAGES
+from projections.memory.sessions import WORKING_MESSAGES
+from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 _ASKED: dict[str, Any] = {

@@ -14,7 +14,7 @@ from events.envelope import Prepared, canonical, new_event_id, prepare_body, utc
 from events.partitions import partition_of
 from ops.settings import Settings
 from ops.wiring import open_application
-from projections.memory import DAY
+from projections.memory.record import DAY
 from tests.given import Told, at, made_ready, moment
 
 

@@ -19,7 +19,7 @@ from events.log import Receipt
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
 from events.vocabulary import MOST_SHOWN
-from projections.query import MAX_RESULTS
+from projections.views.query import MAX_RESULTS
 from tests.samples import NOW
 
 LONG = "長" * 128

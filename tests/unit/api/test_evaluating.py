@@ -14,8 +14,8 @@ from api.evaluating import differences, evaluate, measured, read_saved, save
 from api.evaluating_meaning import kept_vectors
 from events.errors import InputError
 from projections.laws import LAWS
-from projections.modes import Mode
-from projections.wish import Wish
+from projections.laws.modes import Mode
+from projections.ranking.search_request import Wish
 from tests.embedding import WordEmbedder
 
 TURNS = [

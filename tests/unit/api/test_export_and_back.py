@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from api.exporting import ASKED_FOR, ExportOptions, export_lines, selection
 from api.importing_records import RecordOptions, import_records
 from events.catalogue import Imported
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, created, deleted, folded, in_conflict, memory, moment
 from tests.given_exports import LIVED, SECRET, exported, imported, view_of
 from tests.given_records import new_log

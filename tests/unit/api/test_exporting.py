@@ -11,8 +11,8 @@ from api.exporting import ASKED_FOR, ExportOptions, export_lines, export_text, l
 from api.record_shapes import OF_THE_LOG
 from events.catalogue import Imported
 from events.errors import InputError
-from projections.memory import Memory
-from projections.telling import UNTOLD, Telling
+from projections.memory.record import Memory
+from projections.views.telling import UNTOLD, Telling
 from tests.given import (
     Story,
     accessed,

@@ -17,7 +17,7 @@ from events.errors import InputError, StoreUnavailable
 from events.log import Appendable, Receipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
-from projections.fold import AnyEvent
+from projections.fold.owner import AnyEvent
 from tests.given_chats import ANSWERED, ASKED, CHATGPT, CLAUDE, OPENAI, SHAPES, SHAREGPT, chatted, file_of, node, said
 from tests.given_records import new_log
 from tests.samples import NOW

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from projections.memory import MAX_EDGES
+from projections.memory.record import MAX_EDGES
 from tests.given import at
 from tests.given_records import ENTRY, OURS, ROW, SHAPES, imported, lines
 

@@ -7,8 +7,8 @@ import pytest
 from events.catalogue import EventDiscarded, MemoryCreated
 from events.door import make_event
 from events.envelope import Stored, level_in, prepare
-from projections.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
-from projections.sensitivity_level import judged_under, level_now
+from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
+from projections.language.sensitivity.event_level import judged_under, level_now
 from tests.samples import MOMENT, NOW
 
 TAMPERED = [

@@ -12,8 +12,8 @@ from events.parameters import DEFAULTS
 from events.schema import FieldRow, data_fields, envelope_fields
 from events.standing import BRINGERS, CLAIMS, PATHS
 from events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
-from projections.memory import MAX_EDGES, MAX_FACTS
-from projections.spaced import OUTCOME_GRADES
+from projections.laws.spaced import OUTCOME_GRADES
+from projections.memory.record import MAX_EDGES, MAX_FACTS
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "events.md").read_text()
 SECTIONS = dict(re.findall(r"^## (\S.*?)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))

@@ -14,7 +14,7 @@ from ops.main import main
 from ops.private_folder import private_folder
 from ops.settings import Settings, load_settings
 from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
-from projections.sensitivity import detect_sensitivity
+from projections.language.sensitivity.text_level import detect_sensitivity
 
 OWN = "0123456789abcdef0123456789abcdef"
 

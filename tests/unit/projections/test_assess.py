@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from projections.assess import EVIDENCE, LEAST_RELEVANCE, MOST_HITS, assess
+from projections.reports.assess import EVIDENCE, LEAST_RELEVANCE, MOST_HITS, assess
 from tests.given import (
     Told,
     accessed,

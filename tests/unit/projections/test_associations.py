@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from events.parameters import DEFAULTS, Parameters
-from projections.associations import AssociationIndex
-from projections.keyword_index import overlap
-from projections.memory import HOUR, Memory, with_changes
+from projections.index.associations import AssociationIndex
+from projections.index.keyword_index import overlap
+from projections.memory.record import HOUR, Memory, with_changes
 from tests.associated import START, half, index_of, links_of, memory
 
 

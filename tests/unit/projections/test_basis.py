@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from events.catalogue import Ground, GroundChanged
-from projections.memory import Basis, Memory, Report, Rests, decode_memory, encode_memory
-from projections.modes import MODES
-from projections.query import Asked, detail, listing, why
-from projections.sensitivity_level import level_of
-from projections.view import WITHHELD
+from projections.language.sensitivity.event_level import level_of
+from projections.laws.modes import MODES
+from projections.memory.record import Basis, Memory, Report, Rests, decode_memory, encode_memory
+from projections.views.query import Asked, detail, listing, why
+from projections.views.view import WITHHELD
 from tests.given import Told, at, created, deleted, folded, merged, purged, revised, unmerged
 from tests.given_views import viewed
 

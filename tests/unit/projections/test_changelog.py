@@ -12,10 +12,20 @@ from events.entry import commitment, fingerprint, keyed
 from events.envelope import Stored
 from events.parameters import DEFAULTS
 from events.statement_digests import digest
-from projections.changelog import DECISIONS, FIRST_LINK, HASH_BYTES, Entry, describe, event_link, link, pack, unpack
-from projections.fold import fold_owner
+from projections.fold.changelog import (
+    DECISIONS,
+    FIRST_LINK,
+    HASH_BYTES,
+    Entry,
+    describe,
+    event_link,
+    link,
+    pack,
+    unpack,
+)
+from projections.fold.owner import fold_owner
 from projections.laws.weighted import factors
-from projections.memory import Memory
+from projections.memory.record import Memory
 from tests.given import (
     Told,
     accessed,

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from events.errors import BadSetting
-from projections.chat import Unfit
-from projections.chat_wire import Completion, Trouble, judged, typed, unfenced
-from projections.endpoint_wire import OPENAI, base_url
+from projections.embedding.endpoint_wire import OPENAI, base_url
+from projections.models.chat import Unfit
+from projections.models.chat_wire import Completion, Trouble, judged, typed, unfenced
 
 
 class Anything(BaseModel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from projections.columns import NEVER, Columns
-from projections.memory import TAG, Memory
+from projections.memory.columns import NEVER, Columns
+from projections.memory.record import TAG, Memory
 from tests.given import (
     Told,
     accessed,

@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from events.envelope import micros, utc_text
 from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
-from projections.comparison import compare_laws, curves, mean_ranks
-from projections.fold import fold_owner
+from projections.fold.owner import fold_owner
+from projections.fold.touches import FREE, PER_EVENT, Touch, life_of
 from projections.laws import LAWS
-from projections.life import FREE, PER_EVENT, Touch, life_of
-from projections.memory import Memory
-from projections.view import OwnerView
+from projections.memory.record import Memory
+from projections.reports.comparison import compare_laws, curves, mean_ranks
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     accessed,
@@ -264,16 +264,16 @@ def test_what_others_of_its_company_went_through_late_is_not_folded_anew() -> No
 def test_a_life_of_which_nearly_all_came_late_takes_evolutions_linear_in_its_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("projections.life.FREE", 100)
-    monkeypatch.setattr("projections.life.PER_EVENT", 4)
+    monkeypatch.setattr("projections.fold.touches.FREE", 100)
+    monkeypatch.setattr("projections.fold.touches.PER_EVENT", 4)
     for count in (50, 100, 200, 400):
         told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(count))]
         assert evolutions(*told) <= 100 + 6 * (count + 1)
 
 
 def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.life.FREE", 50)
-    monkeypatch.setattr("projections.life.PER_EVENT", 2)
+    monkeypatch.setattr("projections.fold.touches.FREE", 50)
+    monkeypatch.setattr("projections.fold.touches.PER_EVENT", 2)
     told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(100))]
     touches = life(*told)
     assert touches[-1].after.memory == folded(*told).memories["m"]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from events.envelope import micros
 from events.parameters import DEFAULTS, changed
-from projections.context import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
-from projections.context_words import CHINESE, ENGLISH
-from projections.memory import Memory
+from projections.language.tag_words import CHINESE, ENGLISH
+from projections.memory.record import Memory
+from projections.memory.tags import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
 
 EVENING = "2026-11-25T20:00:00"  # a Wednesday: no time tag
 

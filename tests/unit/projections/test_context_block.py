@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from projections.context_block import CLOSE, LEAST_BUDGET, OPEN, SECTIONS, TITLES, Line, Material, build
-from projections.context_lines import time_line
-from projections.prompt_text import TokenCount, estimated_tokens
+from projections.language.prompt_text import TokenCount, estimated_tokens
+from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, SECTIONS, TITLES, Line, Material, build
+from projections.prompt.lines import time_line
 from tests.given import at
 
 TIME = time_line(at(0), "Asia/Shanghai", "en")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.context_lines import IDLE, Rules, is_earlier, message_lines
-from projections.sessions import Conversation
+from projections.memory.sessions import Conversation
+from projections.prompt.lines import IDLE, Rules, is_earlier, message_lines
 from tests.given import at
 from tests.given_said import MINUTE, turn
 

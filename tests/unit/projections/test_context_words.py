@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from events.parameters import DEFAULTS
-from projections.context import WORD_TAGS, context_of
-from projections.context_words import CHINESE, EMOJI, ENGLISH, MASKS_CHINESE, MASKS_ENGLISH, Family
-from projections.memory import Memory
+from projections.language.tag_words import CHINESE, EMOJI, ENGLISH, MASKS_CHINESE, MASKS_ENGLISH, Family
+from projections.memory.record import Memory
+from projections.memory.tags import WORD_TAGS, context_of
 
 # Written for this test as people talk, some of them without any listed word on purpose.
 LABELLED = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.contradiction import Relation, compare, resolution
-from projections.contradiction_reading import MOST_READ
+from projections.language.contradiction.reading import MOST_READ
+from projections.language.contradiction.relation import Relation, compare, resolution
 
 SURE_ENGLISH = [
     ("I don't like coffee", "I like coffee"),

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.chat import Unfit, Usage, fits
-from projections.contradiction import Relation
-from projections.contradiction_by_model import BATCH_LETTERS, Compared, Judged, Judgement, batches, relations
-from projections.model_prompts import Language, prompt
+from projections.language.contradiction.relation import Relation
+from projections.models.chat import Unfit, Usage, fits
+from projections.models.contradiction_by_model import BATCH_LETTERS, Compared, Judged, Judgement, batches, relations
+from projections.models.prompt_files import Language, prompt
 
 T = TypeVar("T")
 PAIRS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.contradiction_negation import answer, written
-from projections.contradiction_reading import cores, kinds, opposite_cores, opposites, read
+from projections.language.contradiction.negation import answer, written
+from projections.language.contradiction.reading import cores, kinds, opposite_cores, opposites, read
 
 
 @pytest.mark.parametrize(

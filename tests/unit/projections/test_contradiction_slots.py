@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from projections.contradiction_negation import written
-from projections.contradiction_numbers import value_of
-from projections.contradiction_places import different_places, place_at_start
-from projections.contradiction_slots import certain, clashes, slots
+from projections.language.contradiction.negation import written
+from projections.language.contradiction.numbers import value_of
+from projections.language.contradiction.places import different_places, place_at_start
+from projections.language.contradiction.slots import certain, clashes, slots
 
 
 def read(text: str) -> list[tuple[str, str, str]]:

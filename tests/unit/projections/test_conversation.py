@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projections.conversation_index import ConversationIndex
-from projections.conversation_weights import WEIGHTS
-from projections.view import OwnerView, indexed_text
+from projections.index.conversation_index import ConversationIndex
+from projections.ranking.conversation_weights import WEIGHTS
+from projections.views.view import OwnerView, indexed_text
 from tests.given import Told, created, deleted, folded, parameters, profile, purged, revised
 from tests.given_views import asked, found, viewed
 
@@ -250,7 +250,7 @@ def test_any_text_can_be_asked_and_searched(query, text) -> None:
     "text", ["[" * 50_000, "? " * 50_000, " " * 99_000 + "x", "1" * 99_000, "[a]" * 30_000, "?!" * 40_000]
 )
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
-    from projections.conversation_words import traits
+    from projections.language.conversation_words import traits
 
     assert 0 <= traits(text, 63) < 64
 

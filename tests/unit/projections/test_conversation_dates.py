@@ -11,7 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from events.envelope import micros
-from projections.conversation_dates import MOST, DateShares, TimeRange, date_fit, parse_range, range_of, times_in, told
+from projections.ranking.conversation_dates import (
+    MOST,
+    DateShares,
+    TimeRange,
+    date_fit,
+    parse_range,
+    range_of,
+    times_in,
+    told,
+)
 from tests.given_times import NOW, heard, read
 
 SHARES = DateShares()

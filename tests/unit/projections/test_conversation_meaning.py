@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from projections.conversation_meaning import SETTINGS, legible, meaning_values, meant, only_meant
-from projections.conversation_question import Heard, hear
-from projections.conversation_terms import Stage, over_best
+from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
 from projections.laws.law import Floats
-from projections.meaning import EmbeddedQuestion, Sense, Vectors
-from projections.view import OwnerView
+from projections.ranking.conversation_meaning import SETTINGS, legible, meaning_values, meant, only_meant
+from projections.ranking.conversation_question import Heard, hear
+from projections.ranking.conversation_terms import Stage, over_best
+from projections.views.view import OwnerView
 from tests.given import at, created
 from tests.given_views import viewed
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from projections.episode import groups, is_episode, plan, summary
 from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.shelf import Shelf
-from projections.retraction import forgotten_turns, is_turn
-from projections.view import OwnerView
+from projections.lifecycle.judge.shelf import Shelf
+from projections.memory.episode import groups, is_episode, plan, summary
+from projections.memory.retraction import forgotten_turns, is_turn
+from projections.views.view import OwnerView
 from tests.given import Told, created, deleted, folded, purged
 from tests.given_said import reply, turn
 

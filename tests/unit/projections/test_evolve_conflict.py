@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory import FULL, MAX_CONFLICTS, MAX_NEGATIONS, TAG
+from projections.memory.record import FULL, MAX_CONFLICTS, MAX_NEGATIONS, TAG
 from tests.given import (
     Told,
     asserted,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
-from projections.memory import Memory
+from projections.memory.record import Memory
 from tests.given import (
     Story,
     Told,

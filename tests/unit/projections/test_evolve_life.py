@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.catalogue import Imported, ImportedEdge
-from projections.memory import ARCHIVE, FULL, MAX_VERSIONS, SUMMARY, TAG, TRACE
+from projections.memory.record import ARCHIVE, FULL, MAX_VERSIONS, SUMMARY, TAG, TRACE
 from tests.given import (
     Story,
     at,

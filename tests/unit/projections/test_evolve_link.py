@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.catalogue import FactAsserted, FactRetracted
-from projections.memory import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
+from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
 from tests.given import (
     Story,
     Told,

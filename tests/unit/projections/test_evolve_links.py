@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory import MAX_EDGES, Edge, Memory
+from projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.given import (
     Story,
     created,

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory import FULL, MAX_MENTIONS, UserMention
+from projections.memory.record import FULL, MAX_MENTIONS, UserMention
 from tests.given import (
     accessed,
     at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory import FULL, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, UserMention
+from projections.memory.record import FULL, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, UserMention
 from tests.given import (
     Story,
     Told,

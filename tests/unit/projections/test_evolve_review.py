@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from projections.memory import Boost, Memory, Upkeep
+from projections.memory.record import Boost, Memory, Upkeep
 from tests.given import (
     Told,
     accessed,

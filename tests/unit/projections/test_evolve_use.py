@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from events.catalogue import Hit, MemoriesAccessed
 from events.envelope import decode
 from events.parameters import DEFAULTS, Parameters, changed
-from projections.fold import OwnerState, fold_event
+from projections.fold.owner import OwnerState, fold_event
 from projections.laws import LAWS
-from projections.memory import DAY, HOUR, Boost, Memory, Upkeep
+from projections.memory.record import DAY, HOUR, Boost, Memory, Upkeep
 from tests.given import (
     Story,
     Told,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.extraction import Statement, Turn, extract, questions
+from projections.language.extraction.rules import Statement, Turn, extract, questions
 
 DAY = "2024-05-01"
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.contradiction import compare
-from projections.extraction import Turn, extract, questions
-from projections.extraction_text import MOST_READ, talk_of
-from projections.keywords import extracted
-from projections.sensitivity import detect_sensitivity
+from projections.language.contradiction.relation import compare
+from projections.language.extraction.rules import Turn, extract, questions
+from projections.language.extraction.text import MOST_READ, talk_of
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.keywords import extracted
 from tests.given_times import heard
 
 _PIECES = """

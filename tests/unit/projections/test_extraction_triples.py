@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.extraction import extract
-from projections.extraction_shape import Turn
-from projections.extraction_triples_chinese import chinese_fact
-from projections.extraction_triples_english import english_fact
+from projections.language.extraction.rules import extract
+from projections.language.extraction.shape import Turn
+from projections.language.extraction.triples_chinese import chinese_fact
+from projections.language.extraction.triples_english import english_fact
 
 
 def triples(text: str) -> list[tuple[object, ...]]:

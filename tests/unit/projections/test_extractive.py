@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.extractive import chosen, joined, sentences
+from projections.language.extractive import chosen, joined, sentences
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from events.door import make_event
 from events.envelope import decode, from_micros, micros, prepare
 from events.memory_log import InMemoryEventLog
 from events.standing import ACTORS, FIRM, Path, Speaker
-from projections import ground
-from projections.fold import fold_owner
-from projections.ground import always_holds
+from projections.fold.owner import fold_owner
+from projections.language.marks import MARKER
 from projections.lifecycle.reviewing import questions, reviews
-from projections.marks import MARKER
-from projections.memory import HOUR, Memory
-from projections.view import OwnerView
+from projections.memory import ground
+from projections.memory.ground import always_holds
+from projections.memory.record import HOUR, Memory
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     at,

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from projections.lifecycle.grounds import answers, is_quoted, said_of, shares_words, unsaid
-from projections.lifecycle.grounds_numbers import unsaid_number
-from projections.lifecycle.grounds_turn import Ground, asks_to_forget, ground_of, says_reverse, takes_back, unasserted
+from projections.lifecycle.judge.grounds import answers, is_quoted, said_of, shares_words, unsaid
+from projections.lifecycle.judge.grounds_numbers import unsaid_number
+from projections.lifecycle.judge.grounds_turn import (
+    Ground,
+    asks_to_forget,
+    ground_of,
+    says_reverse,
+    takes_back,
+    unasserted,
+)
 
 
 @pytest.mark.parametrize(

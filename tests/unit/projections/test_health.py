@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from projections.health import colour, fading, health, held_now
-from projections.view import OwnerView
+from projections.reports.health import colour, fading, health, held_now
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     at,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from projections.extraction_times import for_a_time, limited_to, of_earlier, set_in
+from projections.language.extraction.times import for_a_time, limited_to, of_earlier, set_in
 from projections.lifecycle.extracting import verdicts
-from projections.lifecycle.holding import outcome
+from projections.lifecycle.judge.holding import outcome
 from tests.given import at
 from tests.unit.projections.test_judging import turn, view_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, created
 from tests.given_views import asked, viewed
 

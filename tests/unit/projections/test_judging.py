@@ -11,7 +11,7 @@ from events.envelope import derived_id
 from events.errors import StoreMismatch
 from projections.lifecycle import Decision, plan
 from projections.lifecycle.extracting import turns_heard, verdicts
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, at, created, deleted, negated, of_old, purged
 from tests.given_views import NAMING, viewed
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from projections.kept_views import Held, KeptViews
-from projections.view import OwnerView
+from projections.views.kept_views import Held, KeptViews
+from projections.views.view import OwnerView
 from tests.given import created
 from tests.given_views import asked, viewed
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import SynonymDefined
-from projections.keyword_match import (
+from projections.ranking.keyword_match import (
     MOST_ASKED,
     KeywordMatch,
     asked_keywords,
@@ -18,7 +18,7 @@ from projections.keyword_match import (
     keyword_match,
     reached_rows,
 )
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, created, parameters
 from tests.given_views import viewed
 

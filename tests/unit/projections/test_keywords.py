@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.keywords import LEAST_WEIGHT, MOST_KEYWORDS, MOST_LETTERS, MOST_READ, Keyword, extracted, keywords_of
-from projections.memory import Memory
+from projections.memory.keywords import (
+    LEAST_WEIGHT,
+    MOST_KEYWORDS,
+    MOST_LETTERS,
+    MOST_READ,
+    Keyword,
+    extracted,
+    keywords_of,
+)
+from projections.memory.record import Memory
 from tests.given import created, deleted, folded, merged, purged, revised
 from tests.given_views import viewed
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from projections.knowledge_map import CENTRES, LABEL, LEAST_WEIGHT, knowledge_map
-from projections.memory import SECRET
-from projections.modes import MODES, Mode
-from projections.query import Asked
-from projections.view import OwnerView
+from projections.laws.modes import MODES, Mode
+from projections.memory.record import SECRET
+from projections.reports.knowledge_map import CENTRES, LABEL, LEAST_WEIGHT, knowledge_map
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged
 from tests.given_views import CHAIN, noted, viewed
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from events.parameters import DEFAULTS, Parameters, Profile, problem_with, schema_of
-from projections.columns import Columns
 from projections.laws import LAWS, WEIGHTED
 from projections.laws.law import FOREVER
+from projections.laws.modes import due_levels, lasting
 from projections.laws.tiered import fallen_at
-from projections.memory import ARCHIVE, FULL, HOUR, SUMMARY, TAG, TRACE, Memory
-from projections.modes import due_levels, lasting
+from projections.memory.columns import Columns
+from projections.memory.record import ARCHIVE, FULL, HOUR, SUMMARY, TAG, TRACE, Memory
 from tests.given import (
     Told,
     accessed,

@@ -9,8 +9,8 @@ import pytest
 
 from events.envelope import from_micros
 from projections.lifecycle import JOBS, Decision, plan
-from projections.memory import HOUR, LEVELS
-from projections.view import OwnerView
+from projections.memory.record import HOUR, LEVELS
+from projections.views.view import OwnerView
 from tests.given import (
     Story,
     Told,

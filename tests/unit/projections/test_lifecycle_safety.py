@@ -7,10 +7,10 @@ import math
 import pytest
 
 from events.catalogue import MemoryDeleted, MemoryPurged
-from projections.evolve import neighbours
+from projections.fold.evolve import neighbours
+from projections.laws.modes import visibility
 from projections.lifecycle import plan
-from projections.modes import visibility
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import (
     Story,
     Told,

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from projections.lifecycle.extracting import unread_turns
-from projections.lifecycle.guarding import stated
-from projections.lifecycle.judging import Verdict
-from projections.lifecycle.proposals import Answer, Operation
-from projections.lifecycle.proposing import judge_proposed
-from projections.lifecycle.shelf import Shelf
-from projections.lifecycle.talk import talk_about
-from projections.sessions import Said
+from projections.lifecycle.judge.guarding import stated
+from projections.lifecycle.judge.judging import Verdict
+from projections.lifecycle.judge.proposals import Answer, Operation
+from projections.lifecycle.judge.proposing import judge_proposed
+from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.talk import talk_about
+from projections.memory.sessions import Said
 from tests.given import created
 from tests.given_said import reply
 from tests.given_said import turn as recorded

@@ -9,9 +9,9 @@ import pytest
 from events.envelope import decode, prepare_body
 from events.log import marked
 from events.marks import NOTHING, Marks
-from projections.marks import MARKER, WORDLESS, mark
-from projections.sensitivity_level import LEVEL_RULES, level_of
-from projections.statements import STATEMENT_RULES, statements_of
+from projections.language.marks import MARKER, WORDLESS, mark
+from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from projections.language.statements import STATEMENT_RULES, statements_of
 
 GOLDEN = sorted((Path(__file__).resolve().parents[2] / "golden" / "events").glob("*.json"))
 

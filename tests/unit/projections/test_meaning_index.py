@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from events.statement_digests import digest
-from projections.meaning import KEY_BYTES, NO_SECRET, content_key
-from projections.meaning_index import MeaningIndex
-from projections.memory import Memory, with_changes
-from projections.view import OwnerView
+from projections.embedding.meaning import KEY_BYTES, NO_SECRET, content_key
+from projections.index.meaning_index import MeaningIndex
+from projections.memory.record import Memory, with_changes
+from projections.views.view import OwnerView
 from tests.associated import memory
 from tests.embedding import DIMENSIONS, WordEmbedder
 from tests.given import Told, created, deleted, folded, purged, revised, secret_of

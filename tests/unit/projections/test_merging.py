@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.lifecycle.joining import merges
-from projections.merging import MOST_CHARACTERS, merged_text, text_of
-from projections.view import OwnerView
+from projections.lifecycle.merging import MOST_CHARACTERS, merged_text, text_of
+from projections.views.view import OwnerView
 from tests.given import created, folded, mentioned
 
 

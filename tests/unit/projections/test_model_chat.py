@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from events.errors import BadSetting
-from projections import model_chat
-from projections.chat import Unfit, Usage
-from projections.chat_wire import Output
-from projections.model_chat import ModelChat
+from projections.models import model_chat
+from projections.models.chat import Unfit, Usage
+from projections.models.chat_wire import Output
+from projections.models.model_chat import ModelChat
 from tests.given_model import KEY, TOLD, Chats, Verdict, asked, chats, failure
 from tests.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
 from tests.patience import PATIENCE

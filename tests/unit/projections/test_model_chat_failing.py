@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from projections.chat import Usage
-from projections.model_chat import ModelChat
+from projections.models.chat import Usage
+from projections.models.model_chat import ModelChat
 from tests.given_model import KEY, TOLD, Chats, Verdict, chats, failure
 from tests.model_endpoint import (
     SILENT,

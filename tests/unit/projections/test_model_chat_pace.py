@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from projections.model_chat import Pace
+from projections.models.model_chat import Pace
 from tests.given_model import Chats, asked, chats
 from tests.model_endpoint import ModelEndpoint, limited, model_endpoint
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from events.errors import BadSetting, EmbedderFailed
-from projections import model_embedder, model_minilm, model_openai, model_sentence
-from projections.model_embedder import MOST_QUESTIONS, Remembered, embedder_named
+from projections.embedding import embedder as model_embedder
+from projections.embedding import minilm as model_minilm
+from projections.embedding import openai as model_openai
+from projections.embedding import sentence as model_sentence
+from projections.embedding.embedder import MOST_QUESTIONS, Remembered, embedder_named
 from tests.embedding import WordEmbedder
 
 

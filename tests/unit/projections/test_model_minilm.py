@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from events.errors import BadSetting, EmbedderFailed
-from projections import model_minilm
-from projections.model_minilm import MOST_TOKENS, MiniLM
+from projections.embedding import minilm as model_minilm
+from projections.embedding.minilm import MOST_TOKENS, MiniLM
 from tests.patience import PATIENCE
 
 installed = pytest.mark.skipif(
@@ -154,7 +154,7 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
         [
             sys.executable,
             "-c",
-            "import projections.model_minilm, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
+            "import projections.embedding.minilm, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
         ],
         capture_output=True,
         text=True,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from events.errors import BadSetting, EmbedderFailed
-from projections import model_openai
-from projections.model_openai import OpenAI, Patience
-from projections.openai_wire import MOST_BYTES, MOST_INPUTS
+from projections.embedding import openai as model_openai
+from projections.embedding.openai import OpenAI, Patience
+from projections.embedding.openai_wire import MOST_BYTES, MOST_INPUTS
 from tests.embeddings_endpoint import Endpoint, Reply, endpoint, vectors
 
 KEY = "sk-not-to-be-told"

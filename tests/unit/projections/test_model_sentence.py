@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from events.errors import BadSetting, EmbedderFailed
-from projections import model_sentence
-from projections.model_sentence import SentenceModel
+from projections.embedding import sentence as model_sentence
+from projections.embedding.sentence import SentenceModel
 
 SECRET_TEXT = "the launch code is 0000"
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from events.errors import EmbedderFailed
-from projections.endpoint_wire import asked_to_wait, code_in
-from projections.openai_wire import BLANK, MOST_BYTES, sendable, vectors_in
+from projections.embedding.endpoint_wire import asked_to_wait, code_in
+from projections.embedding.openai_wire import BLANK, MOST_BYTES, sendable, vectors_in
 
 
 def answer(*rows: Any) -> bytes:

@@ -12,11 +12,10 @@ from events.catalogue import EventDiscarded
 from events.envelope import Stored
 from events.errors import UndecodableEvent
 from events.statement_digests import digest
-from projections import evolve
-from projections.changelog import DECISIONS, FIRST_LINK, event_link
-from projections.fold import fold_owner
-from projections.memory import encode_memory
-from projections.partition import (
+from projections.fold import evolve
+from projections.fold.changelog import DECISIONS, FIRST_LINK, event_link
+from projections.fold.owner import fold_owner
+from projections.fold.partition import (
     COMMIT_BYTES,
     COMMIT_EVENTS,
     COMMIT_RECORDS,
@@ -30,7 +29,8 @@ from projections.partition import (
     record_hash,
     release,
 )
-from projections.scene import OWNER
+from projections.fold.working_set import OWNER
+from projections.memory.record import encode_memory
 from tests.given import (
     Told,
     at,

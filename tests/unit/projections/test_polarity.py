@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.polarity import difference, opposite, plain, polarity, speaks_from_its_day, wording
+from projections.language.polarity import difference, opposite, plain, polarity, speaks_from_its_day, wording
 
 POLARITIES = [
     (1, "I like coffee"),

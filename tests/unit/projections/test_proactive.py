@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.proactive import LONGEST, THRESHOLD, closeness, closenesses, searches
-from projections.query import Asked
-from projections.recall import search
-from projections.view import OwnerView
+from projections.ranking.proactive import LONGEST, THRESHOLD, closeness, closenesses, searches
+from projections.ranking.recall import search
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import at, created, folded
 
 PLAN = "Hi! I am planning dinner for us. What restaurants did I like in Paris? Also my sister comes by train."

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.prompt_text import cut, estimated_tokens, is_chinese, one_line
+from projections.language.prompt_text import cut, estimated_tokens, is_chinese, one_line
 
 
 @pytest.mark.parametrize(

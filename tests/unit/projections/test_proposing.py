@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from events.catalogue import MemoryNegated
-from projections.chat import Unfit
 from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judging import Verdict
-from projections.lifecycle.proposals import Answer, Checked
-from projections.lifecycle.proposing import by_rules, judge_proposed, read_by_model
-from projections.lifecycle.shelf import Shelf
-from projections.lifecycle.talk import Talk, next_unread, talk_about
-from projections.sessions import Said
-from projections.view import OwnerView
+from projections.lifecycle.judge.judging import Verdict
+from projections.lifecycle.judge.proposals import Answer, Checked
+from projections.lifecycle.judge.proposing import by_rules, judge_proposed, read_by_model
+from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.talk import Talk, next_unread, talk_about
+from projections.memory.sessions import Said
+from projections.models.chat import Unfit
+from projections.views.view import OwnerView
 from tests.given import Told, at, created, deleted, negated
 from tests.given_said import injection, reply
 from tests.given_said import turn as recorded

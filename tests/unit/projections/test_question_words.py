@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.question_words import words_at
+from projections.language.question_words import words_at
 
 WORDS = [
     ("a word from its beginning and its middle", "hello world", [0, 3, 6], ["hello", "hello", "world"]),

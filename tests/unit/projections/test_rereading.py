@@ -17,11 +17,11 @@ from events.catalogue import (
 from events.envelope import Stored
 from events.errors import InvalidEvent
 from events.standing import ACTORS
-from projections.fold import fold_owner
+from projections.fold.owner import fold_owner
+from projections.language.sensitivity.event_level import LEVEL_RULES
 from projections.lifecycle import LEVELS, Decision, plan
 from projections.lifecycle.rereading import is_outdated, levels_today
-from projections.sensitivity_level import LEVEL_RULES
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     asserted,

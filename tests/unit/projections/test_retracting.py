@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from projections.lifecycle.extracting import unkept
-from projections.retracting import Retracting
-from projections.retraction import forgotten_turns, is_turn, sums_up_turns, turns_behind
-from projections.sessions import Turn
+from projections.memory.retracting import Retracting
+from projections.memory.retraction import forgotten_turns, is_turn, sums_up_turns, turns_behind
+from projections.memory.sessions import Turn
 from tests.given import Told, created, deleted, folded, mentioned, merged, negated, purged, revised, unmerged
 from tests.given_views import viewed
 

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
-from projections.columns import Columns
-from projections.context import context_of
-from projections.context_words import CHINESE, EMOJI, ENGLISH, Family
-from projections.fold import OwnerState
+from projections.fold.owner import OwnerState
+from projections.language.tag_words import CHINESE, EMOJI, ENGLISH, Family
 from projections.laws.consolidating import LAW as CONSOLIDATING
-from projections.memory import DAY, Memory
-from projections.review_due import Due, due_instants, due_list, next_reviews, reviews_due
-from projections.spaced import graded as schedule_after
-from projections.spaced import review_due_at, review_importance
-from projections.view import OwnerView
+from projections.laws.spaced import graded as schedule_after
+from projections.laws.spaced import review_due_at, review_importance
+from projections.memory.columns import Columns
+from projections.memory.record import DAY, Memory
+from projections.memory.tags import context_of
+from projections.reports.review_due import Due, due_instants, due_list, next_reviews, reviews_due
+from projections.views.view import OwnerView
 from tests.given import Told, accessed, at, created, deleted, folded, graded, moment, negated, parameters
 
 NOW = 40.0

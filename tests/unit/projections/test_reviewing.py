@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.lifecycle.reviewing import Answer, answered, decided, questions, reviews
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import (
     Story,
     at,

@@ -8,7 +8,6 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
 from events.errors import ModelFailed
-from projections.chat import Unfit
 from projections.lifecycle.reviewing import Answer, Question, decided, questions
 from projections.lifecycle.reviewing_by_model import (
     MOST_BESIDE,
@@ -25,8 +24,9 @@ from projections.lifecycle.reviewing_by_model import (
     shown_to,
     without_model,
 )
-from projections.model_prompts import prompt
-from projections.view import OwnerView
+from projections.models.chat import Unfit
+from projections.models.prompt_files import prompt
+from projections.views.view import OwnerView
 from tests.given import (
     Told,
     at,

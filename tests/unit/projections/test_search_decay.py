@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from projections.laws import LAWS
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, accessed, at, compressed, created, mentioned, profile, reinforced
 from tests.given_views import asked, found, viewed
 

@@ -6,7 +6,7 @@ from math import isclose, log
 
 import pytest
 
-from projections.search_index import Bm25Index
+from projections.index.search_index import Bm25Index
 
 TEXTS = {
     "coffee": "Ada likes coffee, strong coffee",

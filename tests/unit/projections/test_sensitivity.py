@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.sensitivity import RULES, detect_sensitivity, reasons
+from projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
 
 SENSITIVE = [
     ("telephone", "call me at 415-555-2671"),

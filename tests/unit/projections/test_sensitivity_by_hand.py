@@ -7,9 +7,9 @@ import pytest
 from events.catalogue import FactAsserted, SensitivitySet
 from events.errors import InvalidEvent
 from events.standing import ACTORS
-from projections.memory import Memory
-from projections.query import detail
-from projections.view import WITHHELD, OwnerView
+from projections.memory.record import Memory
+from projections.views.query import detail
+from projections.views.view import WITHHELD, OwnerView
 from tests.given import Told, at, compressed, created, deleted, folded, memory, merged, purged, revised
 
 PASSWORD = "My password is hunter2-Xq9!"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from projections.sensitivity import detect_sensitivity
-from projections.sensitivity_digits_said import STARTING, in_digits
-from projections.sensitivity_values import strength
+from projections.language.sensitivity.digits_said import STARTING, in_digits
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.sensitivity.values import strength
 
 
 def _keys(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.sensitivity import detect_sensitivity
+from projections.language.sensitivity.text_level import detect_sensitivity
 
 TOLD = [
     "12123 登录密码 Chezhu_88",

@@ -11,22 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections import (
-    sensitivity_background,
-    sensitivity_passwords,
-    sensitivity_said,
-    sensitivity_secrets,
-    sensitivity_wallets,
-)
-from projections.sensitivity import RULES, detect_sensitivity, reasons
-from projections.sensitivity_beside import AFTER, BEFORE, Piece, pieces, places
-from projections.sensitivity_digits_said import in_digits
-from projections.sensitivity_fold import folded, in_lower_case
-from projections.sensitivity_reading import Cues, Reading, key_of, long_runs
-from projections.sensitivity_rule import Begun, Rule, listed
-from projections.sensitivity_sign import LONG, Sign
-from projections.sensitivity_spelling import corrected
-from projections.sensitivity_values import NUMBER_WORDS, TOKEN, may_be_strong, strength, strength_told
+from projections.language.sensitivity import background as sensitivity_background
+from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, places
+from projections.language.sensitivity.digits_said import in_digits
+from projections.language.sensitivity.fold import folded, in_lower_case
+from projections.language.sensitivity.reading import Cues, Reading, key_of, long_runs
+from projections.language.sensitivity.rule import Begun, Rule, listed
+from projections.language.sensitivity.secrets import passwords as sensitivity_passwords
+from projections.language.sensitivity.secrets import said as sensitivity_said
+from projections.language.sensitivity.secrets import themselves as sensitivity_secrets
+from projections.language.sensitivity.secrets import wallets as sensitivity_wallets
+from projections.language.sensitivity.sign import LONG, Sign
+from projections.language.sensitivity.spelling import corrected
+from projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
+from projections.language.sensitivity.values import NUMBER_WORDS, TOKEN, may_be_strong, strength, strength_told
 from tests.golden.test_sensitivity_figures import TEXTS
 from tests.unit.projections.test_sensitivity_families import NEAR, TOLD
 

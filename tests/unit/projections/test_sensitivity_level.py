@@ -24,12 +24,9 @@ from events.catalogue import (
 )
 from events.envelope import Stored, decode
 from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
-from projections.fold import OwnerState, fold_event, fold_owner, fold_records
-from projections.life import life_of
-from projections.memory import Memory
-from projections.sensitivity import SECRET, detect_sensitivity
-from projections.sensitivity_index import Index
-from projections.sensitivity_level import (
+from projections.fold.owner import OwnerState, fold_event, fold_owner, fold_records
+from projections.fold.touches import life_of
+from projections.language.sensitivity.event_level import (
     LEVEL_RULES,
     _of_name,
     at_most,
@@ -38,7 +35,10 @@ from projections.sensitivity_level import (
     level_of,
     level_of_data,
 )
-from projections.sessions import Turn, read_said
+from projections.language.sensitivity.index import Index
+from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from projections.memory.record import Memory
+from projections.memory.sessions import Turn, read_said
 from tests.given import (
     Told,
     asserted,

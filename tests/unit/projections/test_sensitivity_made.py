@@ -7,11 +7,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from projections.sensitivity import detect_sensitivity, reasons
-from projections.sensitivity_made import JOINED, WORDS, made
-from projections.sensitivity_reading import Reading
-from projections.sensitivity_spelling import MISSPELT, corrected
-from projections.sensitivity_told import RULES as TOLD
+from projections.language.sensitivity.made import JOINED, WORDS, made
+from projections.language.sensitivity.reading import Reading
+from projections.language.sensitivity.secrets.told import RULES as TOLD
+from projections.language.sensitivity.spelling import MISSPELT, corrected
+from projections.language.sensitivity.text_level import detect_sensitivity, reasons
 
 LIST = Path(__file__).parents[2] / "lists/told_in_passing.jsonl"
 

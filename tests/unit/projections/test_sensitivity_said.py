@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from projections import (
-    sensitivity_codes,
-    sensitivity_keys,
-    sensitivity_private,
-    sensitivity_said,
-    sensitivity_said_chinese,
-)
-from projections.sensitivity import detect_sensitivity, reasons
-from projections.sensitivity_beside import AFTER, BEFORE, FREE, SPACING, pieces
-from projections.sensitivity_fold import folded, in_lower_case
-from projections.sensitivity_rule import listed
+from projections.language.sensitivity import private as sensitivity_private
+from projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces
+from projections.language.sensitivity.fold import folded, in_lower_case
+from projections.language.sensitivity.rule import listed
+from projections.language.sensitivity.secrets import codes as sensitivity_codes
+from projections.language.sensitivity.secrets import keys as sensitivity_keys
+from projections.language.sensitivity.secrets import said as sensitivity_said
+from projections.language.sensitivity.secrets import said_chinese as sensitivity_said_chinese
+from projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 
 WRITTEN_OTHERWISE = [

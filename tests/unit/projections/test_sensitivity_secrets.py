@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.sensitivity import detect_sensitivity, reasons
-from projections.sensitivity_numbers import chinese_id, iban, luhn
+from projections.language.sensitivity.numbers import chinese_id, iban, luhn
+from projections.language.sensitivity.text_level import detect_sensitivity, reasons
 
 PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3x1kPz0vYt5uQe8Rj\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.dBjftJeZ4CVPmB92K27uhbUJU1p1r_wW1gFWFOEjXk"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import orjson
 
-from projections.memory import SECRET
-from projections.sensitivity import detect_sensitivity
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.record import SECRET
 
 LISTS = Path(__file__).parents[2] / "lists"
 

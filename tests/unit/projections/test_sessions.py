@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.sessions import WORKING_MESSAGES, conversation, read_said
+from projections.memory.sessions import WORKING_MESSAGES, conversation, read_said
 from tests.given import accessed, created, stored
 from tests.given_said import found, injected, injection, reply, result, said, turn
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import FactAsserted
-from projections.extraction import Fact
-from projections.lifecycle.known import Known
-from projections.lifecycle.shelf import COMMON, LOOKED_AT, Shelf
-from projections.lifecycle.talk import AROUND, said_around
-from projections.view import OwnerView
+from projections.language.extraction.rules import Fact
+from projections.lifecycle.judge.known import Known
+from projections.lifecycle.judge.shelf import COMMON, LOOKED_AT, Shelf
+from projections.lifecycle.judge.talk import AROUND, said_around
+from projections.views.view import OwnerView
 from tests.given import Told, created, deleted, folded, mentioned, negated, restored, revised
 from tests.given_said import reply
 from tests.unit.projections.test_proposing import talk_of, turn

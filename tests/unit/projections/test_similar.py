@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from events.parameters import DEFAULTS, changed
-from projections.memory import Memory, Negation, with_changes
-from projections.similar import Group, Pair, may_merge, merge_groups, similar_pairs, similarity
+from projections.language.similar import Group, Pair, may_merge, merge_groups, similar_pairs, similarity
+from projections.memory.record import Memory, Negation, with_changes
 from tests.given import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 
 NEAR_DUPLICATES = [
@@ -239,7 +239,7 @@ def test_a_pair_exactly_at_the_least_is_found() -> None:
 
 def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """200 texts of words from common to rare, five candidates a round."""
-    monkeypatch.setattr("projections.similar._CHUNK", 5)
+    monkeypatch.setattr("projections.language.similar._CHUNK", 5)
     texts = [
         " ".join(f"w{step * (n + 3) ** 3 % 101 // (1 + n % 5)}" for n in range(4 + step % 5)) for step in range(200)
     ]

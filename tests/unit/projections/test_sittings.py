@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.memory import HOUR
-from projections.sessions import Turn
-from projections.sittings import sittings
+from projections.memory.record import HOUR
+from projections.memory.sessions import Turn
+from projections.memory.sittings import sittings
 from tests.given_said import injection, turn
 
 IDLE = 12 * HOUR

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from events.envelope import EPOCH, from_micros
 from events.parameters import DEFAULTS
-from projections.memory import DAY, Memory, Schedule, with_changes
-from projections.spaced import OUTCOME_GRADES, graded, interval_days, review_due_at, review_importance
+from projections.laws.spaced import OUTCOME_GRADES, graded, interval_days, review_due_at, review_importance
+from projections.memory.record import DAY, Memory, Schedule, with_changes
 from tests.given import at, created, folded
 
 FSRS = replace(DEFAULTS, scheduler="fsrs")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from events.parameters import DEFAULTS, Parameters
-from projections.memory import Memory
-from projections.spreading import Activated, associative_score, spread
+from projections.memory.record import Memory
+from projections.ranking.spreading import Activated, associative_score, spread
 from tests.associated import half, index_of, memory, row_of, told
 
 

@@ -12,7 +12,7 @@ import pytest
 from events.catalogue import EVENT_TYPES, FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import Event, decode, derived_id
 from events.vocabulary import MAX_TEXT_BYTES
-from projections.statements import normalised, statements_of
+from projections.language.statements import normalised, statements_of
 from tests.samples import MOMENT
 
 TOKYO = "I live in Tokyo"

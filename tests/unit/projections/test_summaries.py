@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from events.errors import ModelFailed
-from projections.chat import Unfit, Usage
-from projections.summaries import MOST_CHARACTERS, fault, summary_by
+from projections.models.chat import Unfit, Usage
+from projections.models.summaries import MOST_CHARACTERS, fault, summary_by
 from tests.given_said import reply, turn
 
 TALK = [

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import SynonymDefined
-from projections.fold import OwnerState, decode_owner, encode_owner
-from projections.synonyms import (
+from projections.fold.owner import OwnerState, decode_owner, encode_owner
+from projections.language.keywords.synonyms import (
     LEAST_RELATED,
     MOST_EXPANDED,
     MOST_PAIRS,
@@ -21,7 +21,7 @@ from projections.synonyms import (
     with_pair,
     word_key,
 )
-from projections.synonyms_known import GROUPS
+from projections.language.keywords.synonyms_known import GROUPS
 from tests.given import Told, folded, memory, told
 
 KNOWN = sorted({word.strip() for line in GROUPS.strip().split("\n") for word in line.partition(" ")[2].split(",")})

@@ -9,8 +9,8 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
 from events.envelope import Stored
-from projections.telling import UNTOLD, Teller, Telling, telling
-from projections.view import WITHHELD
+from projections.views.telling import UNTOLD, Teller, Telling, telling
+from projections.views.view import WITHHELD
 from tests.given import Told, created, deleted, entry, mentioned, purged
 from tests.given_exports import view_of
 

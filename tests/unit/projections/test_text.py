@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.text import MAX_TOKEN, tokens
+from projections.language.text import MAX_TOKEN, tokens
 
 TEXTS = [
     ("words are stemmed and stop words left out", "The cats were running", ["cat", "run"]),

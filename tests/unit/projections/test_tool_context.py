@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.tool_context import MOST_CHARACTERS, MOST_SENTENCES, prepared
+from projections.prompt.tool_context import MOST_CHARACTERS, MOST_SENTENCES, prepared
 
 
 @pytest.mark.parametrize(

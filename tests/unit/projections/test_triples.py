@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from events.catalogue import FactAsserted, FactRetracted
-from projections.columns import Columns
-from projections.query import Asked
-from projections.recall import search
-from projections.triples import Graph, Reached, Triple, triples_of
-from projections.view import OwnerView
-from projections.wish import Wish
+from projections.memory.columns import Columns
+from projections.memory.triples import Graph, Reached, Triple, triples_of
+from projections.ranking.recall import search
+from projections.ranking.search_request import Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
 from tests.given import (
     Story,
     Told,

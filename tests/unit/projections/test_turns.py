@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from events.catalogue import MemoryMerged, TurnsExtracted
 from projections.lifecycle.extracting import extractions, turns_heard, unread_turns
-from projections.lifecycle.talk import still_standing
-from projections.view import OwnerView
+from projections.lifecycle.judge.talk import still_standing
+from projections.views.view import OwnerView
 from tests.given import Told, created, deleted
 from tests.given_views import viewed
 from tests.unit.projections.test_proposing import talk_of, turn

@@ -8,10 +8,10 @@ import pytest
 
 from events.envelope import Stored, decode
 from events.errors import DamagedState, UndecodableEvent
-from projections.builds import FIRST_BUILD, BuildKeys
-from projections.memory import encode_memory
-from projections.redis_store import read_owner, read_record
-from projections.telling import UNTOLD, telling
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.memory.record import encode_memory
+from projections.redis.store import read_owner, read_record
+from projections.views.telling import UNTOLD, telling
 from tests.given import created, folded
 from tests.samples import mention
 

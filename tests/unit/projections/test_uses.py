@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.uses import uses_of
+from projections.views.uses import uses_of
 from tests.given_said import injection, reply, turn
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from projections.lifecycle.decision import use_of
 from projections.lifecycle.using import exchanges, uses
-from projections.view import OwnerView
+from projections.views.view import OwnerView
 from tests.given import Told, created, deleted, folded, revised
 from tests.given_said import injection, reply, result, turn
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from events.errors import DamagedState
-from projections.meaning import Embedded, Vectors
-from projections.vectors import MAX_PIECES, VectorKeys, is_whole, pack, unpack_pieces, unpack_whole
+from projections.embedding.meaning import Embedded, Vectors
+from projections.embedding.vectors import MAX_PIECES, VectorKeys, is_whole, pack, unpack_pieces, unpack_whole
 
 
 def unit(rows: int, d: int, *, seed: int = 1) -> Vectors:

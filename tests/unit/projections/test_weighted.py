@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from events.parameters import DEFAULTS
-from projections.columns import Columns
 from projections.laws import LAWS, WEIGHTED
 from projections.laws.weighted import factors, momentum, semantic_boost
-from projections.memory import CATEGORIES, DAY, Memory
+from projections.memory.columns import Columns
+from projections.memory.record import CATEGORIES, DAY, Memory
 from tests.given import Told, at, created, folded, mentioned, negated
 
 

@@ -1,0 +1,1 @@
+"""Embedders: text in, vectors out, on this machine or at an endpoint."""

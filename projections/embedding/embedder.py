@@ -1,0 +1,72 @@
+"""Which embedder a setting names, and an embedder that remembers questions."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+
+from events.errors import BadSetting
+from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
+from projections.embedding.minilm import MiniLM
+from projections.embedding.openai import OpenAI
+from projections.embedding.sentence import SentenceModel
+
+ALLOWED = "none, minilm, sentence:NAME (a sentence-transformers model or its folder), openai:MODEL"
+MOST_QUESTIONS = 256
+MOST_BYTES = 1 << 18
+"""Of a question's vectors; larger ones are not remembered, so all take 64 MiB at most."""
+
+
+def embedder_named(setting: str, *, url: str | None = None, key: str | None = None) -> Embedder | None:
+    """The embedder of a setting, with its questions remembered; None for `none`. Nothing is loaded or asked before first use.
+
+    `url` (what comes before /embeddings) and `key` are for `openai:` alone, and otherwise passed over.
+    Raises BadSetting: what is allowed, or which extra is to be installed.
+    """
+    kind, colon, name = setting.strip().partition(":")
+    match kind, colon, name.strip():
+        case "none", "", _:
+            return None
+        case "minilm", "", _:
+            return Remembered(MiniLM())
+        case "sentence", ":", name if name:
+            return Remembered(SentenceModel(name))
+        case "openai", ":", name if name:
+            return Remembered(OpenAI(name, url=url, key=key))
+    raise BadSetting(f"embedder: got {setting!r}; allowed: {ALLOWED}", setting="embedder", got=setting, allowed=ALLOWED)
+
+
+class Remembered:
+    """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._lock = Lock()
+        self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
+
+    @property
+    def model(self) -> str:
+        """The other's."""
+        return self._embedder.model
+
+    def texts(self, texts: Sequence[str]) -> list[Embedded]:
+        """The other's; texts are not remembered, their vectors are stored."""
+        return self._embedder.texts(texts)
+
+    def question(self, text: str) -> EmbeddedQuestion:
+        """Vectors of a question, not to be changed: whoever asks the same is given the same arrays."""
+        with self._lock:
+            if text in self._kept:
+                self._kept.move_to_end(text)
+                return self._kept[text]
+        asked = self._embedder.question(text)
+        asked.whole.setflags(write=False)
+        asked.pieces.setflags(write=False)
+        if asked.whole.nbytes + asked.pieces.nbytes <= MOST_BYTES:
+            with self._lock:
+                self._kept[text] = asked
+                self._kept.move_to_end(text)
+                while len(self._kept) > MOST_QUESTIONS:
+                    self._kept.popitem(last=False)
+        return asked

@@ -1,0 +1,155 @@
+"""Why a memory is kept and what it rests on: as it is told, told anew, reported as changed, and joined in a merge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
+from events.envelope import Event
+from events.vocabulary import MAX_GROUNDS, Plain
+from projections.fold.working_set import Scene
+from projections.memory.columns import Columns
+from projections.memory.record import SECRET, Basis, Memory, Report, Rests
+
+NOTHING = Basis()
+
+
+def basis_of(data: MemoryCreated, at: int) -> Basis | None:
+    """What a creation tells; None where that is nothing."""
+    if not (data.because or data.grounds or data.metadata):
+        return None
+    found = Basis(data.because or None, metadata=_sorted(data.metadata or {}))
+    return _resting(found, data.grounds, at) if data.grounds else found
+
+
+def revised(basis: Basis | None, data: MemoryRevised, at: int) -> Basis | None:
+    """What holds after a revision: what it gives replaces, what it does not give stays."""
+    if data.because is None and data.grounds is None and data.metadata is None:
+        return basis
+    found = basis or NOTHING
+    if data.because is not None:
+        found = msgspec.structs.replace(found, because=data.because or None)
+    if data.grounds is not None:
+        found = _resting(found, data.grounds, at)
+    if data.metadata is not None:
+        found = msgspec.structs.replace(found, metadata=_sorted(data.metadata))
+    return found if found.because or found.grounds or found.metadata else None
+
+
+def _sorted(metadata: Mapping[str, Plain]) -> tuple[tuple[str, Plain], ...]:
+    return tuple(sorted(metadata.items()))
+
+
+def _resting(basis: Basis, grounds: Sequence[Ground], at: int) -> Basis:
+    """With other grounds: what was reported of them later than this was told goes on."""
+    uris = {one.uri for one in grounds}
+    reports = tuple(one for one in basis.reports if one.uri in uris and one.at > at)
+    rests = tuple(Rests(one.uri, one.digest) for one in grounds)
+    return msgspec.structs.replace(basis, grounds=rests, given_at=at, reports=reports)
+
+
+def ground_changed(scene: Scene, data: GroundChanged, _event: Event[Any]) -> None:
+    """A digest is reported of what the memory rests on: the newest report decides, whichever came first."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    basis = memory.basis or NOTHING
+    rests = next((one for one in basis.grounds if one.uri == data.uri), None)
+    known = next((one for one in basis.reports if one.uri == data.uri), None)
+    if rests is None or basis.given_at is None:
+        scene.ignore(memory.id, "it does not rest on that")
+    elif scene.at < basis.given_at or (known is not None and scene.at < known.at):
+        scene.ignore(memory.id, "something newer is known of that ground")
+    else:
+        others = tuple(one for one in basis.reports if one.uri != data.uri)
+        after = msgspec.structs.replace(basis, reports=(*others, Report(data.uri, data.digest, scene.at)))
+        reason = "what it rests on has changed" if data.digest != rests.digest else "what it rests on is as it was told"
+        scene.change(memory, "ground", reason, basis=after)
+
+
+class Standing(NamedTuple):
+    """A memory that rests on something: the digest it rests on, the one last known, and since when that is known."""
+
+    memory_id: str
+    digest: str
+    known: str
+    since: int
+
+
+def standing_on(columns: Columns, uri: str) -> Iterator[Standing]:
+    """The memories that rest on this uri and that events may still change, in the order of rows."""
+    for memory in columns.memories:
+        basis = memory.basis
+        if basis is None or basis.given_at is None or memory.purged_at is not None or memory.merged_into is not None:
+            continue
+        rests = next((one for one in basis.grounds if one.uri == uri), None)
+        if rests is not None:
+            known = next((one for one in basis.reports if one.uri == uri), None)
+            last, since = (rests.digest, basis.given_at) if known is None else (known.digest, known.at)
+            yield Standing(memory.id, rests.digest, last, since)
+
+
+def merged(base: Memory, sources: Sequence[Memory]) -> Basis | None:
+    """Of a merge: the words of the source that it goes on from, and what all sources rest on, what changed before the rest:
+    a merge is no way around it.
+    """
+    found = [one.basis for one in (base, *sources) if one.basis is not None]
+    if not found:
+        return None
+    own = base.basis or NOTHING
+    grounds: dict[str, tuple[Rests, Report | None]] = {}
+    for basis, changed in ((basis, changed) for changed in (True, False) for basis in found):
+        reports = {one.uri: one for one in basis.reports}
+        for one in basis.grounds:
+            if (one.uri in basis.changed) == changed and one.uri not in grounds and len(grounds) < MAX_GROUNDS:
+                grounds[one.uri] = one, reports.get(one.uri)
+    given = [basis.given_at for basis in found if basis.given_at is not None]
+    return Basis(
+        own.because,
+        tuple(rests for rests, _ in grounds.values()),
+        max(given, default=None),
+        tuple(report for _, report in grounds.values() if report is not None),
+        own.metadata,
+    )
+
+
+def with_reports(basis: Basis | None, other: Basis | None) -> Basis | None:
+    """With what was reported to another memory, which stood for this one: of each of its grounds the newest report holds."""
+    if basis is None or other is None or basis.given_at is None:
+        return basis
+    uris, reports = {one.uri for one in basis.grounds}, {one.uri: one for one in basis.reports}
+    for one in other.reports:
+        known = reports.get(one.uri)
+        if one.uri in uris and one.at >= basis.given_at and (known is None or one.at >= known.at):
+            reports[one.uri] = one
+    return msgspec.structs.replace(basis, reports=tuple(reports.values()))
+
+
+def told(memory: Memory, *, hidden: bool) -> dict[str, Any]:
+    """JSON-ready: `because`, `grounds` and `metadata`. `hidden`: nothing of it is told but digests and whether they changed."""
+    basis = memory.basis or NOTHING
+    last = {one.uri: one.digest for one in basis.reports}
+    return {
+        "because": None if hidden else basis.because,
+        "grounds": [
+            {
+                "uri": None if hidden else one.uri,
+                "digest": one.digest,
+                "reported": last.get(one.uri),
+                "changed": one.uri in basis.changed,
+            }
+            for one in basis.grounds
+        ],
+        "metadata": {} if hidden else dict(basis.metadata),
+    }
+
+
+def told_in_lists(memory: Memory) -> dict[str, Any]:
+    """The same beside a card, of what there is; nothing of a secret."""
+    if memory.basis is None or memory.sensitivity >= SECRET:
+        return {}
+    found = told(memory, hidden=False)
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,80 @@
+"""A build: one folding of a partition's log under one name, with a checkpoint of its own.
+
+The name holds the projection's version (`v1`, `v1.2` for its second rebuild), so that readers know which code it is of.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from events.partitions import LogKeys
+from projections.fold.owner import PROJECTION_VERSION
+
+FIRST_BUILD = f"v{PROJECTION_VERSION}"
+
+
+_NAME = re.compile(r"v(0|[1-9][0-9]{0,8})(\.[1-9][0-9]{0,8})?\Z")
+
+
+def is_build(name: str) -> bool:
+    """Whether this is a build's name."""
+    return _NAME.match(name) is not None
+
+
+def version_of(build: str) -> int:
+    """The projection version in a build's name."""
+    return int(build[1:].partition(".")[0])
+
+
+def next_build(build: str) -> str:
+    """A fresh name for a rebuild by this release, after `build`."""
+    number = int(build.partition(".")[2] or 0) if version_of(build) == PROJECTION_VERSION else -1
+    return f"v{PROJECTION_VERSION}.{number + 1}" if number >= 0 else FIRST_BUILD
+
+
+@dataclass(frozen=True, slots=True)
+class BuildKeys:
+    """Keys of one build of one partition."""
+
+    tag: str
+    build: str
+
+    @property
+    def log(self) -> LogKeys:
+        """The keys of the partition's log."""
+        return LogKeys(self.tag)
+
+    def _key(self, name: str) -> str:
+        return f"{{{self.tag}}}:{self.build}:{name}"
+
+    @property
+    def checkpoint(self) -> str:
+        """Hash: seq, head, digest, memories, and the lease: epoch, holder, until."""
+        return self._key("ck")
+
+    @property
+    def owners(self) -> str:
+        """Hash: owner -> owner state, the token of views."""
+        return self._key("own")
+
+    @property
+    def quarantine(self) -> str:
+        """Hash: owner -> why its fold stands still."""
+        return self._key("q")
+
+    def records(self, owner: str) -> str:
+        """Hash: memory id -> record."""
+        return self._key(f"st:{owner}")
+
+    def changelog(self, owner: str) -> str:
+        """Hash: last seq of a pack -> packed change log and seqs of the owner's events."""
+        return self._key(f"log:{owner}")
+
+    def changes(self, owner: str) -> str:
+        """Sorted set: memory id by the owner's version at its last change, accesses too."""
+        return self._key(f"chg:{owner}")
+
+    def parked(self, owner: str) -> str:
+        """List: seqs of the owner's parked events, in order."""
+        return self._key(f"park:{owner}")

@@ -1,0 +1,119 @@
+"""Contradiction: negation, reaffirmation and possible conflicts (memory.md, section 4).
+
+A memory is negated iff, among its negations and the mentions by actor `user`, the newest by `occurred_at` is a
+negation; ties and mentions of the same turn go to the negation ("I don't like coffee any more" also mentions coffee).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from events.catalogue import MemoryNegated
+from events.envelope import Event
+from projections.fold.working_set import Scene
+from projections.memory.record import (
+    MAX_CONFLICTS,
+    MAX_NEGATIONS,
+    MAX_USER_MENTIONS,
+    Memory,
+    Negation,
+    UserMention,
+)
+
+DEFAULT_RESOLUTION = {
+    "identity": "latest_wins",
+    "fact": "latest_wins",
+    "temporary": "latest_wins",
+    "stable_preference": "version_keep",
+    "short_term_preference": "version_keep",
+    "skill": "version_keep",
+}
+
+
+def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
+    """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    replaced_by = data.replaced_by if data.replaced_by != memory.id else None
+    entry = Negation(
+        scene.at,
+        data.resolution or DEFAULT_RESOLUTION[memory.category],
+        data.reason,
+        data.correction,
+        replaced_by,
+        data.turn_id,
+        scene.seq,
+    )
+    negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
+    state = negation_state(negations, memory.user_mentions)
+    if state["negated_at"] is not None:
+        reason, conflicts = f"negated, {entry.resolution}", settled(scene, memory)
+    else:
+        # It came late: the record is the one that the other order gives, where the mention reaffirmed.
+        reason = "negated earlier than the user last said it"
+        conflicts = contradicted(scene, memory, replaced_by if negations[-1] is entry else None)
+    scene.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
+
+
+def _by_time(entry: Negation) -> tuple[int, int]:
+    return entry.at, entry.position
+
+
+def negation_state(negations: tuple[Negation, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
+    """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them.
+
+    The successor is the one named last since the user last said it: a further negation that names none forgets none.
+    """
+    newest = negations[-1]
+    turns = {n.turn_id for n in negations if n.turn_id}
+    since = max((m.at for m in said if m.turn_id not in turns), default=None)
+    if since is not None and since > newest.at:
+        return {"negated_at": None, "resolution": None, "superseded_by": None}
+    named = (n.replaced_by for n in reversed(negations) if n.replaced_by and (since is None or n.at >= since))
+    return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": next(named, None)}
+
+
+def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
+    """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate."""
+    by_turn: dict[str | None, UserMention] = {}
+    for one in said:
+        known = by_turn.get(one.turn_id)
+        if known is None or one.at > known.at:
+            by_turn[one.turn_id] = one
+    return tuple(sorted(by_turn.values(), key=_by_turn)[-MAX_USER_MENTIONS:])
+
+
+def _by_turn(said: UserMention) -> tuple[int, str]:
+    return said.at, said.turn_id or ""
+
+
+def contradicted(scene: Scene, memory: Memory, successor: str | None) -> tuple[str, ...]:
+    """`conflicts` of a memory that the user said again: it and what had replaced it may contradict each other.
+
+    The other one (if merged, what stands for it) is flagged too; one that is gone or negated contradicts nothing.
+    """
+    other = scene.get(successor) if successor else None
+    while other is not None and other.merged_into is not None:
+        other = scene.get(other.merged_into)
+    if other is None or other.id == memory.id or other.is_negated:
+        return memory.conflicts
+    if other.deleted_at is not None or other.purged_at is not None:
+        return memory.conflicts
+    scene.adjust(other, conflicts=flagged(other.conflicts, memory.id))
+    return flagged(memory.conflicts, other.id)
+
+
+def flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
+    """The flags with one more, the newest 16."""
+    return (*(c for c in conflicts if c != other), other)[-MAX_CONFLICTS:]
+
+
+def settled(scene: Scene, memory: Memory) -> tuple[str, ...]:
+    """No flags: a memory that is negated, revised or deleted stands in conflict with no other; those are told."""
+    for other_id in memory.conflicts:
+        other = scene.get(other_id)
+        if other is not None and memory.id in other.conflicts:
+            scene.adjust(other, conflicts=tuple(c for c in other.conflicts if c != memory.id))
+    return ()

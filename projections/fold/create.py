@@ -1,0 +1,110 @@
+"""A memory begins: from what an event tells of it, or from an older record with its counters (memory.md, sections 2 and 9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import Imported, MemoryCreated
+from events.envelope import Event, micros
+from events.standing import FIRM
+from projections.fold.basis import basis_of
+from projections.fold.link import linked
+from projections.fold.use import risen, tier_of
+from projections.fold.working_set import Scene
+from projections.language.sensitivity.event_level import level_of_data
+from projections.memory.ground import OPERATOR
+from projections.memory.record import Edge, Memory, with_changes
+
+TIERS = frozenset({"system", "core", "fact", "episode"})
+BY_HAND = frozenset({"user", "operator"})
+
+
+def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
+    """A new record; a second creation with one id changes nothing, also when the first was purged."""
+    if scene.get(data.memory_id) is not None:
+        scene.ignore(data.memory_id, "this id exists already")
+        return
+    at, brought = scene.at, data.imported
+    memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long
+        id=data.memory_id,
+        content=data.content,
+        category=data.category,
+        kind=data.kind,
+        tier=tier_of(
+            data.tier or (data.kind if data.kind in TIERS else "fact"), data.importance or 0.0, scene.parameters
+        ),
+        source=data.source,
+        created_at=at,
+        updated_at=at,
+        last_activated_at=at,
+        stamp=at,
+        created_seq=scene.seq,
+        confidence=float(data.confidence),
+        importance=1.0 if data.importance is None else float(data.importance),
+        sensitivity=max(  # a producer's own figure only raises
+            data.sensitivity or 0, level_of_data(data) if scene.level is None else scene.level
+        ),
+        source_turns=data.source_turns,
+    )
+    memory = with_changes(
+        memory,
+        summary=data.summary,
+        speaker=data.speaker,
+        keywords=words(data.keywords),
+        tags=data.tags,
+        emotion=None if data.emotion is None else float(data.emotion),
+        project=data.project,
+        task=data.task,
+        modalities=(data.modality,),
+        verified=data.verified,
+        corrects=data.corrects,
+        summarises=data.summarises,
+        session=event.session_id,
+        stability=_first_stability(scene, data),
+        last_reinforced_at=at,
+        changed_seq=scene.seq,
+        basis=basis_of(data, at),
+    )
+    if scene.actor == "operator" and memory.tier in FIRM:
+        memory = with_changes(memory, ground=OPERATOR)
+    if brought:
+        memory = _with_counters(memory, brought)
+    scene.create(risen(None, memory, scene), "create", "a new memory")
+
+
+def _first_stability(scene: Scene, data: MemoryCreated) -> float:
+    """Hours: a memory made by hand (by a user or operator, from no turn) begins more stable than one picked up."""
+    by_hand = scene.actor in BY_HAND and not data.source_turns and data.imported is None
+    return scene.parameters.manual_stability if by_hand else scene.parameters.initial_stability
+
+
+def _with_counters(memory: Memory, brought: Imported) -> Memory:
+    """An older record's counters. Its strength and consolidation score are laws' readings, and computed anew."""
+    updated = micros(brought.updated_at) if brought.updated_at else memory.updated_at
+    edges: tuple[Edge, ...] = ()
+    for edge in brought.associations:
+        if edge.memory_id != memory.id:
+            edges = linked(edges, edge.memory_id, float(edge.weight), edge.link)
+    count = brought.access_count or 0
+    inferred = 24.0 + min(12.0 * count, 120.0) + 48.0 * memory.confidence  # seed 004, section 3.3
+    updated = max(updated, memory.updated_at)
+    return with_changes(
+        memory,
+        imported=True,
+        access_count=count,
+        last_accessed_at=micros(brought.last_accessed_at) if brought.last_accessed_at else None,
+        updated_at=updated,
+        mention_count=brought.mention_count or 1,
+        reinforce_count=count if brought.reinforce_count is None else brought.reinforce_count,
+        edges=edges,
+        stability=inferred if brought.stability is None else float(brought.stability),
+        last_reinforced_at=micros(brought.last_reinforced_at) if brought.last_reinforced_at else updated,
+        decay_rate=None if brought.decay_rate is None else float(brought.decay_rate),
+    )
+
+
+def words(keywords: tuple[str, ...]) -> tuple[str, ...]:
+    """Keywords lower-cased and unique, in their order."""
+    if not keywords:
+        return ()
+    return tuple(dict.fromkeys(word.casefold() for word in keywords))

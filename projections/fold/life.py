@@ -1,0 +1,270 @@
+"""A memory's life: mentioned, revised, compressed, deleted, restored, purged.
+
+Memory.md, sections 2, 3 and 6.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from typing import Any
+
+import msgspec
+
+from events.catalogue import (
+    MemoryCompressed,
+    MemoryDeleted,
+    MemoryErased,
+    MemoryMentioned,
+    MemoryPurged,
+    MemoryRestored,
+    MemoryRevised,
+)
+from events.envelope import Event, micros
+from projections.fold.basis import revised
+from projections.fold.conflict import contradicted, negation_state, newest_said, settled
+from projections.fold.create import words
+from projections.fold.sensitivity import risen_by
+from projections.fold.working_set import MERGED_AWAY, UNKNOWN, Scene
+from projections.language.sensitivity.event_level import words_in
+from projections.laws.ebbinghaus import strength_at
+from projections.laws.tiered import effective_importance, review_threshold_of
+from projections.memory.record import (
+    DAY,
+    FULL,
+    HOUR,
+    LEVELS,
+    MAX_MENTIONS,
+    MAX_VERSIONS,
+    UNCOMPRESSED,
+    Memory,
+    UserMention,
+    Version,
+    without_content,
+)
+
+
+def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
+    """Activates. A mention of a merged source goes to the memory that it was merged into."""
+    memory = scene.get(data.memory_id)
+    while memory is not None and memory.merged_into is not None:
+        if memory.id == data.memory_id:
+            scene.ignore(memory.id, f"{MERGED_AWAY}; the mention goes to {final_merge(scene, memory)}")
+        memory = scene.get(memory.merged_into)
+    if memory is None:
+        scene.ignore(data.memory_id, UNKNOWN)
+        return
+    if scene.live(memory.id) is None:
+        return
+    at = scene.at
+    newest = memory.mentions[-1] if memory.mentions else None
+    mentions = _with_mention(memory.mentions, at)
+    start = at - int(scene.parameters.frequent_window_hours * HOUR)
+    frequent = bisect_right(mentions, at) - bisect_right(mentions, start) >= scene.parameters.frequent_threshold
+    fields: dict[str, Any] = {
+        "mention_count": memory.mention_count + 1,
+        "mentions": mentions,
+        "last_activated_at": max(memory.last_activated_at, at),
+        "level": FULL,
+        "compressed": None,
+        "level_due_at": None,
+    }
+    if newest is None or at >= newest:
+        fields["mention_boost"] = scene.parameters.frequent_boost if frequent else scene.parameters.semantic_boost
+    if data.modality and data.modality not in memory.modalities:
+        fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
+    decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
+    if scene.actor == "user":
+        said = fields["user_mentions"] = newest_said((*memory.user_mentions, UserMention(at, data.turn_id)))
+        if memory.negations:
+            fields |= negation_state(memory.negations, said)
+            if memory.is_negated and fields["negated_at"] is None:
+                decision, reason = "reaffirm", "the user said it again"
+                fields["conflicts"] = contradicted(scene, memory, memory.superseded_by)
+    scene.change(memory, decision, reason, **fields)
+
+
+def final_merge(scene: Scene, memory: Memory) -> str:
+    """Id of the memory that stands for a merged one at the end of its merges."""
+    while memory.merged_into is not None:
+        following = scene.get(memory.merged_into)
+        if following is None:
+            return memory.merged_into
+        memory = following
+    return memory.id
+
+
+def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
+    """The newest 64 mention times, ascending."""
+    if not mentions or at >= mentions[-1]:
+        return (*mentions, at)[-MAX_MENTIONS:]
+    times = list(mentions)
+    insort(times, at)
+    return tuple(times[-MAX_MENTIONS:])
+
+
+def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
+    """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    until = max(memory.updated_at, scene.at)
+    old = Version(memory.version, memory.content, memory.summary, until)
+    fields: dict[str, Any] = {
+        "content": data.content,
+        "summary": data.summary,
+        "version": memory.version + 1,
+        "versions": (*memory.versions, old)[-MAX_VERSIONS:],
+        "updated_at": until,
+        "compressed": None,
+        "sensitivity": risen_by(
+            memory,
+            (
+                data.content,
+                data.summary,
+                *(data.keywords or ()),
+                *(data.tags or ()),
+                *words_in((data.because, data.grounds, data.metadata)),
+            ),
+            scene.level,
+        ),
+        "conflicts": settled(scene, memory),
+        "basis": revised(memory.basis, data, scene.at),
+    }
+    if data.content != memory.content:
+        fields |= _other_words(scene, memory)
+    if data.keywords is not None:
+        fields["keywords"] = words(data.keywords)
+    if data.tags is not None:
+        fields["tags"] = data.tags
+    scene.change(memory, "revise", "a new version of the content", **fields)
+
+
+def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
+    """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out, a
+    sensitivity set by hand (whose level stays the least)."""
+    upkeep = memory.upkeep
+    return {
+        "ground": memory.ground if scene.actor == "operator" else None,
+        "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0, witnessed=0.0),
+        "sensitivity_set_at": None,
+    }
+
+
+def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
+    """Records a level. Identity, core and sensitive memories are never compressed."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if data.level != "full" and never_compressed(memory):
+        scene.ignore(memory.id, "never compressed: identity, core or sensitive")
+        return
+    fields: dict[str, Any] = {
+        "level": LEVELS.index(data.level),
+        "compressed": data.content,
+        "level_due_at": None if data.due_at is None else micros(data.due_at),
+    }
+    if data.content is not None:
+        fields["sensitivity"] = risen_by(memory, (data.content,), scene.level)
+    scene.change(memory, "compress", f"level {data.level}", **fields)
+
+
+def never_compressed(memory: Memory) -> bool:
+    """Whether no idle time makes its level deeper (memory.md, section 6)."""
+    return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
+
+
+def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
+    """Soft delete, also of what was merged into it: those are hidden with it."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is not None:
+        scene.ignore(memory.id, "deleted already")
+        return
+    if data.policy == "auto_cleanup" and data.due_at is not None and not _still_due(scene, memory):
+        scene.ignore(memory.id, "no longer due: it was used since that was decided")
+        return
+    conflicts = settled(scene, memory)
+    scene.change(memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy, conflicts=conflicts)
+
+
+def _still_due(scene: Scene, memory: Memory) -> bool:
+    """Whether the law that let it go still does: an access may have come between the decision and its event."""
+    if scene.settings.profile == "ebbinghaus":
+        return strength_at(memory, scene.at, scene.parameters) < scene.parameters.delete_strength
+    if scene.settings.profile == "tiered":
+        left = effective_importance(memory, scene.at, scene.parameters)
+        return left < review_threshold_of(memory, scene.parameters)
+    return True
+
+
+def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
+    """Undoes a soft delete; the level is full again, no time stamp of activity moves."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is None:
+        scene.ignore(memory.id, "not deleted")
+        return
+    scene.change(
+        memory,
+        "restore",
+        "a deletion was undone",
+        deleted_at=None,
+        deletion=None,
+        level=FULL,
+        compressed=None,
+        level_due_at=None,
+        restored_at=scene.at if memory.restored_at is None else max(memory.restored_at, scene.at),
+    )
+
+
+def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
+    """Content, summary, keywords and edges go; id, dates and lineage stay. Also of everything merged into it."""
+    memory = scene.live(data.memory_id)
+    if memory is None:
+        return
+    if memory.deleted_at is None:
+        scene.ignore(memory.id, "not deleted")
+        return
+    if micros(data.due_at) > scene.at:
+        scene.ignore(memory.id, "not due yet")
+        return
+    if micros(data.due_at) < memory.deleted_at + int(scene.parameters.deleted_kept_days * DAY):
+        scene.ignore(memory.id, "not due: it was deleted later than this purge supposes")
+        return
+    waiting = [memory.id]
+    while waiting:
+        one = scene.get(waiting.pop(0))
+        if one is None:
+            continue
+        bare = without_content(one) | {"conflicts": settled(scene, one)}
+        scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **bare)
+        for source_id in one.merged_from:
+            source = scene.get(source_id)
+            if source is not None and source.merged_into == one.id and source.purged_at is None:
+                waiting.append(source.id)
+        _forget_correction(scene, one)
+        for merge_id in one.unmerged_from:  # a retired merge still says what its sources said
+            retired = scene.get(merge_id)
+            if retired is not None and retired.retired_at is not None and retired.purged_at is None:
+                waiting.append(retired.id)
+
+
+def _forget_correction(scene: Scene, purged: Memory) -> None:
+    """What a memory was corrected to is told no more once the correction is purged."""
+    old = scene.get(purged.corrects) if purged.corrects else None
+    if old is None or all(
+        one.replaced_by != purged.id or not (one.reason or one.new_preference) for one in old.negations
+    ):
+        return
+    negations = tuple(
+        msgspec.structs.replace(one, reason="", new_preference=None) if one.replaced_by == purged.id else one
+        for one in old.negations
+    )
+    scene.adjust(old, negations=negations)
+
+
+def erase(scene: Scene, data: MemoryErased, _event: Event[Any]) -> None:
+    """The door refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
+    scene.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

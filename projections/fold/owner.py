@@ -1,0 +1,239 @@
+"""Folding one owner's events: records, change log and chain. Pure; needs no store.
+
+`fold_owner` takes any iterable of events under any parameters: the live fold, a rebuild, an as-of answer and a replay
+without one event are all this one function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from events.catalogue import EventData, EventDiscarded, TurnsExtracted
+from events.envelope import Event, Stored, decode, micros
+from events.parameters import DEFAULTS, Parameters, ParameterValue
+from events.partitions import parse_position
+from projections.checks import EVERY, Check, unchecked
+from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
+from projections.fold.evolve import evolve, nothing_parked, parameters_of
+from projections.fold.working_set import Settings
+from projections.memory.record import Memory
+
+PROJECTION_VERSION = 5
+"""Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
+
+AnyEvent = Event[EventData]
+
+
+class ReadTurns(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What extraction has read of an owner."""
+
+    up_to: str = ""
+    """Id of the last turn that was read; empty before the first."""
+    applied: int = 0
+    """How many events were applied when that was decided."""
+    before: int = 0
+    """The same of the mark before it: turns that were recorded while a mark was made come after this."""
+    turns: int = 0
+    """How many were read in all."""
+    took: tuple[tuple[str, int, int, int], ...] = ()
+    """(Who read, requests, input tokens, output tokens), ascending; rules take none."""
+
+
+class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is kept of an owner besides its memories; its bytes are the token by which views are validated."""
+
+    seq: int = 0
+    """Seq of the last applied event."""
+    applied: int = 0
+    """How many events were applied: the owner's version."""
+    entries: int = 0
+    chain: bytes = FIRST_LINK
+    profile: str = "weighted"
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    pack: int = 0
+    """Name of the newest packed log field (the seq it reaches), 0 for none."""
+    synonyms: tuple[tuple[str, str, float], ...] = ()
+    """The owner's own: at most 256 pairs, and 64 that are no synonyms here."""
+    read: ReadTurns = ReadTurns()
+    """How far its turns were read, and what that took."""
+
+    @property
+    def settings(self) -> Settings:
+        """Profile, parameters and synonyms as `evolve` takes them."""
+        if self.profile == "weighted" and not self.parameters and not self.synonyms:
+            return _UNCHANGED
+        return Settings(self.profile, self.parameters, self.synonyms)
+
+
+_UNCHANGED = Settings()
+_ENCODE = msgspec.msgpack.Encoder()
+_DECODE = msgspec.msgpack.Decoder(OwnerState)
+
+
+def encode_owner(state: OwnerState) -> bytes:
+    """Canonical bytes: the owner's token."""
+    return _ENCODE.encode(state)
+
+
+def decode_owner(raw: bytes) -> OwnerState:
+    """The state in its bytes."""
+    return _DECODE.decode(raw)
+
+
+class Step(msgspec.Struct, frozen=True, gc=False):
+    """What one event did: the owner after it, the memories it changed, its change-log entries."""
+
+    owner: OwnerState
+    changed: dict[str, Memory]
+    entries: list[Entry]
+
+
+def fold_event(
+    owner: OwnerState,
+    memories: Mapping[str, Memory],
+    event: AnyEvent,
+    stored: Stored,
+    base: Parameters = DEFAULTS,
+    drops: bool = True,
+    secret: bytes = b"",
+) -> Step:
+    """One event on one owner. Total for every decodable event; `memories` as `evolve` asks.
+
+    `drops`: whether what an EventDiscarded names is parked, which only whoever folds the partition knows. `secret`: the owner's,
+    which keys the hashes of contents; where it is empty there are none.
+    """
+    seq, raw_id = stored.seq, stored.raw_id
+    if drops or type(event.data) is not EventDiscarded:
+        change = evolve(owner.settings, memories, event, seq, base, stored.level)
+    else:
+        change = nothing_parked(owner.settings, event)
+    settings, chain, entries = change.settings, owner.chain, []
+    if change.notes:
+        parameters = parameters_of(settings, base)
+        for note in change.notes:
+            entry = make_entry(note, seq, raw_id, change.at, event.type, parameters, secret)
+            chain = link(chain, entry)
+            entries.append(entry)
+    after = OwnerState(
+        seq,
+        owner.applied + 1,
+        owner.entries + len(entries),
+        chain,
+        settings.profile,
+        settings.parameters,
+        owner.pack,
+        settings.synonyms,
+        _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
+    )
+    return Step(after, change.memories, entries)
+
+
+def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
+    """After turns were read: a mark that comes twice counts once, for it is one event."""
+    took = {name: numbers for name, *numbers in owner.read.took}
+    before = took.get(data.by, [0, 0, 0])
+    now = (data.requests, data.input_tokens, data.output_tokens)
+    took[data.by] = [a + b for a, b in zip(before, now, strict=True)]
+    listed = tuple((name, *numbers) for name, numbers in sorted(took.items()))
+    return ReadTurns(data.up_to, owner.applied + 1, owner.read.applied, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
+
+
+class History(NamedTuple):
+    """An owner folded from its events: the answer to "what was it, then"."""
+
+    owner: OwnerState
+    memories: dict[str, Memory]
+    entries: list[Entry]
+    newest: int
+    """Newest `occurred_at` among the events folded, microseconds; 0 for none."""
+
+
+def fold_owner(
+    stored: Iterable[Stored],
+    *,
+    base: Parameters = DEFAULTS,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
+    forced: Mapping[str, ParameterValue] | None = None,
+    check: Check = unchecked,
+    total: int = 0,
+    held: Callable[[str], bool] = lambda _: True,
+    secret: bytes = b"",
+) -> History:
+    """All of an owner's events in the order in which they were applied, those that `keep` lets through.
+
+    `held`: whether a position is that of one of the owner's events; asked of what is discarded. What is held and was not
+    applied by then was parked.
+
+    `secret`: the owner's; empty where nobody asks for hashes of contents: then there are none.
+    `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
+    `check` is asked between events whether to go on, and told how many of `total` are folded.
+    Raises UndecodableEvent as `decode` does, and what `check` raises.
+    """
+    owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
+    over = set[int]()
+    for number, one in enumerate(stored):
+        if not number % EVERY:
+            check(number, total)
+        event, drops = decode(one.kind, one.body), True
+        over.add(one.seq)
+        if type(event.data) is EventDiscarded:
+            seq = parse_position(event.data.position)[1]
+            drops = seq < one.seq and seq not in over and held(event.data.position)
+            over |= {seq} if drops else set()
+        if not keep(one, event):
+            continue
+        step = fold_event(_with(owner, forced), memories, event, one, base, drops, secret)
+        owner = step.owner
+        memories.update(step.changed)
+        entries.extend(step.entries)
+        at = micros(event.occurred_at)
+        newest = at if newest is None else max(newest, at)
+    return History(_with(owner, forced), memories, entries, newest or 0)
+
+
+class Folded(NamedTuple):
+    """An owner's records, settings and how many events led there: a `History` without its change log."""
+
+    settings: Settings
+    memories: dict[str, Memory]
+    applied: int
+
+
+def fold_records(
+    stored: Iterable[Stored],
+    *,
+    base: Parameters = DEFAULTS,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
+    forced: Mapping[str, ParameterValue] | None = None,
+    check: Check = unchecked,
+    total: int = 0,
+) -> Folded:
+    """The records of `fold_owner` alone: for questions that ask no change log, at half the time and a fraction of the memory."""
+    settings, memories, applied = _forced(_UNCHANGED, forced), dict[str, Memory](), 0
+    for number, one in enumerate(stored):
+        if not number % EVERY:
+            check(number, total)
+        event = decode(one.kind, one.body)
+        if not keep(one, event):
+            continue
+        change = evolve(settings, memories, event, one.seq, base, one.level)
+        if change.settings is not settings:
+            settings = _forced(change.settings, forced)
+        memories.update(change.memories)
+        applied += 1
+    return Folded(settings, memories, applied)
+
+
+def _forced(settings: Settings, forced: Mapping[str, ParameterValue] | None) -> Settings:
+    if not forced:
+        return settings
+    return settings._replace(parameters=tuple(sorted({**dict(settings.parameters), **forced}.items())))
+
+
+def _with(owner: OwnerState, forced: Mapping[str, ParameterValue] | None) -> OwnerState:
+    if not forced:
+        return owner
+    return msgspec.structs.replace(owner, parameters=tuple(sorted({**dict(owner.parameters), **forced}.items())))

@@ -1,0 +1,282 @@
+"""Folding one partition: from stored events to what one commit writes. No store, no clock.
+
+`fold_batch` works on a working set of owners that its caller has loaded. It stops early at the limits of a commit, and
+before a discard whose parked events have to be read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from events.catalogue import EventDiscarded
+from events.entry import keyed
+from events.envelope import Stored, decode
+from events.errors import UndecodableEvent
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import parse_position
+from projections.fold.changelog import FIRST_LINK, Entry, event_link
+from projections.fold.evolve import names
+from projections.fold.owner import AnyEvent, OwnerState, fold_event
+from projections.memory.record import Memory, encode_memory
+
+COMMIT_EVENTS = 500
+COMMIT_BYTES = 256 * 1024
+COMMIT_RECORDS = 1_000
+DIGEST_MODULUS = 1 << 128
+HASH_BYTES = 16
+_PURPOSE = b"record"
+
+
+class Checkpoint(NamedTuple):
+    """How far a partition is folded, and what proves it."""
+
+    seq: int = 0
+    head: bytes = FIRST_LINK
+    """Chain over the stored events up to `seq`: what an auditor writes down."""
+    digest: int = 0
+    """Sum mod 2^128 of the keyed hashes of all records: independent of order and batches."""
+    memories: int = 0
+
+
+class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Why an owner's fold stands still: the first event that could not be folded."""
+
+    seq: int
+    kind: str
+    reason: str
+
+
+@dataclass(slots=True)
+class WorkingOwner:
+    """One owner in a worker's memory. `memories` may hold a part; `complete` says that it holds all."""
+
+    state: OwnerState = field(default_factory=OwnerState)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    hashes: dict[str, int] = field(default_factory=dict)
+    quarantine: Quarantine | None = None
+    pack: bytes = b""
+    """The newest packed log field's bytes, while it may still be appended to."""
+    complete: bool = True
+    secret: bytes = b""
+    """What keys the hashes of its contents and records; empty where the store has none of it, and then there are none."""
+
+
+@dataclass(slots=True)
+class OwnerWrites:
+    """What one commit writes for one owner."""
+
+    seqs: list[int] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    touched: dict[str, int] = field(default_factory=dict)
+    """Memory id -> the owner's version (events applied) at its last change in this commit."""
+    park: list[int] = field(default_factory=list)
+    parked_now: list[int] | None = None
+    """After a discard or a retry: all that stays parked; None leaves the list but for `park`."""
+    quarantine_changed: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A commit in the making: everything up to `seq` was applied or parked."""
+
+    start: int
+    seq: int
+    raw_id: bytes
+    head: bytes
+    owners: dict[str, OwnerWrites] = field(default_factory=dict)
+    events: int = 0
+    records: int = 0
+    """Records changed so far, each once."""
+    waits_for_discard: bool = False
+
+    def writes(self, owner: str) -> OwnerWrites:
+        """The owner's part, made at first use."""
+        part = self.owners.get(owner)
+        if part is None:
+            part = self.owners[owner] = OwnerWrites()
+        return part
+
+
+Decoded = tuple[Stored, AnyEvent | UndecodableEvent]
+
+
+def decode_all(stored: Iterable[Stored]) -> list[Decoded]:
+    """Each entry with its event, or with why it cannot be read."""
+    decoded: list[Decoded] = []
+    for one in stored:
+        try:
+            decoded.append((one, decode(one.kind, one.body)))
+        except UndecodableEvent as error:
+            decoded.append((one, error))
+    return decoded
+
+
+def named_memories(decoded: Iterable[Decoded]) -> dict[str, set[str]]:
+    """Owner -> ids of the memories its events name."""
+    wanted: dict[str, set[str]] = {}
+    for stored, event in decoded:
+        ids = wanted.get(stored.owner)
+        if ids is None:
+            ids = wanted[stored.owner] = set()
+        if not isinstance(event, UndecodableEvent):
+            ids.update(names(event.data))
+    return wanted
+
+
+def fold_batch(
+    checkpoint: Checkpoint,
+    owners: Mapping[str, WorkingOwner],
+    decoded: Sequence[Decoded],
+    *,
+    base: Parameters = DEFAULTS,
+    number: int | None = None,
+    released: Mapping[str, Sequence[Decoded]] | None = None,
+    on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
+) -> Outcome:
+    """Fold the next entries of a partition into `owners`, as far as one commit goes.
+
+    `released`: parked events of an owner whose discard stands first in `decoded`. `number`: the partition's, by which a position
+    of another one is known; None where every position is of this one.
+    """
+    outcome = Outcome(checkpoint.seq, checkpoint.seq, b"", checkpoint.head)
+    size, head = 0, checkpoint.head
+    for stored, event in decoded:
+        owner = owners[stored.owner]
+        dropped = None if owner.quarantine is None else discarded_position(event)
+        if dropped is not None and not isinstance(event, UndecodableEvent):
+            if released is None or stored.owner not in released or outcome.events:
+                outcome.waits_for_discard = True
+                break
+            parked, (partition, wanted) = released[stored.owner], parse_position(dropped)
+            here = number is None or partition == number
+            kept = [one for one in parked if not here or one[0].seq != wanted]
+            release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
+            _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
+        else:
+            _apply_or_park(outcome, owner, stored, event, base, on_failure)
+        head = event_link(head, stored)
+        outcome.seq = stored.seq
+        outcome.events += 1
+        size += len(stored.body)
+        if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
+            break
+    outcome.head = head
+    if outcome.events:
+        outcome.raw_id = decoded[outcome.events - 1][0].raw_id
+    return outcome
+
+
+def discarded_position(event: AnyEvent | UndecodableEvent) -> str | None:
+    """The position that an EventDiscarded names; None for any other event."""
+    if isinstance(event, UndecodableEvent) or not isinstance(event.data, EventDiscarded):
+        return None
+    return event.data.position
+
+
+def release(
+    outcome: Outcome,
+    name: str,
+    owner: WorkingOwner,
+    parked: Sequence[Decoded],
+    *,
+    base: Parameters = DEFAULTS,
+    on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
+) -> None:
+    """Fold an owner's parked events in order; the first that fails again keeps it and the rest parked."""
+    part = outcome.writes(name)
+    part.parked_now = []
+    part.quarantine_changed = True
+    owner.quarantine = None
+    for stored, event in parked:
+        _apply_or_park(outcome, owner, stored, event, base, on_failure)
+
+
+def _apply_or_park(
+    outcome: Outcome,
+    owner: WorkingOwner,
+    stored: Stored,
+    event: AnyEvent | UndecodableEvent,
+    base: Parameters,
+    on_failure: Callable[[Stored, Exception], None],
+) -> None:
+    if owner.quarantine is None:
+        try:
+            _apply(outcome, owner, stored, event, base)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
+            on_failure(stored, error)
+            owner.quarantine = Quarantine(stored.seq, stored.kind, f"{type(error).__name__}: {error}"[:500])
+            outcome.writes(stored.owner).quarantine_changed = True
+    part = outcome.writes(stored.owner)
+    (part.park if part.parked_now is None else part.parked_now).append(stored.seq)
+
+
+def _apply(
+    outcome: Outcome,
+    owner: WorkingOwner,
+    stored: Stored,
+    event: AnyEvent | UndecodableEvent,
+    base: Parameters,
+    drops: bool = False,
+) -> None:
+    """Raises what `evolve` raises, and the event itself where it is unreadable: nothing is changed then.
+
+    A discard comes here by itself only where nothing is parked.
+    """
+    if isinstance(event, UndecodableEvent):
+        raise event
+    step = fold_event(owner.state, owner.memories, event, stored, base, drops, owner.secret)
+    part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
+    owner.state = step.owner
+    part.seqs.append(stored.seq)
+    if step.changed:
+        owner.memories.update(step.changed)
+        touched = part.touched
+        outcome.records -= len(touched)
+        for memory_id in step.changed:
+            touched[memory_id] = step.owner.applied
+        outcome.records += len(touched)
+    part.entries += step.entries
+
+
+def record_hash(secret: bytes, owner: str, memory_id: str, record: bytes) -> int:
+    """A record's share of the digest, keyed with its owner's secret.
+
+    0 without one: whoever had two digests, and all of a record but its text, could confirm a guess of the text.
+    """
+    if not secret:
+        return 0
+    return int.from_bytes(keyed(secret, _PURPOSE, f"{owner}\x00{memory_id}\x00".encode() + record, HASH_BYTES), "big")
+
+
+class Sealed(NamedTuple):
+    """The records of an outcome, encoded, and the checkpoint that they lead to."""
+
+    checkpoint: Checkpoint
+    records: dict[str, dict[str, bytes]]
+    """Owner -> memory id -> canonical record."""
+
+
+def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> Sealed:
+    """Encode what changed and bring digest and count forward."""
+    digest, count = checkpoint.digest, checkpoint.memories
+    records: dict[str, dict[str, bytes]] = {}
+    for name, part in outcome.owners.items():
+        owner, mine = owners[name], {}
+        hashes = owner.hashes
+        for memory_id in part.touched:
+            record = mine[memory_id] = encode_memory(owner.memories[memory_id])
+            value = record_hash(owner.secret, name, memory_id, record)
+            known = hashes.get(memory_id)
+            if known is None:
+                count += 1
+                digest += value
+            else:
+                digest += value - known
+            hashes[memory_id] = value
+        records[name] = mine
+    return Sealed(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)

@@ -1,0 +1,107 @@
+"""What one event sees and does: the memories before it, those it changes, and a note for each memory it is about.
+
+A scene lives for one call of `evolve`; handlers write on it instead of on anybody's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from events.parameters import Parameters, ParameterValue
+from projections.memory.record import Memory, with_changes
+
+OWNER = ""
+"""Stands for the owner itself where a note names a memory."""
+
+UNKNOWN = "unknown memory"
+PURGED = "purged: only a tombstone is left"
+MERGED_AWAY = "merged away: its merge stands for it"
+
+
+class Settings(NamedTuple):
+    """What an owner chose: the profile, the parameters that differ from the defaults, and its own synonyms."""
+
+    profile: str = "weighted"
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    synonyms: tuple[tuple[str, str, float], ...] = ()
+    """Pairs of words with their similarity, ascending; how they are kept: `projections.language.keywords.synonyms`."""
+
+
+class Note(msgspec.Struct, frozen=True, gc=False):
+    """What an event did to one memory; becomes a change-log entry."""
+
+    memory_id: str
+    decision: str
+    reason: str
+    before: Memory | None
+    after: Memory | None
+    fields: tuple[str, ...]
+
+
+class Scene(msgspec.Struct, gc=False):
+    """One event's view of its owner's memories; `at`: `occurred_at` in microseconds, `seq`: its place in the log."""
+
+    memories: Mapping[str, Memory]
+    settings: Settings
+    parameters: Parameters
+    at: int
+    seq: int
+    actor: str
+    level: int | None = None
+    """How sensitive the event's words are, as was found when it was appended; None: nobody looked, and the rules are asked."""
+    changed: dict[str, Memory] = {}  # msgspec gives each scene a dict of its own
+    notes: list[Note] = []
+
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory as this event has left it so far."""
+        return (self.changed and self.changed.get(memory_id)) or self.memories.get(memory_id)
+
+    def live(self, memory_id: str) -> Memory | None:
+        """The memory if an event may change it; else None, and the event is noted as ignored."""
+        memory = self.get(memory_id)
+        problem = trouble_with(memory)
+        if problem is None:
+            return memory
+        self.ignore(memory_id, problem)
+        return None
+
+    def ignore(self, memory_id: str, reason: str) -> None:
+        """Nothing changes on this memory, and the log says why."""
+        memory = self.get(memory_id)
+        self.notes.append(Note(memory_id, "ignored", reason, memory, memory, ()))
+
+    def mark(self, memory_id: str, decision: str, reason: str) -> None:
+        """The event names this memory and changes nothing on it."""
+        memory = self.get(memory_id)
+        self.notes.append(Note(memory_id, decision, reason, memory, memory, ()))
+
+    def create(self, memory: Memory, decision: str, reason: str) -> None:
+        """A new memory."""
+        self.changed[memory.id] = memory
+        self.notes.append(Note(memory.id, decision, reason, None, memory, ()))
+
+    def change(self, memory: Memory, decision: str, reason: str, **fields: Any) -> Memory:
+        """New values for some fields, with a note that names those that differ."""
+        differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
+        stamp = max(self.at, memory.stamp)
+        after = self.changed[memory.id] = with_changes(memory, stamp=stamp, changed_seq=self.seq, **differ)
+        self.notes.append(Note(memory.id, decision, reason, memory, after, tuple(sorted(differ))))
+        return after
+
+    def adjust(self, memory: Memory, **fields: Any) -> Memory:
+        """New values without a note: accesses, and neighbours of what the event is about."""
+        after = with_changes(memory, changed_seq=self.seq, **fields)
+        self.changed[memory.id] = after
+        return after
+
+
+def trouble_with(memory: Memory | None) -> str | None:
+    """Why no event may change this memory, or None."""
+    if memory is None:
+        return UNKNOWN
+    if memory.purged_at is not None:
+        return PURGED
+    return MERGED_AWAY if memory.merged_into is not None else None

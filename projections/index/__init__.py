@@ -1,0 +1,1 @@
+"""Indexes beside a view: words, keywords, conversations, associations, vectors."""

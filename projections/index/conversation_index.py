@@ -1,0 +1,284 @@
+"""The structure of an owner's conversations, kept beside the view: who said what after what, and what a turn is like.
+
+**Members** are the rows that hold text: secrets and purged memories have none. Within a session they stand in the order of
+(created_at, created_seq); a memory without a session stands alone, and so does an episode, which nobody said. A turn at the
+end of its session, the ordinary case, is linked at once; for one that comes late, only its session is linked anew, at the next
+question. Traits are read off a text when a question first needs them, and kept; terms in reading order stand in the text index,
+with which rows are shared.
+
+Not for use by two threads at once, as the view.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import fsum, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.index.postings import Found
+from projections.index.search_index import Bm25Index
+from projections.language.conversation_words import traits
+from projections.language.text import STOP_WORDS
+from projections.memory.episode import is_episode
+from projections.memory.record import Memory
+
+Rows = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.int8]
+NONE = -1
+"""No row, no session."""
+OTHER, USER, ASSISTANT = 0, 1, 2
+"""Roles: whose word a memory is, by its source."""
+GENERIC = frozenset({"", "user", "assistant", "system", "tool"})
+"""Speakers that are no names."""
+_ROLES = {"user": USER, "assistant": ASSISTANT}
+_Key = tuple[int, int, int]
+"""created_at, created_seq, row."""
+
+
+class Shape(NamedTuple):
+    """What the owner's memories look like as a whole."""
+
+    spread: float
+    """Standard deviation of ln(length in tokens)."""
+    turns_taken: float
+    """Share of the members before which another speaker spoke in the same session."""
+
+
+class _Entry(NamedTuple):
+    session: str | None
+    key: _Key
+    speaker: int
+    role: int
+    length: int
+    content: str
+
+
+@dataclass(slots=True)
+class _Session:
+    number: int
+    keys: list[_Key] = field(default_factory=list)
+
+
+class ConversationIndex:
+    """Columns by row of the view; a row that is no member has no neighbours."""
+
+    def __init__(self, texts: Bm25Index) -> None:
+        self._texts = texts
+        self._entries: dict[int, _Entry] = {}
+        self._sessions: dict[str, _Session] = {}
+        self._late: set[str] = set()
+        """Sessions to link anew."""
+        self._numbers: dict[str, int] = {}
+        """Of speakers."""
+        self._speaking: Counter[int] = Counter()
+        """Members by speaker."""
+        self._lengths: Counter[int] = Counter()
+        self._shape: Shape | None = None
+        self._names: dict[str, int] | None = None
+        self.previous = np.zeros(0, dtype=np.int64)
+        """Row of the turn before in the session, or NONE; `next` likewise."""
+        self.next = self.previous
+        self.place = self.previous
+        """From 0, in the session."""
+        self.session = self.previous
+        """Number of the session, or NONE."""
+        self.member = np.zeros(0, dtype=bool)
+        """Whether the row holds text."""
+        self.speaker = self.previous
+        self.role = np.zeros(0, dtype=np.int8)
+        self.length = self.previous
+        """In tokens of what search reads."""
+        self._traits = self._known = np.zeros(0, dtype=np.int8)
+        """Traits by row, and which of them were read."""
+        self._grow(64)
+
+    def fill(self, memories: Sequence[Memory], with_text: Sequence[bool]) -> None:
+        """Take in all of a view's memories, by row: `put` for each, when nothing was put before."""
+        self._grow(max(64, len(memories)))
+        lengths, speakers = self._texts.lengths().tolist(), dict[tuple[str | None, str], int]()
+        for row, memory in enumerate(memories):
+            if not with_text[row]:
+                continue
+            who = memory.speaker, memory.source
+            speaker = speakers.get(who)
+            if speaker is None:
+                speaker = speakers[who] = self._speaker(memory)
+            key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
+            place = _place(memory)
+            self._entries[row] = _Entry(place, key, speaker, role, lengths[row], memory.content)
+            if place is not None:
+                session = self._sessions.get(place)
+                if session is None:
+                    session = self._sessions[place] = _Session(len(self._sessions))
+                session.keys.append(key)
+        rows = list(self._entries)
+        self.member[rows] = True
+        _, _, speaking, self.role[rows], told, _ = zip(*self._entries.values(), strict=True) if rows else ((),) * 6
+        self.speaker[rows], self.length[rows] = speaking, told
+        self._speaking.update(speaking)
+        self._lengths.update(told)
+        for session in self._sessions.values():
+            session.keys.sort()
+        self._link(list(self._sessions.values()))
+
+    def put(self, row: int, memory: Memory, with_text: bool) -> None:
+        """Take in a memory that is new, or changed, after the text index did; `with_text`: whether search reads any of it."""
+        if row >= self.role.size:
+            self._grow(max(row + 1, 2 * self.role.size))
+        before, entry = self._entries.get(row), self._entry(row, memory) if with_text else None
+        if before == entry:
+            return
+        self._shape = None
+        if before is None or entry is None or before.content != entry.content:
+            self._known[row] = self._traits[row] = 0
+        moved = before is None or entry is None or (before.session, before.key) != (entry.session, entry.key)
+        if before is not None:
+            self._count(before, -1)
+            del self._entries[row]
+            self.member[row] = False
+            if moved:
+                self._take_out(row, before)
+        if entry is not None:
+            self._count(entry, 1)
+            self._entries[row] = entry
+            self.member[row] = True
+            self.speaker[row], self.role[row], self.length[row] = entry.speaker, entry.role, entry.length
+            if moved:
+                self._put_in(row, entry)
+
+    def settle(self) -> None:
+        """Link the sessions into which something came late: to be called before the columns are read."""
+        self._link([self._sessions[name] for name in self._late])
+        self._late.clear()
+
+    def _link(self, sessions: Sequence[_Session]) -> None:
+        """Tell the turns of sessions, whose keys are in order, of each other."""
+        rows = np.array([key[2] for session in sessions for key in session.keys], dtype=np.int64)
+        if not rows.size:
+            return
+        sizes = np.array([len(session.keys) for session in sessions])
+        starts = np.cumsum(sizes) - sizes
+        self.session[rows] = np.repeat([session.number for session in sessions], sizes)
+        self.place[rows] = place = np.arange(rows.size) - np.repeat(starts, sizes)
+        self.previous[rows] = np.where(place > 0, np.roll(rows, 1), NONE)
+        self.next[rows] = np.where(np.roll(place, -1) > 0, np.roll(rows, -1), NONE)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the members; read anew after a change."""
+        self.settle()
+        if self._shape is None:
+            size = len(self._entries) or 1
+            counted = [(log(max(length, 1)), count) for length, count in sorted(self._lengths.items())]
+            mean = fsum(value * count for value, count in counted) / size
+            spread = sqrt(fsum(count * (value - mean) ** 2 for value, count in counted) / size)
+            taken = (self.previous != NONE) & (self.speaker != self.speaker[self.previous])
+            self._shape = Shape(spread, float(np.count_nonzero(taken)) / size)
+        return self._shape
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Words of the names of named speakers, case-folded, with the speaker; none where all is one speaker's."""
+        if self._names is None:
+            self._names = {}
+            for name in sorted(self._numbers) if len(self._speaking) > 1 else ():
+                if name not in GENERIC and self._numbers[name] in self._speaking:
+                    for word in sorted({name, *name.split()}):
+                        if len(word) > 1 and word not in STOP_WORDS:
+                            self._names.setdefault(word, self._numbers[name])
+        return self._names
+
+    def traits(self, rows: Rows, wanted: int) -> Bits:
+        """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
+        for row in rows[self._known[rows] & wanted != wanted].tolist():
+            lacking = wanted & ~int(self._known[row])
+            self._traits[row] |= traits(self._entries[row].content, lacking)
+            self._known[row] |= lacking
+        return self._traits[rows]
+
+    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+        """Where these different terms stand in the contents of member rows."""
+        return self._texts.found(rows, terms)
+
+    def bytes_used(self) -> int:
+        """About how much memory this takes."""
+        return 420 * len(self._entries) + 8 * self.role.nbytes
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._entries
+
+    def _entry(self, row: int, memory: Memory) -> _Entry:
+        key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
+        return _Entry(_place(memory), key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
+
+    def _speaker(self, memory: Memory) -> int:
+        """The number of who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
+        name = (memory.speaker or "").casefold().strip()
+        return self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
+
+    def _count(self, entry: _Entry, step: int) -> None:
+        for counter, key in ((self._lengths, entry.length), (self._speaking, entry.speaker)):
+            counter[key] += step
+            if not counter[key]:
+                del counter[key]
+        if self._speaking[entry.speaker] <= 1:
+            self._names = None
+
+    def _take_out(self, row: int, entry: _Entry) -> None:
+        self.previous[row] = self.next[row] = self.session[row] = NONE
+        self.place[row] = 0
+        if entry.session is not None:
+            keys = self._sessions[entry.session].keys
+            del keys[bisect_left(keys, entry.key)]
+            self._late.add(entry.session)
+
+    def _put_in(self, row: int, entry: _Entry) -> None:
+        if entry.session is None:
+            return
+        session = self._sessions.get(entry.session)
+        if session is None:
+            session = self._sessions[entry.session] = _Session(len(self._sessions))
+        self.session[row] = session.number
+        keys = session.keys
+        if entry.session in self._late or (keys and keys[-1] > entry.key):
+            insort(keys, entry.key)
+            self._late.add(entry.session)
+            return
+        if keys:
+            last = keys[-1][2]
+            self.previous[row], self.next[last] = last, row
+            self.place[row] = self.place[last] + 1
+        keys.append(entry.key)
+
+    def _grow(self, size: int) -> None:
+        empty = {"place": 0, "role": OTHER, "length": 0, "member": False, "_traits": 0, "_known": 0}
+        for name in (
+            "previous",
+            "next",
+            "place",
+            "session",
+            "speaker",
+            "role",
+            "length",
+            "member",
+            "_traits",
+            "_known",
+        ):
+            held = getattr(self, name)
+            column = np.full(size, empty.get(name, NONE), dtype=held.dtype)
+            column[: held.size] = held
+            setattr(self, name, column)
+
+
+def _place(memory: Memory) -> str | None:
+    """The session in which a memory stands between others."""
+    return None if is_episode(memory) else memory.session

@@ -1,0 +1,33 @@
+"""What search reads of a memory, as terms: its speaker, content, summary and keywords, and where its content stands among them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from projections.index.postings import Said, whole
+from projections.language.text import kept_tokens, tokens
+from projections.memory.record import Memory
+
+
+def indexed_terms(memory: Memory, text: str) -> Said:
+    """The terms of `text`, the lines of the memory that search reads ("" for none); its content is what is read in order.
+
+    Line by line the terms are those of the text as a whole, since no token reaches over a line's end. Where the content has
+    nothing but stop words beside other lines, it is not found by them, yet they are read.
+    """
+    if not text:
+        return whole(())
+    if text == memory.content:
+        return whole(tokens(text))
+    before, said = _of_name(memory.speaker or ""), kept_tokens(memory.content)
+    after = [term for line in (memory.summary, *memory.keywords) if line for term in kept_tokens(line)]
+    counted = [*before, *said, *after] or tokens(text)
+    if said:
+        return Said(counted, len(counted), len(before), len(before) + len(said))
+    alone = tokens(memory.content)
+    return Said([*counted, *alone], len(counted), len(counted), len(counted) + len(alone))
+
+
+@lru_cache(maxsize=1024)
+def _of_name(name: str) -> tuple[str, ...]:
+    return tuple(kept_tokens(name))

@@ -1,0 +1,292 @@
+"""An incremental Okapi BM25 index in memory (Robertson and Zaragoza 2009; idf as in Lucene, always above zero).
+
+    score(q, d) = sum over the terms of q of  n_q * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length))
+    idf = ln(1 + (N - n + 0.5) / (n + 0.5))
+
+`n_q` is how often the query has the term, `n` how many texts hold it, `N` how many texts there are, `length` in tokens.
+
+A **row** is the caller's number for a key: it stays the same while the key is in the index, replaced or not, and is
+given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes
+a fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as
+tombstones until they are more than half of all. Nothing about them shows: the same texts give the same scores to the
+last bit, whatever was put, replaced or dropped before. What texts say stands in `projections.index.postings`.
+
+Not for use by two threads at once: whoever shares an index guards it with a lock.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.index.bm25 import Bm25, Values
+from projections.index.key_rows import KeyRows
+from projections.index.postings import COUNT_BITS, COUNT_MAX, NONE, Found, Integers, Postings, Said, whole
+from projections.language.text import tokens
+
+_DEAD = -1
+_SMALLEST_COMPACTION = 64
+_TOGETHER = 1 << 14
+"""Postings that are scored in one go: terms of few texts together, one of many by itself."""
+# Bytes beside the postings, measured with tracemalloc: a key's entries.
+_BYTES_A_KEY = 130
+
+Rows = npt.NDArray[np.int64]
+
+
+class Scores(NamedTuple):
+    """What a query matches: `scores[i]` > 0 belongs to `rows[i]`, in no promised order: the caller orders ties."""
+
+    rows: Rows
+    scores: Values
+    matched_terms: list[str]
+    """The query's terms that some text holds, each once, in the order of the query."""
+
+
+class Bm25Index:
+    """BM25 over texts by key. `k1` >= 0: how soon repetition stops to count; `b` in [0, 1]: how much length counts.
+
+    Neither is baked into what is stored, so both may be changed between two queries. Raises ValueError if out of range.
+    """
+
+    def __init__(self, k1: float = 1.2, b: float = 0.75, analyse: Callable[[str], list[str]] = tokens) -> None:
+        self._formula = Bm25(k1, b)
+        self._analyse = analyse
+        self._postings = Postings()
+        self._keys = KeyRows()
+        self._document_of: array[int] = array("q")
+        """By row."""
+        self._rows = np.full(64, _DEAD, dtype=np.int64)
+        """By document: its row, or dead."""
+        self._total_length = 0
+
+    def weigh(self, k1: float, b: float) -> None:
+        """Use these parameters from the next query on."""
+        self._formula.weigh(k1, b)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    @property
+    def row_count(self) -> int:
+        """One more than the highest row ever given: how long a column aligned to rows must be."""
+        return self._keys.count
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of the texts in tokens; 0 if there are none."""
+        return self._total_length / len(self._keys) if len(self._keys) else 0.0
+
+    def row(self, key: str) -> int:
+        """The key's row; KeyError if the key is not in the index."""
+        return self._keys.row(key)
+
+    def key(self, row: int) -> str:
+        """The key of a row; KeyError if no key has it now."""
+        return self._keys.key(row)
+
+    def put(self, key: str, text: str) -> None:
+        """Add the text under the key, or replace the one there; the key keeps its row."""
+        self.put_said([(key, whole(self._analyse(text)))])
+
+    def put_many(self, items: Iterable[tuple[str, str]]) -> None:
+        """`put` for each (key, text), in order."""
+        self.put_said((key, whole(self._analyse(text))) for key, text in dict(items).items())
+
+    def put_said(self, items: Iterable[tuple[str, Said]]) -> None:
+        """`put` of texts that are read into terms already, each under a key of its own; taken one by one."""
+        rows: list[int] = []
+
+        def texts() -> Iterator[Said]:
+            for key, said in items:
+                rows.append(self._row_for(key))
+                yield said
+
+        documents = self._postings.add_all(texts())
+        self._settle(np.array(rows, dtype=np.int64), documents)
+
+    def drop(self, key: str) -> None:
+        """Take the key out and free its row; a key that is not there is left so, as events may be delivered twice."""
+        row = self._keys.free(key)
+        if row is not None:
+            self._bury(row)
+            self._compact_if_due()
+
+    def scores(self, query: str) -> Scores:
+        """The BM25 score of every text that shares a term with the query, and of no other."""
+        return self.scores_of(Counter(self._analyse(query)))
+
+    def scores_of(self, terms: Mapping[str, float]) -> Scores:
+        """`scores` of a query that has each term so many times; a synonym, a share of a time."""
+        sums = np.zeros(self._postings.documents)
+        matched, factors, together = list[str](), list[float](), list[Integers]()
+        for term, factor, packed in self._weighed(terms):
+            matched.append(term)
+            if together and sum(one.size for one in together) + packed.size > _TOGETHER:
+                self._add(sums, factors, together)
+                factors, together = [], []
+            factors.append(factor)
+            together.append(packed)
+        if together:
+            self._add(sums, factors, together)
+        hits = np.flatnonzero(sums)
+        return Scores(self._rows[hits], sums[hits], matched)
+
+    def explain(self, query: str, key: str) -> dict[str, float]:
+        """What each term adds to the key's score, in the order of the query; added up in it, exactly the score.
+
+        Empty if the text shares no term with the query. KeyError if the key is not in the index.
+        """
+        return self.explain_all(query, [key])[0]
+
+    def explain_all(self, query: str, keys: Sequence[str]) -> list[dict[str, float]]:
+        """`explain` for each key, each text read once."""
+        return self.explain_of(Counter(self._analyse(query)), keys)
+
+    def explain_of(self, terms: Mapping[str, float], keys: Sequence[str]) -> list[dict[str, float]]:
+        """`explain_all` of a query that has each term so many times."""
+        documents, parts = self._documents(keys), [dict[str, float]() for _ in keys]
+        names = list(terms)
+        if not names or not parts:
+            return parts
+        numbers, lengths = self._postings.counted(documents)
+        place = self._places(names)[numbers]
+        column, said = np.repeat(np.arange(len(keys)), lengths), place != NONE
+        counted = np.bincount(column[said] * len(names) + place[said], minlength=len(keys) * len(names))
+        cells = np.flatnonzero(counted)
+        columns, places = np.divmod(cells, len(names))
+        counts = np.minimum(counted[cells], COUNT_MAX)
+        factors = np.array([times * self.idf(term) for term, times in terms.items()])[places]
+        values = self._formula.contributions(factors, documents[columns], counts)
+        for at, number, value in zip(columns.tolist(), places.tolist(), values.tolist(), strict=True):
+            parts[at][names[number]] = value
+        return parts
+
+    def coverage(self, query: str, keys: Sequence[str]) -> Values:
+        """Share in [0, 1] of the query's different terms that each key's text holds, shape (len(keys),)."""
+        wanted, counts = self._documents(keys), np.zeros(len(keys))
+        terms = dict.fromkeys(self._analyse(query))
+        for _, _, packed in self._weighed(dict.fromkeys(terms, 1)):
+            documents = packed >> COUNT_BITS
+            places = np.minimum(np.searchsorted(documents, wanted), documents.size - 1)
+            counts += documents[places] == wanted
+        return counts / max(len(terms), 1)
+
+    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+        """Where these different terms stand in what is read in order of rows; `places` are those among the terms."""
+        documents = np.frombuffer(self._document_of, dtype=np.int64)[rows]
+        return self._postings.found(documents, self._places(terms))
+
+    def _places(self, terms: Sequence[str]) -> Integers:
+        """By number of a term: its place among these different terms, or NONE. Holds until the next put."""
+        found = np.full(self._postings.terms, NONE, dtype=np.int64)
+        for place, number in enumerate(self._postings.numbers(terms)):
+            if number != NONE:
+                found[number] = place
+        return found
+
+    def bytes_used(self) -> int:
+        """Estimate of the memory held, in bytes, from counts alone: within about a quarter of what tracemalloc sees."""
+        columns = self._rows.nbytes + self._document_of.itemsize * len(self._document_of)
+        return columns + self._formula.bytes_used() + self._postings.bytes_used() + _BYTES_A_KEY * len(self)
+
+    def terms_beginning(self, prefix: str, most: int) -> list[str]:
+        """The first `most` terms that begin so, in alphabetical order."""
+        return self._postings.beginning(prefix, most)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is: above 0, and highest where no text holds it."""
+        known = self._formula.known_idf(term)
+        return known if known is not None else self._formula.idf(term, self._living(self._postings.packed(term)).size)
+
+    def length(self, key: str) -> int:
+        """Tokens of the key's text; KeyError if the key is not in the index."""
+        return int(self._postings.lengths[self._document_of[self._keys.row(key)]])
+
+    def lengths(self) -> Integers:
+        """Tokens of the text of each row up to `row_count`; of a row that no key has, of any text."""
+        found: Integers = self._postings.lengths[np.frombuffer(self._document_of, dtype=np.int64)]
+        return found
+
+    def _weighed(self, terms: Mapping[str, float]) -> Iterator[tuple[str, float, Integers]]:
+        """The terms that some text holds, in order: each with its times and idf, and its living postings."""
+        for term, times in terms.items():
+            packed = self._living(self._postings.packed(term))
+            if packed.size:
+                yield term, times * self._formula.idf(term, packed.size), packed
+
+    def _living(self, packed: Integers) -> Integers:
+        if self._postings.documents == len(self):
+            return packed
+        living: Integers = packed[self._rows[packed >> COUNT_BITS] != _DEAD]
+        return living
+
+    def _add(self, sums: Values, factors: list[float], together: list[Integers]) -> None:
+        """Add what terms bring, term by term: in that order, so that explanations add up to the last bit."""
+        if len(together) == 1:
+            documents = together[0] >> COUNT_BITS
+            sums[documents] += self._formula.contributions(factors[0], documents, together[0] & COUNT_MAX)
+            return
+        packed = np.concatenate(together)
+        documents = packed >> COUNT_BITS
+        each = np.repeat(factors, [one.size for one in together])
+        np.add.at(sums, documents, self._formula.contributions(each, documents, packed & COUNT_MAX))
+
+    def _change(self) -> None:
+        documents = self._postings.documents
+        self._formula.over(len(self), self.mean_length, self._postings.lengths[:documents])
+
+    def _documents(self, keys: Sequence[str]) -> Rows:
+        return np.array([self._document_of[self._keys.row(key)] for key in keys], dtype=np.int64)
+
+    def _row_for(self, key: str) -> int:
+        """The key's row, its text buried; a free or new one where it has none."""
+        if key in self._keys:
+            row = self._keys.row(key)
+            self._bury(row)
+            return row
+        row = self._keys.take(key)
+        if row == len(self._document_of):
+            self._document_of.append(_DEAD)
+        return row
+
+    def _settle(self, rows: Rows, documents: Rows) -> None:
+        """Tell rows and their new documents of each other."""
+        if self._postings.documents > self._rows.size:
+            room = np.full(max(self._postings.documents, 2 * self._rows.size) - self._rows.size, _DEAD)
+            self._rows = np.concatenate([self._rows, room])
+        self._rows[documents] = rows
+        np.frombuffer(self._document_of, dtype=np.int64)[rows] = documents
+        self._total_length += int(self._postings.lengths[documents].sum())
+        self._change()
+        self._compact_if_due()
+
+    def _bury(self, row: int) -> None:
+        document = self._document_of[row]
+        self._rows[document] = _DEAD
+        self._total_length -= int(self._postings.lengths[document])
+        self._change()
+
+    def _compact_if_due(self) -> None:
+        if self._postings.documents > max(2 * len(self), _SMALLEST_COMPACTION):
+            self._compact()
+
+    def _compact(self) -> None:
+        """Renumber the living documents from 0, in their order."""
+        living = self._rows[: self._postings.documents] != _DEAD
+        rows = self._rows[: living.size][living]
+        self._postings.compact(living)
+        self._rows = np.full(max(64, 2 * rows.size), _DEAD, dtype=np.int64)
+        self._rows[: rows.size] = rows
+        documents_by_row = np.full(self._keys.count, _DEAD, dtype=np.int64)
+        documents_by_row[rows] = np.arange(rows.size)
+        self._document_of = array("q", documents_by_row.tobytes())
+        self._change()

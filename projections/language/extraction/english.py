@@ -1,0 +1,248 @@
+"""What English clauses in the first person state, and the same about a named person. Rules and word lists, no model."""
+
+from __future__ import annotations
+
+import re
+
+from projections.language.extraction.english_rules import COMPILED
+from projections.language.extraction.english_words import KIN
+from projections.language.extraction.shape import Clause, Fact, Rule, Statement, Turn
+from projections.language.extraction.third_person import VERBS, in_third, third_person
+from projections.language.extraction.times import limited_to, of_another_time, set_in
+from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
+from projections.language.polarity import speaks_from_its_day
+
+MOST_LETTERS = 400
+"""A longer clause is no talk."""
+_UNSURE = re.compile(
+    r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|guess|suppose|imagine|i bet|should"
+    "|hope|hoping|seems?"
+    r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
+)
+_FILLERS = re.compile(
+    "^(?:(?:yeah|yep|yes|yup|no|nope|well|oh|so|and|but|hey|hi|hello|wow|hmm|ah|aw|haha|also|plus|btw|by the way"
+    "|anyway|ok|okay|sure"
+    "|actually|honestly|personally|you know|to be honest|in fact|as for me|i mean|for me|same here|thanks"
+    "|thank you|lately|recently"
+    "|now|then|and now|oh yeah|right now|currently|sadly|luckily|fortunately|unfortunately|speaking of which"
+    "|guess what"
+    "|remember that|please remember(?: that)?|(?:please )?note that|keep in mind(?: that)?|don't forget"
+    r"(?: that)?)\b[,!.:]*\s*)+",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
+_MILD = re.compile(
+    "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
+    "|honestly|truly|kinda"
+    "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
+    "|pretty|too))+) ",
+)
+_LEFT_OPEN = re.compile(
+    r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
+)
+_POINTS = re.compile(
+    "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way"
+    "|fact|feeling"
+    "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton"
+    "|tons|more"
+    "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk"
+    "|chat)|being|back"
+    r"|on|rid|here|there|away|off|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
+    r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"\b(?:something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
+    "|a great time|in touch"
+    "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
+    "| called)"
+    "|what happened|accordingly|similar|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
+    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$"
+    r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
+    "|tips|advice|ideas?"
+    r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
+    r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b)",
+    re.IGNORECASE,
+)
+_FOR_NOW = re.compile(
+    r"\b(?:right now|at the moment|these days|lately|currently|for now|this (?:week|month|year))\b", re.IGNORECASE
+)
+_NO_OBJECT = re.compile(
+    "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set"
+    "|set up|tested|used|added|had"
+    "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
+    "|booked)"
+    r" (?:by|on|at|in|for|with|as|to|up|out|back|it|down|over|through|along|away|from|that|how|why)\b",
+    re.IGNORECASE,
+)
+_OPEN_END = re.compile(
+    r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
+    re.IGNORECASE,
+)
+_EMPTY_TEXT = """
+a an the i my me to of in on at for with and or but so it its that this is are was were be been am do does did have has had
+really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
+fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
+had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
+tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
+january february march april may june july august september october november december monday tuesday wednesday thursday friday
+saturday sunday
+"""
+_EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
+_BY_DEGREES = frozenset({"likes", "prefers", "plays"})
+"""Predicates that hold more or less, more or less often, or only at times."""
+_PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})
+_NAMED = re.compile(
+    rf"\b(?!I\b)[A-Z]\w+|\b{KIN}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
+)
+
+
+def english_statement(clause: Clause, turn: Turn) -> Statement | None:
+    """What an English clause states about its speaker, or None."""
+    if len(clause.text) > MOST_LETTERS:
+        return None
+    said, correction = _opened(clause.text)
+    said, denied = _not_but(said)
+    correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
+    for pattern, rule in COMPILED:
+        found = pattern.match(said)
+        if found is not None:
+            return _stated(clause, turn, found, rule, correction, denied)
+    return None
+
+
+def _opened(text: str) -> tuple[str, bool]:
+    """The clause from its subject on, and whether it takes back something said before."""
+    said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!;:)(-–—*#>")
+    led = said.casefold()
+    correction = _CORRECTS.match(led) is not None
+    said = re.sub(
+        r"^(?:I mean|I meant|to correct myself|correction:?|scratch that)[,:]? (?=I\b|my\b)",
+        "",
+        said,
+        flags=re.IGNORECASE,
+    )
+    for _ in range(2):
+        said = _CALLED.sub("", _FILLERS.sub("", said))
+        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My)\b)", "", said)
+    said = re.sub(r"^my\b", "My", re.sub(r"^i\b", "I", said))
+    said = re.sub(
+        r"(?<=[a-z]) (?:too|as well|though|btw|lol|haha|tbh|you know|right now|at the moment|these days)$", "", said
+    )
+    return _MILD.sub(r"\1 ", said), correction
+
+
+def _stated(
+    clause: Clause, turn: Turn, found: re.Match[str], rule: Rule, correction: bool, denied: str | None
+) -> Statement | None:
+    said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
+    thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
+    if not _says_something(said, thing, rule):
+        return None
+    ended = bool(re.search(r"\b(?:no longer|any ?more|any longer|stopped|quit|given up|gave up)\b", said))
+    name = turn.name or "User"
+    content = _within_its_time(clause, third_person(said, name)) + _dated(said, turn, rule)
+    category = rule.category
+    if category == "stable_preference" and _FOR_NOW.search(clause.text):
+        category = "short_term_preference"
+    asserted = clause.asserted and not _UNSURE.search(re.sub(r"\bmay (?=\d)", "", said, flags=re.IGNORECASE))
+    polarity_of = (
+        -1
+        if re.search(
+            r"\b(?:not|never|no longer|don't|hate|dislike|can't stand|cannot stand|detest|loathe|stopped|quit|given up"
+            r"|gave up)\b",
+            said,
+        )
+        else 1
+    )
+    twice = bool(re.search(r"\b(?:not|don't|never) (?:really )?(?:hate|dislike|detest|mind)\b", said))
+    elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
+    triple = None if twice or denied or elsewhen else _triple(said, groups, thing, rule, name)
+    ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
+    return Statement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
+                     (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
+
+
+def _of_age(found: re.Match[str]) -> str:
+    """The clause, without what it tells after the age where that says nothing by itself: "I'm 44 and new to this"."""
+    return found[0] if _VAGUE.search(found.string[found.end() :]) else found.string
+
+
+def _within_its_time(clause: Clause, content: str) -> str:
+    """The content with the time that its sentence sets beside the clause: "In 2010, Ann moved to Boston"."""
+    when, until = in_third(set_in(clause.before)), in_third(limited_to(clause.after))
+    return ", ".join(part for part in (when, content, until) if part)
+
+
+def _ended(thing: str, name: str) -> str:
+    return f"{name} likes {in_third(thing)}"
+
+
+def _not_but(said: str) -> tuple[str, str | None]:
+    """ "not X but Y" as Y, with what is denied; else the clause and None."""
+    found = re.search(r"(?:\bdo(?:es)?n't|\bnot) (.+?),? but(?: rather)? (.+)$", said)
+    if found is None or found[1].startswith(("only", "just")):
+        return said, None
+    start, first, second = said[: found.start()], found[1].split(" ", 1)[0], found[2]
+    lead = second.split(" ", 1)[0]
+    if (first in VERBS and lead not in VERBS) or (first in _PREPOSITIONS and lead not in _PREPOSITIONS):
+        second = f"{first} {second}"
+    return f"{start}{second}", f"{start}{found[1]}"
+
+
+def _says_something(said: str, thing: str, rule: Rule) -> bool:
+    """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
+    words = said.split()
+    if not 2 <= len(words) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
+        return False
+    if (
+        _LEFT_OPEN.search(said)
+        or _somebody_else(said)
+        or _VAGUE.search(thing)
+        or said.count("(") != said.count(")")
+        or said.count('"') % 2
+        or said.count("`") % 2
+    ):
+        return False
+    if _NO_OBJECT.match(thing):
+        return False
+    told = [
+        word for word in re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing) if word.casefold() not in _EMPTY_WORDS
+    ]
+    if rule.loose:
+        return bool(told)
+    return len(told) >= 3 or (len(told) >= 2 and any(word[0].isupper() or word[0].isdigit() for word in told))
+
+
+def _somebody_else(said: str) -> bool:
+    """Whether "his" or "her" stands for nobody that the clause names; "their" may be anybody's."""
+    found = re.search(r"\b(?:his|her|hers)\b", said, re.IGNORECASE)
+    return bool(re.search(r"\btheirs?\b", said)) or (found is not None and not _NAMED.search(said[1 : found.start()]))
+
+
+def _dated(said: str, turn: Turn, rule: Rule) -> str:
+    """The day from which "yesterday" is to be read; what passes says little without it, what lasts needs none."""
+    passing = rule.category in ("fact", "temporary", "short_term_preference")
+    return f" (said on {turn.day})" if turn.day and (passing or speaks_from_its_day(said)) else ""
+
+
+def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
+    if rule.predicate is None:
+        return english_fact(said, name)
+    if not thing or len(thing) > 120:
+        return None
+    slot = groups.get("slot")
+    if slot is not None and slot.startswith(("one", "thing", "part")):
+        return None
+    predicate = f"favourite {slot}" if slot else works_as(said) or rule.predicate
+    if predicate == "has":
+        thing = thing.partition(",")[0]
+    if predicate not in _BY_DEGREES:
+        return Fact(name, predicate, in_third(thing), rule.dislikes)
+    # What is denied under a condition is not denied without it: then the condition stays with the thing.
+    thing, condition = (thing, None) if rule.dislikes else parted(tidied(thing))
+    return Fact(name, predicate, in_third(tidied(thing)), rule.dislikes, degree_of(said), condition)

@@ -1,0 +1,85 @@
+"""English sentences cut into clauses that may state one thing each, and whether each is asserted. Word lists, no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from projections.language.extraction.shape import Clause
+
+_PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
+_SENTENCE = re.compile(r"[^.!?\n;]+(?:\.(?=[\w/])[^.!?\n;]+)*[.!?;]*")
+_CUT = re.compile(
+    r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
+    rf"(?:{_PERSON})\b)"
+    r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|should|which|where|when|why|who|maybe|please|any"
+    "|right|you|but"
+    "|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
+    "|although|because"
+    r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it)\b)"
+    r"|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
+    r"|\s+[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which"
+    "|where|when|why"
+    "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
+    r"|got any|right)\b",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
+_INDIRECT = re.compile(
+    r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decide|find out|tried|figure out)\s*$", re.IGNORECASE
+)
+_IF = re.compile(
+    r"\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case|let's say|act as"
+    r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
+    re.IGNORECASE,
+)
+_REPORTS = re.compile(
+    r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
+
+
+def english_clauses(text: str) -> Iterator[Clause]:
+    """The clauses of a text, in order, each with whether it is asserted and whether it asks something."""
+    hushed = _QUOTED.sub(_hushed, text)
+    for sentence in _SENTENCE.finditer(hushed):
+        yield from _of_sentence(text, hushed, sentence.start(), sentence.end())
+
+
+def _hushed(found: re.Match[str]) -> str:
+    """A quotation in the first person says nothing about the speaker; a title is kept."""
+    said = found[1] or found[2]
+    return "~" * len(found[0]) if _FIRST_PERSON.search(said) and said.count(" ") > 1 else found[0]
+
+
+def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Clause]:
+    sentence = hushed[start:end]
+    asks, doubtful = sentence.rstrip().endswith("?"), _supposes(sentence)
+    cuts = [0, *(at for found in _CUT.finditer(sentence) for at in (found.start(), found.end())), len(sentence)]
+    pieces = [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]
+    asking = [bool(_ASKS.match(sentence[a:b].strip())) for a, b in pieces]
+    if asks and not any(asking):
+        asking = [True] * len(pieces)
+    before, reported = "", False
+    if asks and _TAG.match(sentence[pieces[-1][0] : pieces[-1][1]].strip()):
+        doubtful = True  # "..., right?" asks whether it is so
+    afters = [*(sentence[a:b] for a, b in pieces[1:]), ""]
+    for (a, b), question, after in zip(pieces, asking, afters, strict=True):
+        piece = sentence[a:b]
+        # What somebody is said to have said goes on to the end of the sentence.
+        reported = reported or bool(_REPORTS.search(before))
+        asked = question or (asks and "?" in piece)
+        asserted = not (asked or doubtful or reported)
+        yield Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
+        before = piece
+
+
+def _supposes(sentence: str) -> bool:
+    """Whether the sentence holds a condition; "I wonder if" holds an indirect question instead."""
+    return any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))

@@ -1,0 +1,238 @@
+"""What a text written with spaces is about: names, identifiers, and words that are no common ones. Pure.
+
+English is known by its word lists; of other languages written with spaces every long word counts. A text is read once, word by
+word, and what a written word is (its stem, whether it is a name or an identifier) is remembered between texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from projections.language.keywords.words import NEVER, WEAK
+from projections.language.text import MARKS, stem
+
+IDENTIFIER, NAME, PHRASE, PLAIN, FAINT = 0.8, 0.65, 0.5, 0.4, 0.1
+"""Scores to begin with."""
+_CALLED = 0.25
+"""What a name loses by which somebody is only called: "Hey Mel!"."""
+_ENDING = 0.08
+"""What an ending that makes nouns adds, and one of verbs takes away."""
+_ENOUGH = 3
+"""Times that a common word must stand in a text to be what it is about."""
+_CALL_TEXT = "hey hi hello thanks thank wow oh bye yeah yes yep no okay ok well congrats sure dear sorry aww"
+_CALLS = frozenset(_CALL_TEXT.split())
+"""Words after which somebody is called by name."""
+_LONGEST_RUN = 4
+_LONGEST_WORD = 40
+_LONGEST_ADDRESS = 256
+
+_COMMA, _STOP = 1, 2
+_EDGES = re.compile(rf"^[^\w#/]+|[^\w#+{MARKS}]+$")
+_INNER = re.compile(rf"[^\w'’{MARKS}-]+|-{{2,}}")
+_NOUN = re.compile(r"(?:[ts]ion|ment|ness|ity|ship|ism|ist|ance|ence|ogy|phy|dom)s?$")
+_VERB = re.compile(r"(?:ing|ed|ize|ise|ful|ous|ive|able|ible|est)$")
+_DATE = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?|\d+[.,]\d+|\d{4}-\d{2}-\d{2}t[\d:.+z-]+")
+_MEASURE = re.compile(
+    r"[$€£¥]?\d{1,4}(?:st|nd|rd|th|s|k|m|am|pm|h|hr|hrs|min|mins|kg|g|km|cm|mm|ft|x|px|ms|gb|mb|kb|%)?"
+    r"|\d+-(?:day|week|month|year|hour|minute|second|step|point|star|part|page|\d+)s?"
+)
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
+)
+_SIGN = re.compile(r"@|://|www\.", re.IGNORECASE)
+_WRITTEN = re.compile(
+    r"(?=\S{0,99}[\d_.+#])#?[A-Za-z0-9~]?[\w]*(?:[.:@+\\_-]+\w+)*(?:\+\+|#)?|/?(?:[\w.-]+/)+[\w-]+\.\w{1,8}", re.ASCII
+)
+_DIGITS = re.compile(r"\d\d")
+_PHONE = re.compile(r"(?<![\w.+-])\+?\(?\d[\d ().-]{6,20}\d(?![\w-])")
+
+
+Candidate = tuple[float, int, str, bool]
+"""What may become a keyword: minus its score, its place in words, the word, and whether it is one only where nothing better
+is left. Sorted, the best is first; a plain tuple, for there are many."""
+
+
+class _Unit(NamedTuple):
+    """One word as written."""
+
+    word: str
+    key: str
+    """What its forms have in common; empty for a word that is never a keyword."""
+    score: float
+    capital: bool
+    breaks: int
+    """Whether a comma or a sentence ends after it."""
+
+
+def read_words(text: str) -> list[Candidate]:
+    """Candidates of a text, each once, in no promised order."""
+    reading = _Reading()
+    for line in text.split("\n"):
+        if line:
+            reading.line(line)
+    found = reading.candidates()
+    return found + _phones(text) if _DIGITS.search(text) else found
+
+
+class _Reading:
+    """What was read of a text so far."""
+
+    __slots__ = ("count", "first", "sequence")
+
+    def __init__(self) -> None:
+        self.sequence: list[str] = []
+        """Keys in reading order, empty where no keyword stands."""
+        self.first: dict[str, tuple[str, float, int]] = {}
+        """By key: word, score and place."""
+        self.count: dict[str, int] = {}
+
+    def line(self, line: str) -> None:
+        """Read one line; a heading's or an item's capitals tell no names."""
+        sequence, count, first = self.sequence, self.count, self.first
+        told = line[:1].isalpha() or line[:1] in ('"', "'", "")
+        before, run = _STOP, list[_Unit]()
+        begun = _STOP
+        for raw in line.split():
+            for unit in _units(raw):
+                _, key, score, capital, breaks = unit
+                if capital and key:
+                    if not run:
+                        begun = before
+                    run.append(unit)
+                elif run:
+                    self.name(run, begun, told)
+                    run = []
+                if key:
+                    if key in count:
+                        count[key] += 1
+                    else:
+                        count[key] = 1
+                        first[key] = (unit.word, score, len(sequence))
+                sequence.append(key)
+                if breaks and run:
+                    self.name(run, begun, told)
+                    run = []
+                before = breaks
+        if run:
+            self.name(run, begun, told)
+
+    def name(self, run: list[_Unit], begun: int, told: bool) -> None:
+        """A run of capitals has ended; `begun`: what stood before it."""
+        if begun == _STOP and (run[0].score <= FAINT or len(run) == 1):
+            run = run[1:]
+        if not run or len(run) > _LONGEST_RUN:
+            return
+        first = self.first
+        if len(run) == 1:
+            word, key, score, _, breaks = run[0]
+            if told and PLAIN - _ENDING <= score < NAME:
+                old = first[key]
+                called = _CALLED if breaks and begun else 0.0
+                first[key] = (old[0], max(old[1], NAME - called), old[2])
+            return
+        if all(unit.score <= FAINT for unit in run):
+            return
+        key = " ".join([unit.key for unit in run])
+        self.count[key] = self.count.get(key, 0) + 1
+        if key not in first:
+            word = " ".join([unit.word for unit in run])
+            first[key] = (word, NAME + _ENDING if told else PHRASE, first[run[0].key][2])
+        for unit in run:
+            self.count[unit.key] -= 1
+
+    def candidates(self) -> list[Candidate]:
+        """Scores by what a word is, how often and how early it stands, and how long it is."""
+        first, late = self.first, 0.1 / (len(self.sequence) or 1)
+        if len(self.sequence) > len(first):
+            self._phrases()
+        found = []
+        for key, times in self.count.items():
+            if times > 0:
+                word, score, place = first[key]
+                length = len(word)
+                worth = score + 0.1 - late * place + (0.01 * length if length < 10 else 0.1)
+                if times > 1:
+                    worth += 0.1 * (times - 1) if times < 4 else 0.3
+                found.append((-worth, place, word, score <= FAINT and times < _ENOUGH))
+        return found
+
+    def _phrases(self) -> None:
+        """Two words that stand side by side more than once are one keyword."""
+        count, first = self.count, self.first
+        often = {key for key, times in count.items() if times > 1 and first[key][1] >= PLAIN - _ENDING}
+        if len(often) < 2:
+            return
+        sequence = self.sequence
+        pairs = Counter(pair for pair in pairwise(sequence) if pair[0] in often and pair[1] in often)
+        for (one, other), times in pairs.items():
+            key = f"{one} {other}"
+            if times > 1 and one != other and key not in count:
+                word = f"{first[one][0]} {first[other][0]}"
+                first[key] = (word, max(first[one][1], first[other][1], PHRASE), first[one][2])
+                count[key] = times
+                count[one] -= times
+                count[other] -= times
+
+
+def _phones(text: str) -> list[Candidate]:
+    """Telephone numbers written with spaces, which reading word by word tears apart."""
+    found = []
+    for match in _PHONE.finditer(text):
+        digits = sum(map(str.isdigit, match[0]))
+        if 7 <= digits <= 15 and " " in match[0]:
+            found.append((-IDENTIFIER - 0.15, match.start() // 6, match[0], False))
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _units(raw: str) -> tuple[_Unit, ...]:
+    """What a run without spaces holds; most often one word."""
+    end = raw.rstrip("\"'”’)]}*_`")[-1:]
+    breaks = _STOP if end and end in ".!?:…。" else _COMMA if end and end in ",;—–-|" else 0
+    address = _ADDRESS.search(raw) if len(raw) <= _LONGEST_ADDRESS and _SIGN.search(raw) else None
+    if address is not None:
+        return (_Unit(address[0].lower(), address[0].lower(), IDENTIFIER, False, breaks),)
+    # What is longer is no word: trimming and matching it whole would take time with the square of its length.
+    core = _EDGES.sub("", raw) if len(raw) <= _LONGEST_ADDRESS else raw
+    if not core:
+        return (_Unit("", "", 0.0, False, breaks or _COMMA),)
+    written = _identifier(core)
+    if written is not None:
+        return (_Unit(written.lower(), written.lower(), IDENTIFIER, False, breaks),)
+    parts = [part for part in map(str.strip, _INNER.split(core), ("'’-_",) * len(core)) if part]
+    return tuple(_unit(part, breaks if at == len(parts) - 1 else _COMMA) for at, part in enumerate(parts))
+
+
+def _identifier(core: str) -> str | None:
+    """The word if it is written as no word is: a file, a path, a version, a code, a number of five digits and more."""
+    lower = core.lower()
+    if len(core) < 2 or core.isalpha() or lower in NEVER or _DATE.fullmatch(lower) or _MEASURE.fullmatch(lower):
+        return None
+    return core if len(core) <= 100 and _WRITTEN.fullmatch(core) else None
+
+
+def _unit(part: str, breaks: int) -> _Unit:
+    word = part.lower().replace("’", "'")
+    if "'" in word and not word.startswith("'") and word not in NEVER:
+        word = word.partition("'")[0]
+        part = part[: len(word)]
+    capital = part[:1].isupper()
+    acronym = 2 <= len(part) <= 6 and part.isupper()
+    if word in _CALLS:
+        breaks = breaks or _COMMA
+    if word in NEVER or len(word) > _LONGEST_WORD or (len(word) < 3 and not acronym):
+        return _Unit(word, "", 0.0, False, breaks)
+    key = stem(word)
+    if key in WEAK or word.endswith("ly") or not part[0].isalpha():
+        return _Unit(word, key, FAINT, capital, breaks)
+    if "-" in word and all(one in NEVER or stem(one) in WEAK or one.isdigit() for one in word.split("-")):
+        return _Unit(word, key, FAINT, False, breaks)
+    if acronym or _CAMEL.search(part):
+        return _Unit(word, key, NAME, capital, breaks)
+    score = PLAIN + _ENDING * (_NOUN.search(word) is not None) - _ENDING * (_VERB.search(word) is not None)
+    return _Unit(word, key, score, capital, breaks)

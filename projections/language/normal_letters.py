@@ -1,0 +1,128 @@
+"""The letters of a text as a reader takes them, whatever characters they were written with. Pure, linear in time.
+
+Steps, in this order: what shows nothing goes and each run of white space is one space; each character is read as the plainest that
+says the same (NFKC, digits of every script, dashes and quotes, simplified Han: `sensitivity.fold.read_as`); accents join their
+letters; letters of other scripts are Latin ones where they look so (`look_alikes`); case goes; marks laid over letters go.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from projections.language.look_alikes import as_in_latin, as_they_look
+from projections.language.sensitivity.fold import CHANGED, read_as
+
+_AS = {
+    " ": "\u2014\u2015\u2e3a\u2e3b",  # a dash between clauses; a hyphen or a minus is none of these
+    "~": "\u301c\u223c",
+    "/": "\u2044\u2215",
+    "'": "`\u00b4\u02b9\u02bb\u055a\ua78b\ua78c",
+    "?": "\u061f\u055e\u203d\u2e2e\u2753\u2754",
+    "%": "\u066a",
+    ".": "\u066b",
+    ",": "\u066c",
+    "": "\u0640\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff",  # a stretched Arabic line, the colour of a hand
+}
+_SPECIAL = {written: plain for plain, all_written in _AS.items() for written in all_written}
+_BOXED = (0x249C, 0x1F110, 0x1F150, 0x1F170)
+"""Where alphabets of 26 boxed letters begin that NFKC leaves alone, or gives brackets."""
+_MOST_CHARACTERS = 1 << 15
+MOST_MARKS = 30
+"""Most marks on one letter that are looked at, as in Unicode's Stream-Safe Text Format."""
+_HEAPED = re.compile(r"[^\w\s]{31,}")
+
+
+class _Forms(dict[int, str]):
+    """What each character is read as, found out when it is first met."""
+
+    def __missing__(self, point: int) -> str:
+        if len(self) >= _MOST_CHARACTERS:
+            self.clear()
+        found = self[point] = form_of(chr(point))
+        return found
+
+
+_FORMS = _Forms()
+_RAISED = "\x1f"
+_FIRST_RAISED = re.compile(f"(?<!{_RAISED}[0-9]){_RAISED}")
+_STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"), ("`", "'"))
+"""The most frequent ones: a Chinese text without others needs no further step."""
+_CONTROLS = bytes(byte for byte in (*range(32), 127) if not chr(byte).isspace())
+_LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
+_ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
+_LAID = re.compile(f"[{_LAID_OVER}]")
+_LOOSE = re.compile(f"(?<=i)\u0307+|(?<![^\\W\\d_\u3005-\u9fff])(?<![{_ACCENTS}])[{_ACCENTS}]+")
+"""What no alphabet writes: the dot of a small i, and accents on what is no letter."""
+
+
+def form_of(character: str) -> str:
+    """The plain form of one character: a space for white space, nothing for what shows nothing.
+
+    What is no digit but holds some (½, ⑤, ㋄) is set apart from digits beside it: 1½ is not 11/2. A raised digit is marked.
+    """
+    if character.isspace():
+        return " "
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    point = ord(character)
+    for first in _BOXED:
+        if first <= point < first + 26:
+            return chr(ord("a") + point - first)
+    plain = "".join(_SPECIAL.get(one) or read_as(one) for one in read_as(character))
+    if not any(one.isdigit() for one in plain):
+        return plain
+    kind = unicodedata.decomposition(character).partition(" ")[0]
+    if kind == "<super>":
+        return _RAISED + plain
+    return plain if len(plain) == 1 and kind != "<circle>" else f" {plain} "
+
+
+def composed(text: str) -> str:
+    """The text in NFC, with at most 30 marks on a letter: ordering more of them takes quadratic time, and nobody reads them."""
+    return unicodedata.normalize("NFC", _HEAPED.sub(_without_heaps, text) if _HEAPED.search(text) else text)
+
+
+def _without_heaps(found: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for one in found[0]:
+        marks = marks + 1 if unicodedata.combining(one) else 0
+        if marks <= MOST_MARKS:
+            kept.append(one)
+    return "".join(kept)
+
+
+def letters(text: str) -> str:
+    """The letters and signs of a text, small, words one space apart; the same for a text and its letters. Any text.
+
+    At most 18 times as long as the text (one Arabic ligature), mostly no longer.
+    """
+    if text.isascii():
+        plain = text.encode().translate(None, _CONTROLS).decode() if not text.isprintable() else text
+        return " ".join(plain.replace("`", "'").lower().split())
+    for written, plain in _STOPS:
+        text = text.replace(written, plain)
+    if not CHANGED.search(text):
+        return " ".join(as_they_look(text.lower()).split())
+    return _joined(CHANGED.sub(_plainly, composed(text)))
+
+
+def letters_slowly(text: str) -> str:
+    """What `letters` gives, every step taken for every character: what its short ways are held against."""
+    return _joined(composed(text).translate(_FORMS))
+
+
+def _plainly(found: re.Match[str]) -> str:
+    return found[0].translate(_FORMS)
+
+
+def _joined(text: str) -> str:
+    """The later steps, on plain characters. 10² is 10^2, and neither is 102."""
+    if _RAISED in text:
+        text = _FIRST_RAISED.sub("^", text).replace(_RAISED, "")
+    text = as_in_latin(composed(text)).casefold()
+    text = composed(as_they_look(unicodedata.normalize("NFKC", composed(text))))
+    text = _LAID.sub("", text)
+    if _LOOSE.search(text):
+        text = composed(_LOOSE.sub("", text))
+    return " ".join(text.split())

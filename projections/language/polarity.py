@@ -1,0 +1,233 @@
+"""What a statement asserts: whether it is negated, and whether two statements say the same. Word lists, no model.
+
+The lists tell reversed statements from repeated ones among texts on one topic (memory.md, sections 4 and 5); by
+themselves they prove nothing. A fact merged wrongly is lost in silence while a missed merge costs a line, so
+`difference` finds two statements the same only if nothing is left to tell them apart but articles, particles, degree
+("really", 很), contractions, the writing of numbers (three, 3, 三), case, width and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+
+from projections.language.text import tokens
+
+_CONTRACTIONS = tuple(
+    (re.compile(pattern), into)
+    for pattern, into in (
+        (r"\bcan(?:'t|not|t)\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"\b([a-z]+)n't\b", r"\1 not"),
+        (r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should)nt\b", r"\1 not"),
+        (r"\b(i)'m\b", r"\1 am"),
+        (r"\b([a-z]+)'re\b", r"\1 are"),
+        (r"\b([a-z]+)'ve\b", r"\1 have"),
+        (r"\b([a-z]+)'ll\b", r"\1 will"),
+        (r"\b(it|he|she|that|there|here|what|who)'s\b", r"\1 is"),
+    )
+)
+_PROBABLE = re.compile("'|n[to]")
+_APOSTROPHES = str.maketrans("‘’ʼ", "'''")
+
+_NEGATING = re.compile(
+    r"\b(?:not|no|never|nobody|nothing|nowhere|none|neither|without|hardly|barely|scarcely|rarely|seldom|unable|"
+    r"(?:hat|dislik|despis|loath|refus|ceas)(?:e|es|ed|ing)|(?:detest|avoid|fail|lack)(?:s|ed|ing)?|"
+    r"stop(?:s|ped|ping)?|quit(?:s|ting)?|g[ia]ven? up|giving up|forg[eo]t(?:s|ten|ting)?|den(?:y|ies|ied|ying))\b"
+    r"|[不没沒无無未别別非勿甭]|讨厌|厌恶|反感|憎恨|痛恨|嫌弃|戒(?![指备尺])|停止|放弃|拒绝|避免|(?<!难)忘|禁止|缺乏|很少|难以"
+)
+"""Each turns the statement round. "Neither ... nor", "not ... nor" count once, by their first word."""
+
+_IDLE = re.compile(
+    r"^(?:oh )?(?:no|nope|nah)\b(?=[,.!;:])|\bnot (?:only|just|to mention)\b|\bno (?:problem|doubt|matter|wonder|sooner)\b"
+    r"|\bno\. ?\d|\bcan not (?:wait|help)\b|\b(?:why|if|or|of course) not\b|\bnothing but\b|\bnever mind\b"
+    r"|, \w+ not (?:i|you|he|she|it|we|they)\?"
+    r"|(.)[不没](?=\1)|[不没]有?\?$|有没有|不过(?![敏年节生期来去])|不错|差不多|不好意思|没关系|没事|没问题|没错|没准|了不起|不仅|不但|不光|不只"
+    r"|不管|不论|无论|不一会|不久|不断|不停|不由|不禁|忍不住|对不起|不客气|不得了|(?<![只需])要不|不然|不妨|巴不得|恨不得|不少|不同(?!意)"
+    r"|不锈钢|不丹|不小心|无锡|无人机|无线|无聊|无辜|无意|无比|无限|无数|无非|未来|未免|未婚[夫妻]|非常|非洲|南非|北非|除非"
+    r"|非得|非要|是非|[特分区类级性告离个识辨鉴派]别|别[人的墅针致名]|[淹沉出埋]没|没收"
+)
+"""What has a negating word in it and negates nothing: questions of the form A-not-A, set phrases, names."""
+
+_ANTONYM_TEXT = """
+hot:cold warm:cool big:small large:small tall:short long:short fast:slow quick:slow early:late open:close
+start:end begin:end start:finish arrive:leave come:go accept:reject agree:disagree before:after above:below over:under
+up:down in:out on:off onto:off inside:outside into:from with:without more:less more:fewer most:least rich:poor good:bad
+best:worst better:worse easy:hard easy:difficult happy:sad young:old new:old cheap:expensive full:empty light:dark
+left:right first:last win:lose buy:sell single:married married:divorced alive:dead increase:decrease enable:disable
+allow:forbid true:false lend:borrow push:pull sit:stand asleep:awake wet:dry clean:dirty loud:quiet
+strong:weak thick:thin safe:dangerous public:private indoors:outdoors healthy:sick raise:lower minimum:maximum
+always:sometimes often:sometimes all:some everybody:somebody
+大:小 多:少 高:低 高:矮 长:短 快:慢 早:晚 冷:热 胖:瘦 新:旧 贵:便宜 好:坏 好:差 对:错 开:关 来:去 进:出 上:下 前:后 左:右 男:女
+买:卖 借:还 输:赢 强:弱 轻:重 深:浅 黑:白 干:湿 苦:甜 易:难 真:假 生:死 年轻:老 富:穷 美:丑 远:近 粗:细 厚:薄 开心:难过
+高兴:伤心 幸福:痛苦 成功:失败 同意:反对 支持:反对 允许:禁止 增加:减少 上升:下降 开始:结束 已婚:单身 结婚:离婚 安全:危险
+简单:复杂 容易:困难 简单:困难 勤奋:懒 聪明:笨 健康:生病 热闹:安静 干净:脏 相信:怀疑 室内:室外 公开:私人
+"""
+_REVERSING = re.compile(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_HAN}]|(?:[^\s{_HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
+_LEADING, _TRAILING, _DASHES = "'`", ".:'`", ("-", "–")
+_EMPTY_ENGLISH = re.compile(
+    r"^(?:(?:oh|hey|hi|yes|yeah|please)\b,? *)+(?=\w)|\b(?:an?|the)\b(?= (?!few\b|little\b|bit\b)[^\W\d])|\b(?:do|does|also)\b"
+    r"|(?<!not )\b(?:really|very)\b(?! (?:few|little)\b)"
+)
+"""Not before "few" or "little", nor after "not", where they turn the sense."""
+_LETTER_A = re.compile(r"(?<=[a-z\d] )A\b(?!')")
+"""As in "vitamin A": no article."""
+_NUMERALS = "〇零一二两三四五六七八九十百千万亿"
+_EMPTY_HAN = re.compile(
+    rf"(?<=[我你您他她它们咱])的(?=[{_HAN}])|(?<![我你您他她它们咱])的(?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]+(?=$|[。,.!?;\s])"
+    r"|(?<![不没是])(?:很|(?:非常|特别|真的|挺)(?=[喜爱讨想怕好高开忙累难热冷]))"
+    rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所辆台张]|本(?![正科])|部(?!分)|个(?![人月星小礼钟头半]))"
+)
+_NAME = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
+_NUMBER_TEXT = "two three four five six seven eight nine ten eleven twelve"
+_ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_TEXT.split(), 2)}
+"""Not "one", which is a pronoun and nearly an article."""
+_HAN_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_HAN_NUMBER = re.compile(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
+_COLLOQUIAL = re.compile("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
+_DATE_TEXT = """
+january february march april may june july august september october november december monday tuesday wednesday thursday
+friday saturday sunday today tomorrow yesterday tonight pm 今 昨
+"""
+_DATE_WORDS = frozenset(_DATE_TEXT.split())
+_RELATIVE_DAY = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|ago|in (?:an?|\d+|two|three|six|(?:a )?few|several) (?:day|week|month|year)s?"
+    r"|(?:this|next|last|on) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening|night|week(?:end)?"
+    r"|month|quarter|year|spring|summer|autumn|fall|winter))\b"
+    r"|[今明昨前后][天日晚早晨]|[今明去前后]年|[上下这本]个?(?:周|星期|礼拜|月|次)|(?<!每)(?:周|星期|礼拜)[一二三四五六日天]|刚才|刚刚"
+)
+
+
+def plain(text: str) -> str:
+    """The text in one writing: NFKC, casefold, straight apostrophes, contractions in full ("don't": "do not")."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).translate(_APOSTROPHES)
+    if _PROBABLE.search(folded):
+        for pattern, into in _CONTRACTIONS:
+            folded = pattern.sub(into, folded)
+    return folded
+
+
+def polarity(text: str) -> int:
+    """-1 if an odd number of words turn the statement round (not, never, hate, stop, 不, 没, 讨厌 ...), else 1.
+
+    So a double negation is none: "I don't hate it", 没有人不喜欢. Several sentences are read as one.
+    """
+    return -1 if len(_NEGATING.findall(_IDLE.sub(" ", plain(text)))) % 2 else 1
+
+
+def opposite(a: str, b: str) -> bool:
+    """Whether two texts on one topic assert the reverse: one of them is negated, or has an antonym of the other's word.
+
+    Each such difference turns it round once more: "it is hot" and "it is not cold" are no opposites. Symmetric.
+    """
+    turns = (polarity(a) != polarity(b)) + len(_antonyms(a, b))
+    return turns % 2 == 1
+
+
+def speaks_from_its_day(text: str) -> bool:
+    """Whether the text names a time as seen from the day on which it is said: tomorrow, last week, on Friday, 昨天, 下周."""
+    return _RELATIVE_DAY.search(plain(text)) is not None
+
+
+def wording(text: str) -> list[str]:
+    """The words that carry what a statement says, in order, each Han character by itself; a question ends with "?".
+
+    Two statements without `difference` have the same of them.
+    """
+    written = _EMPTY_HAN.sub("", _EMPTY_ENGLISH.sub(" ", plain(_LETTER_A.sub("A=", text))))
+    written = _HAN_NUMBER.sub(_number, re.sub(r"(?<=\d),(?=\d{3}\b)", "", written))
+    written = re.sub(r"(?<=\d)(?=[a-z])", " ", re.sub(r"\b([ap])\.m\b", r"\1m", written))
+    words = [word for found in _WORD.findall(written) if (word := found.lstrip(_LEADING).rstrip(_TRAILING))]
+    kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word not in _DASHES]
+    return [*kept, "?"] if "?" in written else kept
+
+
+def difference(a: str, b: str) -> str | None:
+    """What tells two statements apart, in words; None if they say the same. Symmetric but for the order of the words.
+
+    A phrase may stand at the other end ("In May I moved", "I moved in May"); every other change of order counts.
+    """
+    said_a, said_b = wording(a), wording(b)
+    if said_a == said_b:
+        return None
+    more_a, more_b = (list((Counter(x) - Counter(y)).elements()) for x, y in ((said_a, said_b), (said_b, said_a)))
+    if not more_a and not more_b:
+        starts = (at for at, word in enumerate(said_a) if word == said_b[0])
+        turned = any(said_a[at:] + said_a[:at] == said_b for at in starts)
+        return None if turned else "the same words in another order"
+    told = f"{_few(more_a)} / {_few(more_b)}"
+    if any(map(_is_number, more_a + more_b)):
+        return f"different numbers or dates: {told}"
+    names = _names_in(a) | _names_in(b)
+    return f"different {'names' if names.intersection(more_a + more_b) else 'words'}: {told}"
+
+
+def _number(found: re.Match[str]) -> str:
+    """A number in Han digits as decimal digits; as it is where its value is not certain (三五, 一百二)."""
+    text = found[0]
+    digits = [_HAN_DIGITS[one] for one in text if one in _HAN_DIGITS]
+    if len(digits) == len(text):
+        return "".join(map(str, digits)) if len(text) != 2 else text
+    if _COLLOQUIAL.search(text) or not (digits or "十" in text):
+        return text
+    total = section = digit = 0
+    for one in text:
+        if one in _HAN_DIGITS:
+            digit = _HAN_DIGITS[one]
+        elif one in _HAN_UNITS:
+            section, digit = section + (digit or 1) * _HAN_UNITS[one], 0
+        else:
+            total, section, digit = total + (section + digit) * (10**4 if one == "万" else 10**8), 0, 0
+    return str(total + section + digit)
+
+
+def _is_number(word: str) -> bool:
+    return word in _DATE_WORDS or any(map(str.isdigit, word))
+
+
+def _names_in(text: str) -> set[str]:
+    """Capitalised words inside a sentence, folded as `wording` folds them."""
+    return {word for name in _NAME.findall(text) for word in wording(name)}
+
+
+def _few(words: Iterable[str]) -> str:
+    return " ".join(list(words)[:3]) or "-"
+
+
+@cache
+def _antonym_pairs() -> tuple[frozenset[tuple[str, str]], tuple[tuple[str, str], ...]]:
+    """English pairs as stems, both ways round, and Han pairs."""
+    pairs = [(one, other) for one, _, other in (pair.partition(":") for pair in _ANTONYM_TEXT.split())]
+    english = [(_stem(one), _stem(other)) for one, other in pairs if one.isascii()]
+    both = frozenset(english) | {(other, one) for one, other in english}
+    return both, tuple(pair for pair in pairs if not pair[0].isascii())
+
+
+def _stem(word: str) -> str:
+    return tokens(word)[0]
+
+
+def _antonyms(a: str, b: str) -> set[tuple[str, str]]:
+    """Pairs of a word that only the first text has and its antonym that only the second has, without negating words."""
+    text_a, text_b = (_NEGATING.sub(" ", plain(text)) for text in (a, b))
+    english, han = _antonym_pairs()
+    all_a, all_b = ({_stem(word) for word in re.findall(r"[a-z][a-z-]*", text)} for text in (text_a, text_b))
+    only_a, only_b = all_a - all_b, all_b - all_a
+    found = {(x, y) for x in only_a for y in only_b if (x, y) in english or _reverses(x, y) or _reverses(y, x)}
+    for one, other in han:
+        for x, y in ((one, other), (other, one)):
+            if x in text_a and x not in text_b and y in text_b and y not in text_a:
+                found.add((x, y))
+    return found
+
+
+def _reverses(word: str, plain_word: str) -> bool:
+    start = _REVERSING.match(word)
+    return start is not None and word[start.end() :] == plain_word

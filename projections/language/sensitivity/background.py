@@ -1,0 +1,91 @@
+"""Level 1: someone's occupation or education (seed 002's "general"), in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
+
+PROFESSIONS = Cues(
+    listed("""
+    accountant, actor, actress, analyst, architect, artist, attorney, baker, barber, barista, bartender, biologist, builder, butcher
+    carpenter, cashier, chef, chemist, clerk, coach, consultant, cook, counselor, counsellor, dancer, dentist, designer, detective
+    developer, doctor, driver, economist, editor, electrician, engineer, farmer, firefighter, florist, freelancer, gardener
+    geologist, hairdresser, historian, instructor, interpreter, janitor, journalist, judge, lawyer, lecturer, librarian, manager
+    mechanic, midwife, musician, nanny, nurse, optician, painter, paralegal, paramedic, pharmacist, photographer, physician
+    physicist, pilot, plumber, policeman, police officer, producer, professor, programmer, psychiatrist, psychologist, realtor
+    receptionist, researcher, sailor, salesperson, scientist, secretary, singer, soldier, social worker, student, surgeon, surveyor
+    tailor, teacher, technician, therapist, translator, tutor, vet, veterinarian, waiter, waitress, welder, writer
+    """)
+)
+_SAID_OF = re.compile(r"(?: am|i'm| is|'s| as) an? (?:[\w-]{1,20} ){0,2}\Z")
+_GOES_ON = re.compile(r"\w")
+
+WORK = Cues(listed("work, works, worked, working, job, profession, occupation, title"))
+STUDY = Cues(
+    listed("""
+    graduate, graduated, graduating, degree, bachelor, bachelors, master, masters, major, majored, majoring, thesis
+    dissertation, study, studies, studied, studying, student
+    """)
+)
+
+_OCCUPATION = Begun(
+    r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
+    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]",
+    r"job(?<=[arswy] job) (?:as an?|at|with)\s",
+    r"my (?:profession|occupation|job|job title) is\b",
+)
+_EDUCATION = Begun(
+    r"graduat(?:ed|ing|e) (?:from|in|with)\b",
+    r"bachelor['’]?s? (?:degree|of|in)\b",
+    r"master['’]?s? (?:degree|of|in)\b",
+    r"degree in\b",
+    r"major(?:ed|ing) in\b",
+    r"my (?:[a-z]{1,16} )?(?:degree|major|thesis|dissertation)\b",
+    r"stud(?:ied|ies|ying|y) (?:[a-z-]{1,20} ){0,4}at (?:[a-z-]{1,20} ){0,3}(?:university|college|school)",
+    r"student(?<=(?:lege|uate|sity|hool| law| phd|ical|grad) student)\b",
+    r"student at\b",
+)
+
+PROFESSIONS_ZH = Cues(
+    listed("""
+    老师, 教师, 教授, 医生, 护士, 律师, 会计, 工程师, 程序员, 设计师, 司机, 厨师, 记者, 编辑, 作家, 演员, 歌手, 画家, 警察, 军人
+    公务员, 销售, 经理, 店员, 服务员, 秘书, 翻译, 导游, 飞行员, 科学家, 研究员, 咨询师, 药剂师, 建筑师, 摄影师, 理发师, 农民, 工人
+    保安, 快递员, 教练, 主播, 学生, 研究生, 博士生, 大学生, 高中生, 初中生
+    """)
+)
+BACKGROUND_ZH = Cues(
+    listed("""
+    职业, 专业, 学历, 岗位, 职位, 职务, 工作, 上班, 任职, 就职, 教书, 实习, 毕业, 就读, 主修, 攻读, 从事, 担任, 学位
+    大学, 学院, 中学, 高中
+    """)
+)
+
+_IS_PROFESSION_ZH = re.compile(
+    r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
+    rf"[^,，。!！?？\n]{{0,8}}?(?:{'|'.join(PROFESSIONS_ZH)})"
+)
+_BACKGROUND_ZH = re.compile(
+    r"(?:职业|专业|学历|岗位|职位|职务)(?:是|为|[:：])|[我他她]的?工作(?:单位)?(?:是|为|[:：])"
+    r"|在(?<!现在)[^,，。!！?？\n在找哪么想]{1,16}(?:工作|上班|任职|就职|教书|实习)(?!日)|毕业于|(?:大学|学院|中学|高中|专业|本科|硕士|博士)毕业|就读"
+    r"|主修|攻读|从事[^,，。!！?？\n]{1,12}(?:工作|行业)|担任|(?:本科|硕士|博士|大专)学[历位]"
+    r"|在(?<!现在)[^,，。!！?？\n在哪么]{1,12}(?:大学|学院|中学|高中)[^,，。!！?？\n]{0,4}(?:读|上学|学习)"
+)
+
+
+def says_profession(read: Reading) -> bool:
+    """Whether the text says what someone is, as in "I'm a nurse" or "works as an actor"."""
+    return any(
+        _SAID_OF.search(read.lower, max(0, start - 52), start) and not _GOES_ON.match(read.lower, end)
+        for start, end in read.places(PROFESSIONS)
+    )
+
+
+RULES = (
+    Rule("occupation", 1, says_profession, PROFESSIONS),
+    Rule("occupation", 1, found_in_lower(_OCCUPATION), WORK),
+    Rule("education", 1, found_in_lower(_EDUCATION), STUDY),
+    Rule("occupation-zh", 1, found_in_text(_IS_PROFESSION_ZH), PROFESSIONS_ZH),
+    Rule("occupation-or-education-zh", 1, found_in_text(_BACKGROUND_ZH), BACKGROUND_ZH),
+)

@@ -1,0 +1,150 @@
+"""Which sensitivity rules can match a text: told by the cues and signs of the rules themselves, looked up for all of them at once.
+
+Byte translation and one set of words beat a search for each word. What is found are candidates: a rule that is not among them
+cannot match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
+from projections.language.sensitivity.reading import Reading, holds_a_long_run
+from projections.language.sensitivity.rule import Rule
+from projections.language.sensitivity.sign import Sign
+from projections.language.sensitivity.spelling import CUES as MISSPELT
+from projections.language.sensitivity.spelling import corrected
+from projections.language.sensitivity.values import NUMBER_WORDS
+
+# Plain integers: arithmetic on an IntFlag costs more than all the searches below together.
+_DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
+    int(sign)
+    for sign in (
+        Sign.DIGIT,
+        Sign.FIVE_DIGITS,
+        Sign.SEVEN_DIGITS,
+        Sign.AT,
+        Sign.LONG,
+        Sign.SPOKEN,
+        Sign.WIDE,
+        Sign.WIDE_DIGIT,
+    )
+)
+_OF_DIGITS = Sign.DIGIT | Sign.FIVE_DIGITS | Sign.SEVEN_DIGITS | Sign.LONG | Sign.WIDE_DIGIT
+_SIGN_BITS = len(Sign)
+_MISSPELT = 1 << _SIGN_BITS
+_SAID = 2 << _SIGN_BITS
+_FIRST = _SIGN_BITS + 2
+_ALL_SIGNS = (1 << _SIGN_BITS) - 1
+# A text as bytes of three kinds, so that a run of one kind is looked for at the speed of any other few bytes.
+_WORDS = bytes(byte if byte in b"abcdefghijklmnopqrstuvwxyz" else 32 for byte in range(256))
+_DIGITS = bytes(48 if byte in b"0123456789" else 120 for byte in range(256))
+_BETWEEN_DIGITS = b" ().-"
+_FIVE, _SEVEN = b"0" * 5, b"0" * 7
+
+
+class Index:
+    """Rules by what a text must hold for them to match.
+
+    Signs and rules are held as the bits of one number: the signs below, whether a word may be misspelt, whether digits
+    may be said in a row, then the rules in their order.
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+        bits = dict.fromkeys(NUMBER_WORDS, _SPOKEN)
+        for key in OF_A_ROW:
+            bits[key] = bits.get(key, 0) | _SAID
+        for key in MISSPELT.keys:
+            bits[key] = bits.get(key, 0) | _MISSPELT
+        for place, rule in enumerate(rules, _FIRST):
+            for key in rule.cues.keys:
+                bits[key] = bits.get(key, 0) | 1 << place
+        self._bits = bits
+        need_digits = sum(
+            1 << place for place, rule in enumerate(rules, _FIRST) if rule.needs and not rule.needs & ~_OF_DIGITS
+        )
+        self._with_digits = _Keys(bits)
+        self._without_digits = _Keys(key for key in bits if bits[key] & ~need_digits)
+        self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
+
+    def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
+        """A folded text, with what was found in it, and the rules that can match it in order.
+
+        Its words for a password are spelt right and numbers said digit by digit are digits.
+        """
+        data = lower.encode("utf-8", "replace")
+        found = _signs(lower, data)
+        possible = self._with_digits if found & _DIGIT else self._without_digits
+        keys = possible.words_in(data)
+        if found & _WIDE:
+            keys += possible.parts_in(lower)
+        for key in keys:
+            found |= self._bits[key]
+        if found & _MISSPELT and (right := corrected(text, lower)):
+            return self.read(*right)
+        if found & _SAID and (said := in_digits(text, lower, keys)):
+            return self.read(*said)
+        opened, allowed = self._by_signs(found & _ALL_SIGNS)
+        asked = (found >> _FIRST | opened) & allowed
+        return (Reading(text, lower, keys), self._at(asked)) if asked else _NONE
+
+    def _opened_by(self, signs: int) -> tuple[int, int]:
+        """The rules that one of the signs makes worth asking, and those that need no other."""
+        opened = sum(1 << place for place, rule in enumerate(self._rules) if rule.signs & signs)
+        return opened, sum(1 << place for place, rule in enumerate(self._rules) if not rule.needs or rule.needs & signs)
+
+    def _at(self, places: int) -> list[Rule]:
+        rules = []
+        while places:
+            lowest = places & -places
+            rules.append(self._rules[lowest.bit_length() - 1])
+            places ^= lowest
+        return rules
+
+
+_NONE: tuple[Reading, Sequence[Rule]] = Reading("", "", ()), ()
+
+
+class _Keys:
+    """Latin words, and parts of texts in other scripts by the characters that they begin with."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._word: dict[bytes, str] = {}
+        self._parts: dict[str, list[str]] = {}
+        for key in keys:
+            if key.isascii():
+                self._word[key.encode()] = key
+            else:
+                self._parts.setdefault(key[0], []).append(key)
+        self._words = frozenset(self._word)
+        parts = [part for parts in self._parts.values() for part in parts]
+        alone = "".join(part for part in parts if len(part) == 1)
+        seconds = "".join(sorted({part[1] for part in parts if len(part) > 1}))
+        self._starts = re.compile(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
+
+    def words_in(self, data: bytes) -> list[str]:
+        """The words among those of a text in lower case."""
+        return [self._word[word] for word in self._words.intersection(data.translate(_WORDS).split())]
+
+    def parts_in(self, lower: str) -> list[str]:
+        """The other keys that stand in the text."""
+        return [part for start in set(self._starts.findall(lower)) for part in self._parts[start] if part in lower]
+
+
+def _signs(lower: str, data: bytes) -> int:
+    signs = 0
+    digits = data.translate(_DIGITS, _BETWEEN_DIGITS)
+    if b"0" in digits:
+        signs = _DIGIT
+        if _FIVE in digits:
+            signs |= _FIVE_DIGITS | _SEVEN_DIGITS if _SEVEN in digits else _FIVE_DIGITS
+        if holds_a_long_run(data):
+            signs |= _LONG
+    if b"@" in data:
+        signs |= _AT
+    if not lower.isascii():
+        signs |= _WIDE_DIGIT | _WIDE if signs & _DIGIT else _WIDE
+    return signs

@@ -1,0 +1,103 @@
+"""A folded text as the rules ask it: its words for things are found once, for all rules together. Pure.
+
+Cutting a text into words and looking all of them up in one set costs less than one search for each of a few words. So rules name
+the words and phrases they go by (`Cues`), and about those alone, as far as they stand in the text, is it read closely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+
+from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, places
+from projections.language.sensitivity.sign import LONG
+
+_TELLING = re.compile("[0-9]|[Ww][Ii][Ff][Ii]:")
+
+
+_FREQUENT = frozenset(["code", "file", "first", "number", "people", "company", "collection", "screen"])
+
+
+def key_of(cue: str) -> str:
+    """By what a cue is looked up: its longest Latin word, the first of equals, of those that are not in every other text.
+
+    Of words of one letter it is the last; a cue without Latin words is looked up as it is.
+    """
+    words = re.findall("[a-z]{2,}", cue) or re.findall("[a-z]", cue)[-1:]
+    return max([word for word in words if word not in _FREQUENT] or words, key=len, default=cue)
+
+
+class Cues:
+    """Words and phrases, in lower case, by which a rule goes: none of it can match a text that holds none of them."""
+
+    def __init__(self, *lists: Iterable[str]) -> None:
+        self._by_key: dict[str, tuple[str, ...]] = {}
+        for cue in dict.fromkeys(chain(*lists)):
+            key = key_of(cue)
+            self._by_key[key] = (*self._by_key.get(key, ()), cue)
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """What the cues are looked up by: whole Latin words, and parts of texts in other scripts."""
+        return self._by_key.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._by_key.values())
+
+    def among(self, keys: Iterable[str]) -> list[str]:
+        """The cues that can stand in a text which holds these keys."""
+        return [cue for key in keys for cue in self._by_key.get(key, ())]
+
+
+NO_CUES = Cues()
+
+
+class Reading:
+    """A folded text (`fold`), the same in lower case character by character, and which keys of cues stand in it."""
+
+    def __init__(self, text: str, lower: str, keys: Collection[str]) -> None:
+        self.text = text
+        self.lower = lower
+        self.keys = keys
+
+    def cues(self, cues: Cues) -> list[str]:
+        """Those of the cues that stand in the text, alone or in longer words."""
+        return [cue for cue in cues.among(self.keys) if cue in self.lower]
+
+    def pieces(self, cues: Cues, before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
+        """About each place of the cues, in reading order."""
+        return pieces(self.text, self.lower, cues.among(self.keys), before, after)
+
+    def places(self, cues: Cues) -> list[tuple[int, int]]:
+        """Where the cues stand with no Latin letter beside them, in reading order: (start, end)."""
+        return places(self.lower, cues.among(self.keys))
+
+    @cached_property
+    def long_runs(self) -> str:
+        """The runs without white space that are as long as a key and hold a digit, or a network's name, with blanks between."""
+        return " ".join(run for run in long_runs(self.text) if _TELLING.search(run))
+
+
+_KINDS = bytes(32 if byte in b" \t\n\r\v\f" else 120 for byte in range(256))
+_LONG = b"x" * LONG
+
+
+def holds_a_long_run(data: bytes) -> bool:
+    """Whether `LONG` bytes of a text stand together without white space; many times faster than cutting it into runs."""
+    return _LONG in data.translate(_KINDS)
+
+
+def long_runs(text: str) -> Iterator[str]:
+    """The runs of at least `LONG` characters without white space."""
+    data = text.encode("utf-8", "replace")
+    kinds = data.translate(_KINDS)
+    start = kinds.find(_LONG)
+    while start >= 0:
+        end = kinds.find(b" ", start)
+        end = len(kinds) if end < 0 else end
+        run = data[start:end].decode()
+        if len(run) >= LONG:
+            yield run
+        start = kinds.find(_LONG, end)

@@ -1,0 +1,129 @@
+"""Level 3: the answer to a security question, which opens an account as a password does; in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from projections.language.sensitivity.beside import Piece
+from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.rule import Rule, either, listed
+
+QUESTIONS = Cues(
+    listed("""
+    security question, security questions, security answer, security answers, security q, security qs, sec question
+    secret question, secret answer, secret q, recovery question, recovery answer, challenge question
+    verification question, reset question, maiden name
+""")
+)
+ASKED = Cues(
+    listed("""
+    first pet, first school, first car, favorite teacher, favourite teacher, childhood friend, childhood nickname
+    childhood street, street you grew up, city you were born, high school mascot
+""")
+)
+"""What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
+
+ANSWERS = Cues(listed("answer is, answer's"))
+_WHO_ASKS = re.compile(
+    r"\b(?:bank|chase|lady|guy|rep|agent|insurance|pharmacy|they|support|teller|help ?desk)\b"
+    r"[^.\n]{0,12}\basks?\b[^.\n]{0,48}$"
+)
+_SAID_TO_THEM = re.compile(
+    r"(?: (?:it is|it's|its|that it's|is))?:? [\"']?(?!I |We |The |No\b|Yes\b|To |That |You |He |She )[A-Z][a-z]{2,}"
+)
+
+QUESTIONS_ZH = Cues(listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题"))
+_ABOUT = either("""
+    pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
+    grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
+""")
+_ANSWER = re.compile(
+    r"(?:->|\u2192|answer(?:s|ed)?"
+    r"(?: (?:on file|they have|we set|i set|i gave|i put|there))?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
+    + either("""
+    what, which, who, where, how, a, not, too, so, broken, wrong, required, optional, outdated, insecure, useless
+    asked, your, is, it
+    """)
+    + r")(?P<value>[a-z0-9])"
+)
+_ABOUT_SAID = re.compile(
+    _ABOUT
+    + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was| (?:and|but|so) it(?:'s|s| is)|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
+)
+_TOLD_AT_ONCE = re.compile(
+    r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose)|[\"']?,?\s(?:put|answer|enter|type))\s?[\"']?"
+    r"(?!what|the |not|a |and|to |wrong|too "
+    r"|easy|case|required|hidden|stored|never|in |on |known|broken|null|none|missing|incorrect|invalid)"
+    r"[a-z0-9]{3,}"
+)
+_ON_FILE = re.compile(r"answer (?:on file|they have|we set|i set|i gave|i put)?\s?(?:is|was|[:=])\s?[a-z]{3,}")
+_NAMED = re.compile(r",?\s[A-Z][a-z]{2,}")
+_MAIDEN = re.compile(
+    r"(?:(?:that |which )?(?:they|the bank|we|i) (?:have|hold|gave|use|put|used)(?: on file| down)? (?:is |was )"
+    r"|is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
+    r"|used|hard|easy|spell|long|short|common|never|so |very|too |from|changed|different|unknown|on |in |also)[a-z]{3,}"
+)
+_ANSWER_ZH = re.compile(
+    r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
+)
+_ANSWERED_ZH = re.compile(r"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[\u4e00-\u9fff]{2,12}")
+_SPACED_ZH = re.compile("(?:问题)?\\s[\u4e00-\u9fff]{3,14}\\s(?:答案?\\s?)?[\u4e00-\u9fff]{2,8}(?:$|[,\\s])")
+_ASKED_ZH = re.compile("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
+
+
+_NO_ANSWER = either("""
+    is, was, what, who, where, how, why, i, we, do, did, can, and, or, the, a, just, asking, not, no, yes, mine
+    that, this, it
+""")
+_ANSWERED = re.compile(
+    r"[^?\n]{0,40}\?\s{0,2}(?:a[:=]\s?|answer[:=]?\s?|ans[:=]?\s?|it's |it is |-+>?\s?|\u2192\s?)?[\"']?"
+    rf"(?!{_NO_ANSWER})[a-z0-9]"
+)
+_OPENS = re.compile(
+    either(
+        "security, answer, answers, reset, verify, verification, recover, recovery, bank, account, hint, locked, portal"
+    )
+)
+
+
+def says_an_answer(read: Reading) -> bool:
+    """Whether the answer to a security question is told."""
+    return (
+        any(map(_answer_in, read.pieces(QUESTIONS, before=40, after=110)))
+        or any(
+            _WHO_ASKS.search(piece.before) and _SAID_TO_THEM.match(piece.text, piece.end)
+            for piece in read.pieces(ANSWERS)
+        )
+        or any(map(_answer_to, read.pieces(ASKED, before=64)))
+        or any(map(_answer_in_chinese, read.pieces(QUESTIONS_ZH, before=24, after=72)))
+    )
+
+
+def _answer_in(piece: Piece) -> bool:
+    if piece.word == "maiden name":
+        told = _MAIDEN.match(piece.after.lstrip()) or _ON_FILE.search(piece.after)
+        return bool(told or (_OPENS.search(piece.lower) and _NAMED.match(piece.text, piece.end)))
+    if (piece.word.endswith("answer") or "answer to" in piece.before) and _TOLD_AT_ONCE.match(piece.after):
+        return True
+    return any((_ANSWER.search(piece.after), _ABOUT_SAID.search(piece.after), _told_at_once(piece)))
+
+
+def _answer_to(piece: Piece) -> bool:
+    opens = _OPENS.search(piece.lower) is not None
+    return opens and any((_ANSWERED.match(piece.after), _TOLD_AT_ONCE.match(piece.after)))
+
+
+def _answer_in_chinese(piece: Piece) -> bool:
+    told = piece.after.split("。")[0]
+    if _ANSWERED_ZH.search(piece.lower) or ((spaced := _SPACED_ZH.match(told)) and not _ASKED_ZH.search(spaced[0])):
+        return True
+    answers = () if told.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(told)
+    return any(not _ASKED_ZH.search(match["value"]) for match in answers)
+
+
+def _told_at_once(piece: Piece) -> bool:
+    """`first car for the security q: blue Corolla`."""
+    return re.search(_ABOUT, piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
+
+
+RULES = (Rule("security-answer", 3, says_an_answer, Cues(QUESTIONS, ASKED, ANSWERS, QUESTIONS_ZH)),)

@@ -1,0 +1,230 @@
+"""Level 3 by a number and the paper or account that it belongs to: social security, passport, licence, tax, bank.
+
+Such numbers are long or mixed, so a number beside the word is enough where it is no date, no telephone, no amount.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from projections.language.sensitivity.beside import letter_at
+from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.rule import Rule, either, listed
+from projections.language.sensitivity.sign import Sign
+from projections.language.sensitivity.values import SPOKEN
+
+SURE = Cues(
+    listed("""
+    ssn, social security, my social, his social, her social, social is, social's, social #, itin, tfn, tax file
+    nino, national insurance, ni number, ni no, nhs number, nhs no, passport, driving licence, driving license
+    drivers license, drivers licence, driver's license, driver's licence, driver license, licence no, license no
+    licence number, license number, licence #, license #, dl number, dl no, dl#, dl, sort code, routing, bsb
+    account number, account no, account #, acct, a/c, acc no, acct #, iban, tax id, tax number, tax identification
+    utr, ein, medicare, medicaid, aadhaar, aadhar, pan card, pan number, pan no, pan is, social insurance
+    sin number, sin is, sin, cpf, curp, green card, alien number, a-number, national id, id number, id no, id card
+    identity card, card number, card no, clabe, voter id, known traveler, global entry, ktn, insurance number
+    member id, resident permit, residence permit, brp, codice fiscale, steuer-id, steuernummer, personnummer
+    bank account, checking account, savings account, checking, mastercard, visa card, amex, debit card, credit card
+    military id, dod id, state id, birth certificate, nric, hkid, emirates id, pps number, pps, ppsn, sa id, dni
+    bvn, pesel, burgerservicenummer, personalausweis, ausweisnummer, reisepass, pasaporte, passeport, passaporte, cuil, cuit
+    rodné číslo, my number card, residence card, sozialversicherungsnummer, sécurité sociale, securite sociale, sécu
+    fødselsnummer, fodselsnummer, kimlik, teudat zehut, cédula, cedula, mykad, mykad no, ic no, voter card, kitas, bsn
+    führerschein, permis de conduire, carnet de conducir, carta d'identità, carte vitale, permesso, rijbewijs, driving permit
+    dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
+    policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
+""")
+)
+WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"))
+"""Words that say it of a long number just beside them."""
+SPELLED = Cues(
+    listed(
+        "ssn, social security, my social, his social, her social, social is, social's, account number, routing number, sort code"
+    )
+)
+"""What numbers that are told word by word are said of."""
+_DIGIT = re.compile("[0-9]")
+_FOUR_DIGITS = re.compile(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
+_NUMBER = re.compile(
+    r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
+    r"(?![a-z0-9_%@]|[-/.:]\d|,\d{3})(?! ?"
+    + either(
+        "years, days, months, hours, minutes, am, pm, people, users, dollars, usd, euros, characters, digits, miles, points, km"
+    )
+    + ")"
+)
+_SHAPES = {
+    "nie|nif|dni|tie": r"[xyz]?-?\d{7,8}-?[a-z]",
+    "nric|fin": r"[stfgm]\d{7}[a-z]",
+    "hkid|hk id": r"[a-z]{1,2}\d{6} ?\(?[\da]\)?",
+    "rfc": r"[a-z&]{3,4}-?\d{6}-?[a-z0-9]{3}",
+    "rut|run": r"\d{1,2}\.?\d{3}\.?\d{3}-[\dk]",
+    "pan": r"[a-z]{5} ?\d{4} ?[a-z]",
+    "ni|nino": r"[a-z]{2} ?(?:\d{2} ?){3}[a-z]",
+    "cnp|egn|oib|cpr|amka|tckn|tc|nik|ktp|jmbg": r"\d{6}[- ]?\d{4,10}",
+    "ahv|avs": r"756(?:[. ]?\d{4}){2}[. ]?\d\d",
+    "nir|insee": r"[12](?: ?\d\d){3}(?: ?\d{3}){2}(?: ?\d\d)?",
+    "tin|itin|ein": r"\d{2,3}-\d{2,3}-?\d{2,4}(?:-\d{3})?",
+    "ic|mykad": r"\d{6}-\d{2}-\d{4}",
+    "cpf": r"\d{3}\.?\d{3}\.?\d{3}-?\d\d",
+}
+"""Names that are also words or other things, by the numbers that they have as identity numbers."""
+_SHAPE_OF = {
+    name: re.compile(rf"{name}(?<![a-z]{name})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)")
+    for names, shape in _SHAPES.items()
+    for name in names.split("|")
+}
+ABROAD = Cues(_SHAPE_OF)
+_ID = Cues(["id"])
+PAPERS = Cues(SURE, WEAK, ABROAD, _ID)
+_LETTERED = re.compile(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
+_BY_LETTERS = re.compile(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
+_NO_NUMBER = re.compile(
+    r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
+    r"|\d+(?:\.\d+){1,3}$"
+)
+_OF_ELSE = re.compile(
+    either("""
+    order, invoice, ticket, flight, tracking, version, build, case, reference, ref, phone, call, text, fax, helpline
+    support at, zip, isbn, room, page, commit, since, in, balance, limit
+    """)
+    + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$"
+)
+
+SURE_ZH = Cues(
+    listed("""
+    身份证, 身分证, 身份号, 证件号, 护照, 通行证, 港澳证, 社保, 社会保障, 社会安全, 社会保险, 医保, 健保, 公积金
+    驾照, 驾驶证, 驾驶执照, 行驶证, 台胞证, 回乡证, 军官证, 居留证, 居住证, 永居, 统一编号, 税号, 纳税人, 识别号
+    银行卡, 卡号, 对公, 建行, 工行, 农行, 中行, 招行, 交行, 储蓄卡, 借记卡, 工资卡, 签证号, 出生证
+    往来证, 居民证, 健康卡, 诊疗卡, 老年证, 残疾证
+    结婚证号, 房产证号, 保单号, 工商注册, 信用代码
+    주민등록, 등록번호, 여권번호, 면허번호, マイナンバー, 个人番号, パスポート, 运転免许, 在留カード
+""")
+)
+WEAK_ZH = Cues(listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号"))
+_NUMBER_ZH = re.compile(
+    r"(?<![a-z0-9_$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
+    r"(?!\s?[元块万年月个天次位人分亿])"
+)
+_NO_NUMBER_ZH = re.compile(
+    r"(?:19|20)\d\d(?:[-/. ]?(?:0?[1-9]|1[0-2])(?:[-/. ]?\d{1,2})?)?$|1[3-9]\d(?:[ -]?\d{4}){2}$"
+)
+_OF_ELSE_ZH = re.compile("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
+
+
+_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|".join(WEAK_ZH))
+_ID_BEFORE = re.compile(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
+FAR, FAR_ZH = 72, 26
+"""Characters before a number that are searched for what it is the number of."""
+_LETTERS_OF_ITS_OWN = 6
+
+
+def says_a_paper(read: Reading) -> bool:
+    """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
+    if not _FOUR_DIGITS.search(read.lower):
+        return False
+    abroad, sure, weak = read.cues(ABROAD), read.cues(SURE), read.cues(WEAK)
+    named = [*sure, *weak, *read.cues(_ID)]
+    ends = sorted(end for name in named for end in _ends(read.lower, name))
+    numbered = any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends)
+    if not (abroad or numbered):
+        return False
+    if any(_SHAPE_OF[name].search(read.lower) for name in abroad):
+        return True
+    if not numbered:
+        return False
+    lettered = any(_LETTERED.search(read.lower, end, end + FAR + 16) for end in ends)
+    shapes = ((_NUMBER, 5), (_BY_LETTERS, 4)) if lettered else ((_NUMBER, 5),)
+    return any(
+        _near(ends, match.start())
+        and least <= (digits := _digits(match["value"])) <= 20
+        and _begins(read.lower, match.start())
+        and not _NO_NUMBER.match(match["value"])
+        and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
+        for shape, least in shapes
+        for match in shape.finditer(read.lower)
+    )
+
+
+def _near(ends: list[int], at: int) -> bool:
+    """Whether one of the places lies at most `FAR` characters before."""
+    last = bisect_right(ends, at)
+    return last > 0 and at - ends[last - 1] < FAR
+
+
+def _begins(lower: str, at: int) -> bool:
+    """Whether a number begins here, with up to six letters of its own before its first digit."""
+    first = at
+    while first and at - first < _LETTERS_OF_ITS_OWN and "a" <= lower[first - 1] <= "z":
+        first -= 1
+    before = lower[first - 1 : first]
+    return not (before.isalnum() and before.isascii()) and before not in tuple("_$\u00a3\u20ac@/.-")
+
+
+def _called(before: str, digits: int, sure: list[str], weak: list[str]) -> bool:
+    """Whether the words before a number say that it is a paper's or an account's, on its line or at the end of the one before."""
+    line = before.rstrip().rpartition("\n")[2]
+    called = (
+        any(_stands(line, name, 0) for name in sure)
+        or (digits >= 7 and any(_stands(line, name, len(line) - 10) for name in weak))
+        or (digits >= 9 and _ID_BEFORE.search(line))
+    )
+    return bool(called) and not _OF_ELSE.search(before)
+
+
+def _stands(line: str, name: str, least: int) -> bool:
+    """Whether a name ends there or later with no letter beside it."""
+    return any(
+        end >= least and not (letter_at(line, end - len(name) - 1) or letter_at(line, end)) for end in _ends(line, name)
+    )
+
+
+def _ends(text: str, name: str) -> Iterator[int]:
+    at = text.find(name)
+    while at >= 0:
+        yield at + len(name)
+        at = text.find(name, at + 1)
+
+
+def says_a_paper_word_by_word(read: Reading) -> bool:
+    """Whether such a number is told in words: `my social's four oh seven, sixty-two, nine one three eight`."""
+    for piece in read.pieces(SPELLED):
+        spoken = SPOKEN.search(piece.after[:64])
+        if spoken and len(re.findall("[a-z]+", spoken[0])) >= 5:
+            return True
+    return False
+
+
+def says_a_paper_in_chinese(read: Reading) -> bool:
+    """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
+    return any(
+        (digits := _digits(match["value"])) >= 6
+        and not _unproved(read.lower, match)
+        and not _NO_NUMBER_ZH.match(match["value"])
+        and _called_in_chinese(read.lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
+        for match in _NUMBER_ZH.finditer(read.lower)
+    )
+
+
+def _unproved(lower: str, match: re.Match[str]) -> bool:
+    """Whether a number of the length of an identity card stands close to a word without its check: that is asked elsewhere."""
+    return len(match["value"]) == 18 and "\u4e00" <= lower[match.start() - 1 : match.start()] <= "\u9fff"
+
+
+def _called_in_chinese(before: str, digits: int) -> bool:
+    ends = [called.end() for called in _SURE_ZH_BEFORE.finditer(before)]
+    if digits >= 10:
+        ends += [called.end() for called in _WEAK_ZH_BEFORE.finditer(before)]
+    return bool(ends) and len(before) - max(ends) <= 18 and not _OF_ELSE_ZH.search(before, max(ends))
+
+
+def _digits(value: str) -> int:
+    return sum(map(str.isdigit, value))
+
+
+RULES = (
+    Rule("paper", 3, says_a_paper, PAPERS, needs=Sign.DIGIT),
+    Rule("paper", 3, says_a_paper_word_by_word, SPELLED, needs=Sign.SPOKEN),
+    Rule("paper-zh", 3, says_a_paper_in_chinese, Cues(SURE_ZH, WEAK_ZH), needs=Sign.WIDE_DIGIT),
+)

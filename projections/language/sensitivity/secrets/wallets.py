@@ -1,0 +1,56 @@
+"""Level 3: the words from which a wallet is made anew, in a row or beside a word for them; in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.rule import Rule, listed
+from projections.language.sensitivity.secrets.wallet_words import WALLET_WORDS
+
+SEEDS = Cues(
+    listed("""
+    seed, mnemonic, recovery, phrase, wallet, metamask, ledger, trezor, exodus, phantom, electrum, words, backup
+    imtoken, coinbase, seedphrase, 助记词, 助记, 种子, 钱包, 备份, 个词, 个单词, 个英文
+""")
+)
+_WORD = re.compile("[a-z]+")
+_LISTED = re.compile(
+    r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"
+)
+_LISTED_ZH = re.compile("[\u4e00-\u9fff](?:[ ,、.-][\u4e00-\u9fff]){11,23}")
+ROW = 12
+"""Words: the shortest recovery phrase."""
+_LEAST = 6
+"""Whole words of a wallet that lists must hold: two in three of `ROW` for each, of which the first and the last may be parts of
+longer words."""
+
+
+def says_wallet_words(read: Reading) -> bool:
+    """Whether a list of words or of single characters stands beside a word for a seed; two in three are a wallet's words."""
+    for piece in read.pieces(SEEDS, before=8, after=280):
+        if _LISTED_ZH.search(piece.lower):
+            return True
+        if sum(word in WALLET_WORDS for word in _WORD.findall(piece.after)) < _LEAST:
+            continue  # spares the search for lists, which costs ten times as much
+        words = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
+        if sum(word in WALLET_WORDS for word in words) * 3 >= 2 * max(ROW, len(words)):
+            return True
+    return False
+
+
+def holds_wallet_words(read: Reading) -> bool:
+    """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
+    row = 0
+    for word in read.lower.split():
+        plain = word if word in WALLET_WORDS else word.strip(".,;:\"'()0123456789")
+        row = row + 1 if plain in WALLET_WORDS else 0 if plain else row
+        if row >= ROW:
+            return True
+    return False
+
+
+RULES = (
+    Rule("recovery-phrase", 3, says_wallet_words, SEEDS),
+    Rule("recovery-phrase", 3, holds_wallet_words, SEEDS),
+)

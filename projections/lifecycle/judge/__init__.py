@@ -1,0 +1,1 @@
+"""How a new statement is judged against the known ones, whoever proposed it."""

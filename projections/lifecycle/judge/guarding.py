@@ -1,0 +1,112 @@
+"""What a model proposes, taken apart: what of it states something, and what speaks against it, whatever the model says. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from events.vocabulary import Category
+from projections.language.extraction.rules import Fact, Statement
+from projections.language.polarity import polarity
+from projections.language.prompt_text import one_line
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.text import kept_tokens
+from projections.lifecycle.judge.grounds import answers, unsaid
+from projections.lifecycle.judge.grounds_numbers import unsaid_number, without_dates
+from projections.lifecycle.judge.grounds_turn import (
+    NOTHING,
+    Ground,
+    asks_to_forget,
+    ground_of,
+    says_reverse,
+    unasserted,
+)
+from projections.lifecycle.judge.judging import LASTING, Heard
+from projections.lifecycle.judge.known import Known
+from projections.lifecycle.judge.proposals import Operation
+from projections.lifecycle.judge.talk import Shown, Talk
+from projections.memory.record import SECRET
+
+_PASSING = re.compile(
+    r"\b(?:today|tonight|tomorrow|right now|at the moment|currently|this (?:morning|afternoon|evening|week(?:end)?|month))\b"
+    "|今[天晚早]|明天|现在|目前|此刻|这(?:几天|周|个星期|个?月|段时间)|最近"
+)
+
+
+def stated(one: Operation, heard: Heard) -> Statement:
+    """An operation as what is stated. What passes is no lasting category, whatever the model calls it."""
+    content = " ".join((one.content or one.quote).split())
+    keywords = tuple(dict.fromkeys(word for word in (one_line(word).casefold() for word in one.keywords) if word))
+    return Statement(
+        content=content,
+        category=_category(one.category or "fact", content),
+        kind=one.kind,
+        polarity=polarity(content),
+        asserted=True,
+        confidence=round(one.confidence, 3),
+        span=(0, len(heard.turn.text)),
+        keywords=keywords,
+        triple=_triple(one, content),
+    )
+
+
+def grounded(
+    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None
+) -> tuple[Ground, str | None]:
+    """What an operation rests on, and what speaks against it. Of a reply nothing is read: it is no ground of a memory."""
+    if max(detect_sensitivity(said.content), detect_sensitivity(one.reason), one.sensitivity) >= SECRET:
+        return NOTHING, "a secret"
+    if not shown.new:
+        return NOTHING, None
+    ground = ground_of(heard.turn.text, one.quote, said.content)
+    if ground is None:
+        return NOTHING, f"quote: in {one.turn} these words stand in what is quoted or shared there"
+    return ground, _against(one, said, shown, heard, talk, known, ground)
+
+
+def _against(
+    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None, ground: Ground
+) -> str | None:
+    if one.operation == "DELETE":
+        return None if asks_to_forget(ground) else f"{one.turn} asks for nothing to be forgotten"
+    if one.operation == "BOOST":
+        return None  # what it says again is what is known
+    if one.content is None:
+        return unasserted(ground, said.content if known is None else known.content)
+    return unasserted(ground, said.content) or _made_up(one, said, shown, heard, talk, known, ground)
+
+
+def _made_up(
+    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None, ground: Ground
+) -> str | None:
+    """What of a content nobody said, or how the turn says the reverse."""
+    before, place = "" if known is None else known.content, talk.shown.index(shown)
+    people = [turn.text for turn in talk.shown if turn.role != "assistant"]
+    if place and answers(shown.text) == polarity(said.content):
+        people.append(talk.shown[place - 1].text)
+    number = unsaid_number(said.content, " ".join([*people, before]), heard.turn.day)
+    if number is not None:
+        return f"nobody said {number}"
+    told, named = without_dates(said.content, heard.turn.day), [turn.text for turn in talk.shown]
+    wrong = unsaid(told, shown.text, people, heard.turn.name, known=before, named=named)
+    if wrong is None and one.operation != "NEGATE" and says_reverse(ground, said.content):
+        return f"{one.turn} says the reverse"
+    return wrong
+
+
+def _category(category: Category, content: str) -> Category:
+    if category not in LASTING or _PASSING.search(content) is None:
+        return category
+    return "short_term_preference" if category == "stable_preference" else "temporary"
+
+
+def _triple(one: Operation, content: str) -> Fact | None:
+    """The proposed triple, where it says what the content says: no other words, and denied where that is."""
+    told = one.triple
+    if told is None:
+        return None
+    subject, predicate, thing = (one_line(part) for part in (told.subject, told.predicate, told.object))
+    words = set(kept_tokens(f"{subject} {predicate} {thing}"))
+    if not (subject and predicate and thing) or not words <= set(kept_tokens(content)) | {"user"}:
+        return None
+    denied = polarity(content) < 0
+    return Fact(subject, predicate, thing, told.negation) if told.negation == denied else None

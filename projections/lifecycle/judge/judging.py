@@ -1,0 +1,310 @@
+"""The judge by rule: what a statement means for what is known (seed 003, "operations"; memory.md, section 4).
+
+ADD what is new; BOOST (a mention) what is said again; UPDATE what is said more fully; NEGATE what the speaker takes back or
+what can hold only once (home, age); FLAG what may contradict; SKIP questions, suppositions and secrets. Statements are judged
+in order, each against what is known by then, those judged before it included: so the outcome is one, however often it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from events.catalogue import (
+    EventData,
+    FactAsserted,
+    MemoriesLinked,
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryNegated,
+    MemoryRevised,
+)
+from events.envelope import derived_id
+from events.vocabulary import Actor
+from projections.checks import Check, counted, unchecked
+from projections.language.contradiction.relation import compare
+from projections.language.extraction.rules import Fact, Statement, Turn
+from projections.language.extraction.times import of_another_time
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
+from projections.lifecycle.judge.known import Known, core, same_words
+from projections.lifecycle.judge.shelf import Shelf
+from projections.memory.record import SECRET
+from projections.views.view import OwnerView
+
+JOB = "extract"
+TOPIC = 0.5
+"""Similarity from which a statement may be about what another is about."""
+ASKED_OFTEN = 3
+"""Turns that ask one question before it becomes a memory."""
+LASTING = frozenset({"identity", "stable_preference", "skill"})
+NAME_LETTERS = 200
+MOST_REASON = 300
+"""Characters of a reason."""
+
+
+class Heard(NamedTuple):
+    """A turn with what it states."""
+
+    turn: Turn
+    seq: int
+    """Position of the event that recorded it."""
+    said_at: int
+    """Microseconds since 1970."""
+    session: str | None
+    statements: tuple[Statement, ...]
+    questions: tuple[str, ...] = ()
+    unread: bool = True
+    """False where it was judged before: only its questions count."""
+
+
+class Verdict(NamedTuple):
+    """What is made of one statement."""
+
+    operation: str
+    """ADD, UPDATE, BOOST, NEGATE, FLAG or SKIP."""
+    turn_id: str
+    statement: Statement
+    memory_id: str | None
+    """The memory that is made, changed or mentioned."""
+    reason: str
+    decisions: tuple[Decision, ...] = ()
+    other: str | None = None
+    """The memory that is negated, or may be contradicted."""
+
+
+def judge(
+    heard: Sequence[Heard],
+    view: OwnerView,
+    now: int,  # noqa: ARG001 - plans have one shape
+    check: Check = unchecked,
+) -> list[Verdict]:
+    """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
+    judging = Judging(view, check)
+    in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
+    for one in counted(in_order, check, len(in_order), every=1):
+        for question in one.questions:
+            judging.ask(one, question)
+        for statement in counted(one.statements, check, len(one.statements), every=1):
+            judging.judge(one, statement)
+    return judging.verdicts
+
+
+class Judging:
+    """One run over an owner's turns; `projections.lifecycle.judge.proposing` has it carry out what a model proposes."""
+
+    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
+        self._owner = view.owner
+        self._view = view
+        self._least = view.parameters.merge_similarity
+        self._shelf = Shelf(view, check)
+        self._asked = Shelf()
+        self.verdicts: list[Verdict] = []
+
+    def judge(self, heard: Heard, said: Statement) -> None:
+        """One statement against what is known by now."""
+        unfit = _unfit(said)
+        if unfit is not None:
+            return self._tell("SKIP", heard, said, None, unfit)
+        memory_id = self._id(heard, said)
+        if self._view.get(memory_id) is not None or self._shelf.holds(memory_id):
+            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+        if any(same_words(said.content, content) for content in self._shelf.told(heard.turn.turn_id)):
+            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+        speaker = heard.turn.speaker
+        ended = self._ended(said, speaker)
+        if ended is not None and not ended.told_by(heard.turn.turn_id):
+            return self._negate(heard, said, memory_id, [ended], "the speaker takes it back")
+        near = self._shelf.near(said.content, speaker)
+        for alike, known in near:
+            same = alike >= self._least and known.alike_in_kind(said) and not known.negates(said)
+            if same and same_words(said.content, known.content):
+                return self._again(heard, said, known, alike)
+        return self._new(heard, said, memory_id, near)
+
+    def _new(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
+        speaker = heard.turn.speaker
+        replaced, doubtful = self._in_slot(heard, said)
+        if replaced:
+            return self._negate(heard, said, memory_id, replaced, "it holds only once")
+        if doubtful:
+            return self._flag(heard, said, memory_id, doubtful[0], "two values where one holds")
+        denied = self._shelf.denied(said.triple, speaker) if said.triple is not None else None
+        if denied is not None and not denied.told_by(heard.turn.turn_id):
+            return self._negate(heard, said, memory_id, [denied], "the speaker says the reverse")
+        return self._beside(heard, said, memory_id, near)
+
+    def _in_slot(self, heard: Heard, said: Statement) -> tuple[list[Known], list[Known]]:
+        """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
+        replaced: list[Known] = []
+        doubtful: list[Known] = []
+        triple = said.triple
+        if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
+            return replaced, doubtful
+        new = (said.content, triple.object)
+        for known, value in self._shelf.in_slot(triple, heard.turn.speaker):
+            if not known.told_by(heard.turn.turn_id):
+                found = outcome(triple.predicate, new, (known.content, value), heard.turn.year, said.correction)
+                {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
+        return replaced, doubtful
+
+    def _beside(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
+        """A statement that replaces nothing in a slot of its own, against what is on its topic."""
+        now = not of_another_time(core(said.content), heard.turn.year)
+        for alike, known in near:
+            if known.told_by(heard.turn.turn_id) or alike < TOPIC or known.category != said.category:
+                continue
+            relation = compare(said.content, known.content)
+            if relation.kind == "contradicts":
+                reason = "; ".join(relation.reasons)[:MOST_REASON]
+                if relation.sure and now:
+                    return self._negate(heard, said, memory_id, [known], reason)
+                return self._flag(heard, said, memory_id, known, reason)
+            if said.category in LASTING and known.refined_by(said):
+                return self._update(heard, said, known, alike)
+        return self._add(heard, said, memory_id, "new")
+
+    def ask(self, heard: Heard, question: str) -> None:
+        """A question: asked again and again it becomes a memory, by itself it asserts nothing."""
+        asked = self._asked.near(question, heard.turn.speaker)
+        same = [known for alike, known in asked if alike >= self._least]
+        first = same[0] if same else self._asked.put_question(question, heard.turn)
+        if first is None or heard.turn.turn_id in first.turns:
+            return None
+        first.turns.append(heard.turn.turn_id)
+        if len(first.turns) < ASKED_OFTEN or not heard.unread:
+            return None
+        name, words = heard.turn.name, first.content
+        content = f"{name or 'User'} has asked several times: {words}"
+        if not words.isascii():
+            content = f"{name or '用户'}多次问过：{words}"
+        said = Statement(content, "fact", "question", 1, True, 0.7, (0, 0))
+        known = next((one for one in self._shelf.of_kind("question") if same_words(one.content, content)), None)
+        if known is not None:
+            return self._again(heard, said, known, 1.0)
+        return self._add(heard, said, self._id(heard, said), "asked again and again", tuple(first.turns))
+
+    def _ended(self, said: Statement, speaker: str | None) -> Known | None:
+        """The memory of what the statement takes back."""
+        if said.ends is None:
+            return None
+        found = self._shelf.near(said.ends, speaker)
+        # Only what affirms, and shares the thing itself: "stopped running" takes "likes running" back, not "likes music".
+        return next(
+            (known for alike, known in found if alike >= self._least and known.polarity > 0 and not known.negated), None
+        )
+
+    def _again(self, heard: Heard, said: Statement, known: Known, alike: float) -> None:
+        if known.told_by(heard.turn.turn_id):
+            return self._tell("SKIP", heard, said, known.id, "known from this turn")
+        data = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=heard.turn.turn_id)
+        known.turns.append(heard.turn.turn_id)
+        known.negated = False
+        return self._tell("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
+                          [self._decision("boost", (known.id,), heard, "said again", data, "user")])  # fmt: skip
+
+    def _is_later(self, known: Known, heard: Heard) -> bool:
+        """Whether what is known was said after this turn: an older turn that comes late takes nothing back."""
+        memory = self._view.get(known.id)
+        return memory is not None and memory.last_activated_at > heard.said_at
+
+    def _update(self, heard: Heard, said: Statement, known: Known, alike: float) -> None:
+        if self._is_later(known, heard):
+            self._again(heard, said, known, alike)
+            return
+        data = MemoryRevised(memory_id=known.id, content=said.content)
+        reason = f"said more fully (similarity {alike:.2f})"
+        mention = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=heard.turn.turn_id)
+        decisions = [
+            self._decision("update", (known.id,), heard, reason, data),
+            self._decision("boost", (known.id,), heard, reason, mention, "user"),
+        ]
+        known.turns.append(heard.turn.turn_id)
+        self._shelf.revise(known, said)
+        self._tell("UPDATE", heard, said, known.id, reason, decisions)
+
+    def _negate(self, heard: Heard, said: Statement, memory_id: str, replaced: Sequence[Known], reason: str) -> None:
+        gone = [old for old in replaced if not self._is_later(old, heard)]
+        if not gone:
+            self._flag(heard, said, memory_id, replaced[0], f"{reason}, but what is known was said later")
+            return
+        decisions = self._created(heard, said, memory_id, corrects=gone[0].id)
+        for old in gone:
+            data = MemoryNegated(
+                memory_id=old.id,
+                correction=said.content,
+                replaced_by=memory_id,
+                reason=reason,
+                turn_id=heard.turn.turn_id,
+            )
+            decisions.append(self._decision("negate", (old.id,), heard, reason, data))
+            old.turns.append(heard.turn.turn_id)
+            self._shelf.negate(old)
+        self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
+
+    def _flag(self, heard: Heard, said: Statement, memory_id: str, other: Known, reason: str) -> None:
+        decisions = self._created(heard, said, memory_id)
+        data = MemoriesLinked(a=other.id, b=memory_id, weight=0.5, link="possible_conflict")
+        decisions.append(self._decision("flag", (other.id, memory_id), heard, reason, data))
+        self._tell("FLAG", heard, said, memory_id, reason, decisions, other.id)
+
+    def _add(self, heard: Heard, said: Statement, memory_id: str, reason: str, turns: tuple[str, ...] = ()) -> None:
+        if self._view.get(memory_id) is not None:
+            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+        return self._tell("ADD", heard, said, memory_id, reason, self._created(heard, said, memory_id, turns=turns))
+
+    def _created(
+        self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
+    ) -> list[Decision]:
+        data = MemoryCreated(
+            memory_id=memory_id,
+            content=said.content,
+            category=said.category,
+            kind=said.kind,
+            tier="fact",
+            source="judge",
+            confidence=said.confidence,
+            speaker=heard.turn.speaker,
+            source_turns=turns or (heard.turn.turn_id,),
+            corrects=corrects,
+        )
+        self._shelf.put(Known.made(memory_id, said, turns or (heard.turn.turn_id,)), heard.turn.speaker)
+        decisions = [self._decision("add", (memory_id,), heard, said.kind, data)]
+        triple = said.triple
+        if triple is not None and all(0 < len(part) <= NAME_LETTERS for part in triple[:3]):
+            fact = FactAsserted(subject=triple.subject, predicate=triple.predicate, object=triple.object,
+                                negation=triple.negation, degree=triple.degree, condition=triple.condition,
+                                evidence=(memory_id,))  # fmt: skip
+            decisions.append(self._decision("assert", (memory_id,), heard, triple.predicate, fact))
+        return decisions
+
+    def _decision(
+        self, action: str, ids: tuple[str, ...], heard: Heard, reason: str, data: EventData, actor: Actor = "judge"
+    ) -> Decision:
+        return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor)
+
+    def _id(self, heard: Heard, said: Statement) -> str:
+        """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""
+        turn_id, naming = heard.turn.turn_id, self._view.naming
+        if heard.seq <= naming.until:
+            old = f"m-{derived_id(JOB, self._owner, turn_id, said.content)}"
+            if self._view.get(old) is not None:
+                return old
+        return f"m-{naming.made(JOB, turn_id, said.content)}"
+
+    def _tell(
+        self, operation: str, heard: Heard, said: Statement, memory_id: str | None, reason: str,
+        decisions: Iterable[Decision] = (), other: str | None = None,
+    ) -> None:  # fmt: skip
+        self.verdicts.append(Verdict(operation, heard.turn.turn_id, said, memory_id, reason, tuple(decisions), other))
+
+
+def _unfit(said: Statement) -> str | None:
+    """Why a statement is not kept, whatever is known; None where it may be."""
+    if not said.asserted:
+        return "a question, a supposition or another's words"
+    return "a secret" if detect_sensitivity(said.content) >= SECRET else None
+
+
+__all__ = ["Fact", "Heard", "Verdict", "judge"]

@@ -1,0 +1,83 @@
+"""A known memory as the judge sees it, and when two contents say the same. Found on `projections.lifecycle.judge.shelf`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from projections.language.extraction.rules import Statement
+from projections.language.extraction.shape import NOBODY
+from projections.language.polarity import difference, polarity
+from projections.language.text import tokens
+from projections.memory.record import Memory
+
+LEAST_WORDS = 3
+"""Words that a memory must have to be refined, and a question, beside those of politeness, to be remembered."""
+_DATED = re.compile(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]")
+
+
+def core(content: str) -> str:
+    """What a content says, without the day on which it was said."""
+    return _DATED.sub("", content)
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two contents say the same but for words that matter little: no name, number or date apart."""
+    apart = difference(core(a), core(b))
+    return apart is None or not apart.startswith("different n")
+
+
+@dataclass(slots=True)
+class Known:
+    """A memory as the judge sees it."""
+
+    id: str
+    content: str
+    category: str
+    kind: str
+    polarity: int
+    facts: list[tuple[str, str, str, bool]]
+    turns: list[str] = field(default_factory=list)
+    """Turns that stated, mentioned or negated it."""
+    negated: bool = False
+    """The speaker took it back; he may say it again."""
+
+    @classmethod
+    def made(cls, memory_id: str, said: Statement, turns: tuple[str, ...]) -> Known:
+        """A memory that is about to be made."""
+        told = said.triple
+        facts = [(told.subject, told.predicate, told.object, told.negation)] if told is not None else []
+        return cls(memory_id, said.content, said.category, said.kind, polarity(core(said.content)), facts, list(turns))
+
+    @classmethod
+    def of(cls, memory: Memory) -> Known:
+        """A memory of the view."""
+        turns = [*memory.source_turns, *(one.turn_id for one in memory.user_mentions if one.turn_id)]
+        turns += [one.turn_id for one in memory.negations if one.turn_id]
+        facts = [(one.subject, one.predicate, one.object, one.negation) for one in memory.facts]
+        sense = polarity(core(memory.content))
+        return cls(memory.id, memory.content, memory.category, memory.kind, sense, facts, turns, memory.is_negated)
+
+    def told_by(self, turn_id: str) -> bool:
+        """Whether this turn stated, mentioned or negated it."""
+        return turn_id in self.turns
+
+    def negates(self, said: Statement) -> bool:
+        """Whether it says the reverse of a statement in nearly the same words."""
+        return self.polarity != polarity(core(said.content))
+
+    def alike_in_kind(self, said: Statement) -> bool:
+        """Whether it is of the same class as a statement: what was planned is not what was done."""
+        return (self.category, self.kind) == (said.category, said.kind)
+
+    def refined_by(self, said: Statement) -> bool:
+        """Whether a statement says all that it says, and more."""
+        if self.negates(said) or self.kind != said.kind:
+            return False
+        mine, more = set(tokens(core(self.content))), set(tokens(core(said.content)))
+        return len(mine) >= LEAST_WORDS and mine < more
+
+
+def who(speaker: str | None) -> str | None:
+    """Whoever is only called a user is the one that memories without a speaker are about."""
+    return None if speaker is None or speaker.casefold() in NOBODY else speaker

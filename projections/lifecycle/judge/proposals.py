@@ -1,0 +1,128 @@
+"""What a model may answer when asked what turns mean for what is known (seed 003, its operations), and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.vocabulary import Category
+from projections.lifecycle.judge.grounds import is_quoted
+from projections.lifecycle.judge.talk import Shown, Talk
+from projections.models.chat import Unfit
+
+MOST_OPERATIONS = 40
+TRIES = 2
+"""Answers that are sent back with what is wrong; of a later one the faulty operations are left out."""
+TOLD_FAULTS = 10
+
+
+class Triple(BaseModel):
+    """Who, what, whom: `Alice`, `lives in`, `Berlin`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    subject: Annotated[str, Field(min_length=1, max_length=200)]
+    predicate: Annotated[str, Field(min_length=1, max_length=200)]
+    object: Annotated[str, Field(min_length=1, max_length=200)]
+    negation: bool = False
+
+
+class Operation(BaseModel):
+    """One thing to do about one turn."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    operation: Annotated[
+        Literal["ADD", "UPDATE", "BOOST", "NEGATE", "DELETE", "SKIP"],
+        Field(
+            description="ADD something new; UPDATE a memory that is said more fully; BOOST one that is said again or was used;"
+            " NEGATE one that no longer holds; DELETE one that is to be forgotten; SKIP what is no memory"
+        ),
+    ]
+    turn: Annotated[str, Field(max_length=10, description="the id of the message that it follows from, such as T3")]
+    quote: Annotated[
+        str, Field(max_length=500, description="the words of that message that it follows from, literally")
+    ]
+    memory: Annotated[
+        str | None,
+        Field(max_length=10, description="the id of the memory that is meant, such as M1; not for ADD, SKIP"),
+    ] = None
+    content: Annotated[
+        str | None,
+        Field(
+            max_length=500,
+            description="for ADD and UPDATE the whole memory, about its speaker by name, understandable by itself; for NEGATE"
+            " what holds instead, if anything",
+        ),
+    ] = None
+    category: Category | None = None
+    kind: Literal["fact", "user_preference", "plan", "decision", "agreement", "note"] = "fact"
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.7
+    sensitivity: Annotated[
+        int, Field(ge=0, le=3, description="2: addresses, telephone numbers; 3: passwords, keys")
+    ] = 0
+    keywords: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=5)] = []
+    triple: Triple | None = None
+    reason: Annotated[str, Field(max_length=300)] = ""
+
+
+class Answer(BaseModel):
+    """Everything that follows from the new messages, in their order; empty where nothing does."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    operations: Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)]
+
+
+NAMES_A_MEMORY = frozenset({"UPDATE", "BOOST", "NEGATE", "DELETE"})
+SAYS_SOMETHING = frozenset({"ADD", "UPDATE"})
+
+
+def fault(one: Operation, talk: Talk) -> str | None:
+    """What makes an operation unusable, in words for the model; None where it can be judged."""
+    if one.operation == "SKIP":
+        return None
+    shown = talk.turn(one.turn)
+    if shown is None:
+        return f"there is no message {one.turn!r}; the ids are {', '.join(turn.key for turn in talk.shown)}"
+    if not may_say(one, shown):
+        return (
+            f"{one.turn} cannot be the ground of {one.operation}: only a message that is new and said by a person can"
+        )
+    if not is_quoted(one.quote, shown.text):
+        return f"quote: these words do not stand in {one.turn}; quote it literally"
+    return _missing(one, talk)
+
+
+def _missing(one: Operation, talk: Talk) -> str | None:
+    """What an operation of its kind needs and this one has not."""
+    if one.operation in NAMES_A_MEMORY and one.memory not in talk.known:
+        return f"memory: there is none {one.memory!r}; the ids are {', '.join(talk.known) or 'none: use ADD'}"
+    if one.operation in SAYS_SOMETHING and not (one.content or "").strip():
+        return f"content: {one.operation} needs what is to be remembered"
+    return "category: ADD needs one" if one.operation == "ADD" and one.category is None else None
+
+
+def may_say(one: Operation, shown: Shown) -> bool:
+    """Whether the message may be the ground: a person's new one, or for BOOST a reply that the memory was put before."""
+    return shown.new or (one.operation == "BOOST" and bool(shown.injected))
+
+
+class Checked:
+    """Sends a faulty answer back twice; then what is usable of it is used. One for each question."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        self._seen = 0
+
+    def __call__(self, answer: Answer) -> None:
+        """Raises Unfit with what is wrong, twice at most."""
+        self._seen += 1
+        faults = [
+            f"operations[{at}] ({one.operation}): {wrong}"
+            for at, one in enumerate(answer.operations)
+            if (wrong := fault(one, self._talk)) is not None
+        ]
+        if faults and self._seen <= TRIES:
+            raise Unfit("\n".join(faults[:TOLD_FAULTS]))

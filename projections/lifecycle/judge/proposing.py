@@ -1,0 +1,275 @@
+"""Judging what a model proposes: every operation by itself, against what is known by now, with rules that no model can talk away.
+
+A model proposes, the code decides (`guarding`: what speaks against an operation). What nobody said is not kept; what asks,
+supposes or is a secret neither; only a sentence that takes something back takes it back, and only one that asks to forget
+deletes, one memory at a time. What is known already is a mention, what may contradict a known memory is flagged with it. So a
+lying model can leave something out, or reword what was said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
+from events.vocabulary import Actor
+from projections.language.contradiction.relation import compare
+from projections.language.extraction.rules import Statement, extract, questions
+from projections.language.prompt_text import one_line
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.similar import similarity
+from projections.lifecycle.decision import Decision, use_of
+from projections.lifecycle.extracting import mark
+from projections.lifecycle.judge.grounds import said_of, shares_words
+from projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
+from projections.lifecycle.judge.guarding import grounded, stated
+from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, Heard, Judging, Verdict, judge
+from projections.lifecycle.judge.known import Known, same_words
+from projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
+from projections.lifecycle.judge.talk import Shown, Talk
+from projections.views.view import OwnerView
+
+MOST_DELETED = 1
+"""Memories that one turn may have deleted."""
+MOST_NEGATED = 3
+"""Memories that one turn may take back."""
+LOOKED_BACK = 300
+"""Turns whose questions are looked at for one that is asked again."""
+SAID_AGAIN = 0.5
+"""Of a memory's words that a turn must have to say it again."""
+SENSITIVE = 2
+FIRM = frozenset({"core", "system"})
+"""Tiers that no model deletes."""
+
+
+def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[Heard], view: OwnerView, by: str) -> list[Verdict]:
+    """A verdict on every operation, in their order, then on questions that were asked again and again. Pure.
+
+    `heard`: all turns of the owner, of which those that the talk is about are judged. `by`: the model's name.
+    """
+    judging = Proposing(view, talk, by)
+    about = {one.turn.turn_id for one in talk.unread}
+    asking = [one for one in heard if one.turn.turn_id in about or one.seq < talk.unread[0].seq][-LOOKED_BACK:]
+    for one in asking:
+        for question in questions(one.turn):
+            judging.ask(one._replace(unread=one.turn.turn_id in about), question)
+    for operation in answer.operations:
+        judging.propose(operation)
+    return judging.verdicts
+
+
+def by_rules(talk: Talk, view: OwnerView) -> list[Verdict]:
+    """What rules make of the turns, where a model has no usable answer for them."""
+    return judge([one._replace(statements=tuple(extract(one.turn))) for one in talk.unread], view, 0)
+
+
+def read_by_model(
+    talk: Talk,
+    verdicts: Sequence[Verdict],
+    by: str,
+    now: int,
+    took: Sequence[int],
+    *,
+    prompt: str,
+    after: int,
+    ruled: bool = False,
+) -> list[Decision]:
+    """The verdicts' events, and the mark that the talk's turns are read. `took`: requests, input and output tokens.
+
+    `after`: see `mark`. `ruled`: the model had no usable answer, and the verdicts are by rules.
+    """
+    requests, sent, received = took
+    told = {"requests": requests, "input_tokens": sent, "output_tokens": received, "prompt": prompt}
+    ids = tuple(one.turn.turn_id for one in talk.unread) if ruled else ()
+    decided = [decision for verdict in verdicts for decision in verdict.decisions]
+    return [*decided, mark(talk.unread, by, now, after=after, by_rules=ids, **told)]
+
+
+class Proposing(Judging):
+    """One answer of a model, carried out on what is known."""
+
+    def __init__(self, view: OwnerView, talk: Talk, by: str) -> None:
+        super().__init__(view)
+        self._talk = talk
+        self._by = by
+        self._undone = Counter[tuple[str, str]]()
+        """How much was taken back or deleted, by turn and operation."""
+        self._ground = NOTHING
+        """What the operation under way quotes."""
+        self._sensitivity = 0
+
+    def propose(self, one: Operation) -> None:
+        """One operation; a verdict SKIP tells why nothing follows from it."""
+        shown = self._talk.turn(one.turn)
+        wrong = fault(one, self._talk)
+        heard = self._heard(shown, one)
+        if heard is None or shown is None:
+            return
+        said, self._sensitivity = stated(one, heard), one.sensitivity
+        known = self._known(one)
+        if wrong is None and one.operation != "SKIP":
+            self._ground, wrong = grounded(one, said, shown, heard, self._talk, known)
+        if one.operation == "SKIP" or wrong is not None:
+            self._tell("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
+            return
+        if one.operation == "ADD":
+            self._propose_new(heard, said)
+        elif known is None:
+            self._tell("SKIP", heard, said, None, "the memory is there no more")
+        elif one.operation == "UPDATE":
+            self._propose_update(one, heard, said, known)
+        elif one.operation == "NEGATE":
+            self._propose_negation(one, heard, said, known)
+        elif one.operation == "DELETE":
+            self._delete(one, heard, said, known)
+        elif shown.new:
+            self._boost(heard, said, known, one.turn)
+        else:
+            self._use(shown, heard, said, known)
+
+    def _heard(self, shown: Shown | None, one: Operation) -> Heard | None:
+        """The turn that an operation is about; of a reply the one that it answers; the last one where it names none."""
+        heard = None if shown is None else self._talk.heard(shown.turn_id)
+        if heard is None and shown is not None and one.operation == "BOOST":
+            asked = [turn for turn in self._talk.shown[: self._talk.shown.index(shown)] if turn.new]
+            heard = self._talk.heard(asked[-1].turn_id) if asked else None
+        return heard
+
+    def _known(self, one: Operation) -> Known | None:
+        """The memory that is meant, as it is known by now."""
+        shown = self._talk.known.get(one.memory or "") if one.operation in NAMES_A_MEMORY else None
+        return None if shown is None else self._shelf.get(shown.id)
+
+    def _reason(self, one: Operation) -> str:
+        told = one_line(one.reason)[:200]
+        return f"{self._by}: {told}" if told else ""
+
+    def _propose_new(self, heard: Heard, said: Statement) -> None:
+        """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
+        memory_id = self._id(heard, said)
+        told = self._shelf.told(heard.turn.turn_id)
+        if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
+            self._tell("SKIP", heard, said, memory_id, "known from this turn")
+            return
+        near = self._shelf.near(said.content, heard.turn.speaker)
+        for alike, known in near:
+            if alike >= self._least and not known.negates(said) and same_words(said.content, known.content):
+                self._again(heard, said, known, alike)
+                return
+        for alike, known in near:
+            if alike >= TOPIC and not known.told_by(heard.turn.turn_id) and not known.negated:
+                relation = compare(said.content, known.content)
+                if relation.kind == "contradicts":
+                    self._flag(heard, said, memory_id, known, "; ".join(relation.reasons)[:MOST_REASON])
+                    return
+        self._add(heard, said, memory_id, f"new, by {self._by}")
+
+    def _propose_update(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+        """A fuller version, where it says all of the old one and more; else it stands beside the memory."""
+        relation = compare(said.content, known.content).kind
+        if relation == "refines" and not known.negates(said):
+            self._update(heard, said, known, similarity(said.content, known.content))
+        elif relation == "same" and not known.negates(said):
+            self._boost(heard, said, known, one.turn)
+        else:
+            self._propose_new(heard, said)
+
+    def _propose_negation(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+        if known.negated or known.told_by(heard.turn.turn_id):
+            self._tell("SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn")
+            return
+        if one.content and compare(said.content, known.content).kind == "same":
+            self._boost(heard, said, known, one.turn)
+            return
+        reason = self._reason(one) or "taken back"
+        taken = takes_back(self._ground, known.content) or (
+            one.content is not None and compare(said.content, known.content).sure
+        )
+        if taken and self._undone[one.turn, "NEGATE"] >= MOST_NEGATED:
+            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+        elif one.content and taken:
+            self._undone[one.turn, "NEGATE"] += 1
+            self._negate(heard, said, self._id(heard, said), [known], reason)
+        elif one.content and shares_words(known.content, said.content, heard.turn.name):
+            self._flag(heard, said, self._id(heard, said), known, f"{one.turn} takes nothing back for certain")
+        elif one.content:
+            self._propose_new(heard, said)
+        elif not taken:
+            self._tell("SKIP", heard, said, known.id, f"{one.turn} takes nothing back of it")
+        elif self._is_later(known, heard):
+            self._tell("SKIP", heard, said, known.id, "it was said later")
+        else:
+            self._undone[one.turn, "NEGATE"] += 1
+            data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=heard.turn.turn_id)
+            self._shelf.negate(known)
+            decisions = [self._decision("negate", (known.id,), heard, reason, data)]
+            self._tell("NEGATE", heard, said, None, reason, decisions, known.id)
+
+    def _boost(self, heard: Heard, said: Statement, known: Known, key: str) -> None:
+        """Said again: most of its words are, and nothing of it is taken back."""
+        ground = self._ground
+        if said_of(known.content, ground.around, heard.turn.name) < SAID_AGAIN:
+            self._tell("SKIP", heard, said, known.id, f"{key} does not say it again")
+        elif unasserted(ground, known.content, any_question=True) is not None or says_reverse(ground, known.content):
+            self._tell("SKIP", heard, said, known.id, f"{key} does not assert it")
+        else:
+            self._again(heard, said, known, min(1.0, similarity(ground.sentence, known.content)))
+
+    def _delete(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+        memory, reason = self._view.get(known.id), self._reason(one) or "asked to forget it"
+        if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
+            self._tell("SKIP", heard, said, known.id, "only its owner deletes it")
+        elif not shares_words(known.content, self._ground.sentence, heard.turn.name):
+            self._tell("SKIP", heard, said, known.id, "the turn is about something else")
+        elif self._is_later(known, heard):
+            self._tell("SKIP", heard, said, known.id, "it was said later")
+        elif self._undone[one.turn, "DELETE"] >= MOST_DELETED:
+            self._tell("SKIP", heard, said, known.id, "too much would be taken back at once")
+        else:
+            self._undone[one.turn, "DELETE"] += 1
+            data = MemoryDeleted(memory_id=known.id, reason=reason[:MOST_REASON])
+            decision = self._decision("delete", (known.id,), heard, reason, data)
+            self._shelf.drop(known)
+            self._tell("DELETE", heard, said, known.id, reason, [decision])
+
+    def _created(
+        self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
+    ) -> list[Decision]:
+        """As rules do; the model may hold a memory for more sensitive than rules see, never for less."""
+        decisions = super()._created(heard, said, memory_id, corrects, turns)
+        made = decisions[0].data
+        if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(said.content):
+            decisions[0] = decisions[0]._replace(data=structs.replace(made, sensitivity=self._sensitivity))
+        return decisions
+
+    def _decision(
+        self, action: str, ids: tuple[str, ...], heard: Heard, reason: str, data: EventData, actor: Actor = "judge"
+    ) -> Decision:
+        """As rules do, and which model proposed it."""
+        return super()._decision(action, ids, heard, reason, data, actor)._replace(model=self._by)
+
+    def _use(self, shown: Shown, heard: Heard, said: Statement, known: Known) -> None:
+        """A reply was shaped by a memory that was put before it."""
+        if known.id not in shown.injected:
+            self._tell("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")
+            return
+        if not shares_words(known.content, said.content, heard.turn.name, besides=heard.turn.text):
+            self._tell("SKIP", heard, said, known.id, "the reply says nothing of it that was not asked")
+            return
+        data = MemoryReinforced(memory_id=known.id, outcome="used")
+        decision = Decision(
+            JOB,
+            "use",
+            (known.id, shown.turn_id),
+            heard.said_at,
+            heard.seq,
+            "it shaped a reply",
+            data,
+            heard.said_at,
+            "judge",
+            once=use_of(known.id, shown.turn_id),
+            model=self._by,
+        )
+        self._tell("BOOST", heard, said, known.id, "it shaped a reply", [decision])

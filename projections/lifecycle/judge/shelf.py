@@ -1,0 +1,270 @@
+"""What is known of an owner while statements are judged: memories by their words, by their triples, by their turns. Pure.
+
+`KnownIndex` is kept level with a view, so that a run over a large owner does not read all its memories again for every piece;
+a `Shelf` is what one judging knows: the index as it stands, and what it has made, changed and dropped itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from projections.checks import Check, unchecked
+from projections.language.extraction.rules import Fact, Statement, Turn
+from projections.language.similar import similarity
+from projections.language.text import tokens
+from projections.lifecycle.judge.known import LEAST_WORDS, Known, core, who
+from projections.memory.columns import Columns, state_of
+from projections.memory.record import SECRET, Memory
+from projections.memory.retraction import TURN_KIND
+from projections.views.view import OwnerView
+
+LOOKED_AT = 12
+"""Memories that share most words with a statement, compared with it in full."""
+COMMON = 300
+"""A word that more memories hold says nothing about which."""
+SUPERSEDED = frozenset({"identity", "fact", "temporary"})
+"""Categories of which a negated memory leaves at once."""
+_POLITE_TEXT = """
+you your me i my can could would please help tell give any some what how do does have think know like suggest suggestion
+recommend advice tip idea more about make sure best way good hey hi hello there go going happen new up today been life
+everything thing feel day week lately s anything something ever still 你 您 我 有 什么 建议 推荐 好 可以 吗 怎么 怎么样 办法
+方法 觉得 帮助 帮 什 么 议 推 荐 方 法 办 今天 最近 你好 朋友 天 天气 还 其他 别 们 呢 想 知 道 心情 情
+"""
+_POLITE = frozenset(_POLITE_TEXT.split())
+_POINTS = re.compile(r"\b(?:this|that|these|those|it|its|them|they|he|she|him)\b|[这那它他她]", re.IGNORECASE)
+_GREETING = re.compile(r"^(?:hey|hi|hello|so|and|oh|wow|well|thanks)?,? ?[A-Z]\w+[,!] ?")
+_BYTES_A_MEMORY, _BYTES_A_WORD = 500, 120
+
+Word = tuple[str | None, str]
+Slot = tuple[str | None, ...]
+"""Speaker, subject and predicate of a triple, alone and with its object."""
+
+
+class _Place(NamedTuple):
+    """Where a memory is found."""
+
+    memory: Memory
+    row: int
+    known: bool
+    """Whether it is known, or only tells what was made of a turn."""
+    words: tuple[Word, ...]
+    slots: tuple[Slot, ...]
+    turns: tuple[str, ...]
+
+
+class KnownIndex:
+    """The known memories of a view; what is deleted, superseded, secret or a turn is not among them."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+        self._by_word: dict[Word, dict[str, None]] = defaultdict(dict)
+        self._by_slot: dict[Slot, dict[str, None]] = defaultdict(dict)
+        self._by_kind: dict[str, dict[str, None]] = defaultdict(dict)
+        self._by_turn: dict[str, dict[str, None]] = defaultdict(dict)
+        self._words = 0
+
+    def put(self, row: int, memory: Memory) -> None:
+        """Take in a row that is new or has changed."""
+        old, new = self._places.get(memory.id), _place(row, memory, self._places.get(memory.id))
+        if new is None and old is None:
+            return
+        if old is not None and new is not None and old[2:] == new[2:]:
+            self._places[memory.id] = new
+            return
+        if old is not None:
+            self._take_out(memory.id, old)
+        if new is not None:
+            self._take_in(memory.id, new)
+
+    def _take_out(self, memory_id: str, place: _Place) -> None:
+        del self._places[memory_id]
+        self._words -= len(place.words)
+        for index, keys in self._keys(place):
+            for key in keys:
+                held = index[key]
+                held.pop(memory_id, None)
+                if not held:
+                    del index[key]
+
+    def _take_in(self, memory_id: str, place: _Place) -> None:
+        self._places[memory_id] = place
+        self._words += len(place.words)
+        for index, keys in self._keys(place):
+            for key in keys:
+                index[key][memory_id] = None
+
+    def _keys(self, place: _Place) -> Iterable[tuple[dict[Any, dict[str, None]], tuple[Any, ...]]]:
+        """Each index, and the keys under which the memory stands there."""
+        kinds = (place.memory.kind,) if place.known else ()
+        return (
+            (self._by_word, place.words),
+            (self._by_slot, place.slots),
+            (self._by_kind, kinds),
+            (self._by_turn, place.turns),
+        )
+
+    def memory(self, memory_id: str) -> Memory | None:
+        """A known memory."""
+        place = self._places.get(memory_id)
+        return place.memory if place is not None and place.known else None
+
+    def with_word(self, word: Word) -> Collection[str]:
+        """Ids of the known memories of a speaker with a word."""
+        return self._by_word.get(word, {})
+
+    def in_slot(self, slot: Slot) -> list[str]:
+        """Ids of the known memories with a triple of that kind, the oldest first."""
+        return sorted(self._by_slot.get(slot, {}), key=lambda one: self._places[one].row)
+
+    def of_kind(self, kind: str) -> list[str]:
+        """Ids of the known memories of a kind, the oldest first."""
+        return sorted(self._by_kind.get(kind, {}), key=lambda one: self._places[one].row)
+
+    def told(self, turn_id: str) -> list[str]:
+        """What was made of a turn, whatever has become of it: what its owner deleted does not come back by itself."""
+        return [self._places[one].memory.content for one in self._by_turn.get(turn_id, {})]
+
+    def bytes_used(self) -> int:
+        """About how much it takes."""
+        return _BYTES_A_MEMORY * len(self._places) + _BYTES_A_WORD * self._words
+
+
+def _place(row: int, memory: Memory, old: _Place | None) -> _Place | None:
+    """Where a memory is to be found; None where nowhere."""
+    said = memory.kind == TURN_KIND and memory.source_turns  # a turn, or a summary of turns
+    live = state_of(memory) == Columns.LIVE and not memory.is_superseded
+    known = live and not said and memory.sensitivity < SECRET
+    judged = memory.source == "judge"
+    if not known and not judged:
+        return None
+    words: tuple[Word, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    if known:
+        speaker = who(memory.speaker)
+        same = old is not None and old.known and old.memory.content == memory.content
+        words = old.words if same and old is not None else tuple((speaker, word) for word in _words_of(memory.content))
+        facts = ((one.subject, one.predicate, one.object) for one in memory.facts)
+        slots = tuple(dict.fromkeys(slot for fact in facts for slot in _slots(speaker, *fact)))
+    mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
+    turns = tuple(dict.fromkeys((*memory.source_turns, *mentions))) if judged else ()
+    return _Place(memory, row, known, words, slots, turns)
+
+
+def _slots(speaker: str | None, subject: str, predicate: str, thing: str) -> tuple[Slot, Slot]:
+    return (speaker, subject, predicate), (speaker, subject, predicate, thing.casefold())
+
+
+def _words_of(content: str) -> dict[str, None]:
+    return dict.fromkeys(tokens(core(content)))
+
+
+class Shelf:
+    """Known memories by speaker, found by shared words. Dropped ones are found no more. For one look at a view."""
+
+    def __init__(self, view: OwnerView | None = None, check: Check = unchecked) -> None:
+        self._index = KnownIndex() if view is None else view.index(KnownIndex, check)
+        self._held: dict[str, Known] = {}
+        """What was made here, and what was looked at."""
+        self._gone: set[str] = set()
+        self._by_word: dict[Word, dict[str, None]] = defaultdict(dict)
+        self._by_slot: dict[Slot, list[str]] = defaultdict(list)
+        self._own: dict[str, None] = {}
+
+    def holds(self, memory_id: str) -> bool:
+        """Whether it is known by id."""
+        return self.get(memory_id) is not None
+
+    def get(self, memory_id: str) -> Known | None:
+        """The known memory of that id."""
+        if memory_id in self._gone:
+            return None
+        known = self._held.get(memory_id)
+        if known is None:
+            memory = self._index.memory(memory_id)
+            if memory is None:
+                return None
+            known = self._held[memory_id] = Known.of(memory)
+        return known
+
+    def told(self, turn_id: str) -> list[str]:
+        """See `KnownIndex.told`."""
+        return self._index.told(turn_id)
+
+    def put(self, known: Known, speaker: str | None) -> Known:
+        """Take in a memory of a speaker."""
+        self._held[known.id] = known
+        self._own[known.id] = None
+        for word in _words_of(known.content):
+            self._by_word[who(speaker), word][known.id] = None
+        for subject, predicate, thing, _ in known.facts:
+            for slot in _slots(who(speaker), subject, predicate, thing):
+                self._by_slot[slot].append(known.id)
+        return known
+
+    def put_question(self, question: str, turn: Turn) -> Known | None:
+        """Take in a question, if it asks about something."""
+        if _POINTS.search(question):
+            return None
+        said = tokens(_GREETING.sub("", question))
+        words = [word for word in said if word not in _POLITE and not (len(word) == 2 and set(word) & _POLITE)]
+        if len(words) < LEAST_WORDS:
+            return None
+        return self.put(Known(f"{turn.turn_id} {question}", question, "fact", "question", 1, []), turn.speaker)
+
+    def revise(self, known: Known, said: Statement) -> None:
+        """The memory says from now on what the statement says."""
+        known.content = said.content
+
+    def negate(self, known: Known) -> None:
+        """It holds no longer: what lasts may be said again, what is superseded is gone (memory.md, section 4)."""
+        known.negated = True
+        if known.category in SUPERSEDED:
+            self.drop(known)
+
+    def drop(self, known: Known) -> None:
+        """It is gone: nothing is said again of it."""
+        self._gone.add(known.id)
+
+    def near(self, content: str, speaker: str | None) -> list[tuple[float, Known]]:
+        """The memories of a speaker most alike to a text, with their similarity, the most alike first."""
+        said, shared = core(content), Counter[str]()
+        for word in set(tokens(said)):
+            key = (who(speaker), word)
+            holders, own = self._index.with_word(key), self._by_word.get(key, {})
+            if len(holders) + len(own) <= COMMON:
+                shared.update(one for one in dict.fromkeys([*holders, *own]) if one not in self._gone)
+        best = sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:LOOKED_AT]
+        near = [known for one, _ in best if (known := self.get(one)) is not None]
+        found = [(similarity(said, core(known.content)), known) for known in near]
+        return sorted(found, key=lambda one: (-one[0], one[1].id))
+
+    def in_slot(self, triple: Fact, speaker: str | None) -> list[tuple[Known, str]]:
+        """Memories with the same subject and predicate and another object, the newest first, each with that object."""
+        said = triple.object.casefold()
+        held = self._facts(triple, (who(speaker), triple.subject, triple.predicate))
+        return [
+            (known, one[2]) for known, one in held if one[2].casefold() != said and not one[3] and not known.negated
+        ]
+
+    def denied(self, triple: Fact, speaker: str | None) -> Known | None:
+        """A memory of which the triple is the reverse; of none where it holds only under a condition."""
+        if triple.condition is not None:
+            return None
+        slot = (who(speaker), triple.subject, triple.predicate, triple.object.casefold())
+        for known, fact in self._facts(triple, slot):
+            if fact[2].casefold() == triple.object.casefold() and fact[3] != triple.negation and not known.negated:
+                return known
+        return None
+
+    def _facts(self, triple: Fact, slot: Slot) -> list[tuple[Known, tuple[str, str, str, bool]]]:
+        ids = dict.fromkeys([*reversed(self._by_slot.get(slot, [])), *reversed(self._index.in_slot(slot))])
+        held = [known for one in ids if (known := self.get(one)) is not None]
+        return [(known, fact) for known in held for fact in known.facts if fact[:2] == triple[:2]]
+
+    def of_kind(self, kind: str) -> list[Known]:
+        """Known memories of a kind."""
+        ids = dict.fromkeys([*self._index.of_kind(kind), *self._own])
+        return [known for one in ids if (known := self.get(one)) is not None and known.kind == kind]

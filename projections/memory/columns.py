@@ -1,0 +1,227 @@
+"""An owner's memories as numpy columns: what laws and modes need of every row at once.
+
+Rows are kept by id, and a memory put again takes its own row. Times are int64 microseconds; absent ones are `NEVER`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from projections.memory.record import CATEGORIES, Memory
+
+NEVER = np.iinfo(np.int64).min // 4
+"""Stands for "no such time"; far enough from the edge that differences do not overflow."""
+_CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}
+_TIER = {"system": 0, "core": 1, "fact": 2, "episode": 3}
+
+
+def _or_never(at: int | None) -> int:
+    return int(NEVER) if at is None else at
+
+
+def state_of(memory: Memory) -> int:
+    """What hides a memory from recall by itself, strongest first."""
+    if memory.purged_at is not None:
+        return Columns.PURGED
+    if memory.deleted_at is not None:
+        return Columns.DELETED
+    if memory.retired_at is not None:
+        return Columns.RETIRED
+    return Columns.MERGED if memory.merged_into is not None else Columns.LIVE
+
+
+def conflict_of(memory: Memory) -> int:
+    """Which curve C follows: the resolution of the negation that holds."""
+    if memory.negated_at is None:
+        return Columns.HELD
+    return {"weight_balance": Columns.FADE, "version_keep": Columns.KEEP}.get(
+        memory.resolution or "", Columns.SUPERSEDED
+    )
+
+
+class _Field(NamedTuple):
+    name: str
+    kind: type[np.generic]
+    of: Callable[[Memory], Any]
+
+
+_FIELDS = (
+    _Field("category", np.int8, lambda m: _CATEGORY[m.category]),
+    _Field("tier", np.int8, lambda m: _TIER[m.tier]),
+    _Field("level", np.int8, attrgetter("level")),
+    _Field("told_level", np.int8, lambda m: m.level if m.level_due_at is None else 0),
+    _Field("sensitivity", np.int8, attrgetter("sensitivity")),
+    _Field("state", np.int8, state_of),
+    _Field("conflict", np.int8, conflict_of),
+    _Field("created_at", np.int64, attrgetter("created_at")),
+    _Field("updated_at", np.int64, attrgetter("updated_at")),
+    _Field("last_activated_at", np.int64, attrgetter("last_activated_at")),
+    _Field("last_accessed_at", np.int64, lambda m: _or_never(m.last_accessed_at)),
+    _Field("last_mentioned_at", np.int64, lambda m: m.mentions[-1] if m.mentions else NEVER),
+    _Field("last_reinforced_at", np.int64, attrgetter("last_reinforced_at")),
+    _Field("negated_at", np.int64, lambda m: _or_never(m.negated_at)),
+    _Field("deleted_at", np.int64, lambda m: _or_never(m.deleted_at)),
+    _Field("restored_at", np.int64, lambda m: _or_never(m.restored_at)),
+    _Field("set_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.set_at)),
+    _Field("promotion_at", np.int64, lambda m: NEVER if m.upkeep is None else _or_never(m.upkeep.promotion_at)),
+    _Field("kept", np.int8, lambda m: m.upkeep is not None and m.upkeep.kept),
+    _Field("grounded", np.int8, lambda m: m.ground is not None),
+    _Field("ground_changed", np.int8, lambda m: m.basis is not None and bool(m.basis.changed)),
+    _Field("mention_boost", np.float64, lambda m: m.mention_boost if m.mentions else 0.0),
+    _Field("access_count", np.int64, attrgetter("access_count")),
+    _Field("reinforce_count", np.int64, attrgetter("reinforce_count")),
+    _Field("confidence", np.float64, attrgetter("confidence")),
+    _Field("importance", np.float64, attrgetter("importance")),
+    _Field("stability", np.float64, attrgetter("stability")),
+    _Field("decay_rate", np.float64, lambda m: np.nan if m.decay_rate is None else m.decay_rate),
+    _Field("graded_at", np.int64, lambda m: NEVER if m.schedule is None else m.schedule.graded_at),
+)
+"""One column each; kinds, being words of an open list, have a column of their own below."""
+
+
+class Columns:
+    """Columns with one row a memory. `state`: what hides it; `conflict`: which curve C follows; `kind`: index in `kinds`."""
+
+    HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
+    """conflict: not negated, weight_balance, version_keep, latest_wins."""
+    LIVE, MERGED, RETIRED, DELETED, PURGED = 0, 1, 2, 3, 4
+    SYSTEM, CORE, FACT, EPISODE = 0, 1, 2, 3
+
+    category: np.ndarray
+    tier: np.ndarray
+    level: np.ndarray
+    told_level: np.ndarray
+    sensitivity: np.ndarray
+    state: np.ndarray
+    conflict: np.ndarray
+    created_at: np.ndarray
+    updated_at: np.ndarray
+    last_activated_at: np.ndarray
+    last_accessed_at: np.ndarray
+    last_mentioned_at: np.ndarray
+    last_reinforced_at: np.ndarray
+    negated_at: np.ndarray
+    deleted_at: np.ndarray
+    restored_at: np.ndarray
+    set_at: np.ndarray
+    promotion_at: np.ndarray
+    kept: np.ndarray
+    grounded: np.ndarray
+    ground_changed: np.ndarray
+    mention_boost: np.ndarray
+    access_count: np.ndarray
+    reinforce_count: np.ndarray
+    confidence: np.ndarray
+    importance: np.ndarray
+    stability: np.ndarray
+    decay_rate: np.ndarray
+    graded_at: np.ndarray
+    kind: np.ndarray
+
+    def __init__(self) -> None:
+        self.memories: list[Memory] = []
+        self.kinds: list[str] = []
+        self._kinds: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
+        self._held: dict[str, np.ndarray] = {}
+        """The columns with room to grow; the attributes are what is filled of them."""
+        self._capacity = 0
+        self._grow(16)
+        self._trim()
+
+    def _grow(self, capacity: int) -> None:
+        kinds: dict[str, type[np.generic]] = {field.name: field.kind for field in _FIELDS} | {"kind": np.int32}
+        for name, kind in kinds.items():
+            column = np.zeros(capacity, dtype=kind)
+            if self._capacity:
+                column[: self._capacity] = self._held[name]
+            self._held[name] = column
+        self._capacity = capacity
+
+    def _trim(self) -> None:
+        for name, held in self._held.items():
+            setattr(self, name, held[: len(self.memories)])
+
+    def put(self, memory: Memory) -> int:
+        """Add or replace a memory; gives its row."""
+        self.put_all([memory])
+        return self._rows[memory.id]
+
+    def put_all(self, memories: Iterable[Memory]) -> None:
+        """Add or replace each, in order; column by column, which is what loading an owner spends its time on."""
+        latest = {memory.id: memory for memory in memories}
+        if not latest:
+            return
+        rows = [self._row_for(memory) for memory in latest.values()]
+        if len(self.memories) > self._capacity:
+            self._grow(max(2 * self._capacity, len(self.memories)))
+        where: slice | list[int] = rows
+        if rows[-1] - rows[0] == len(rows) - 1 and rows == list(range(rows[0], rows[-1] + 1)):
+            where = slice(rows[0], rows[-1] + 1)
+        for name, kind, of in _FIELDS:
+            self._held[name][where] = np.fromiter(map(of, latest.values()), kind, len(latest))
+        self._held["kind"][where] = [self._kind_for(memory.kind) for memory in latest.values()]
+        self._trim()
+
+    def _row_for(self, memory: Memory) -> int:
+        row = self._rows.setdefault(memory.id, len(self.memories))
+        if row == len(self.memories):
+            self.memories.append(memory)
+        else:
+            self.memories[row] = memory
+        return row
+
+    def _kind_for(self, kind: str) -> int:
+        number = self._kinds.setdefault(kind, len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(kind)
+        return number
+
+    def kind_number(self, kind: str) -> int:
+        """The number that stands for a kind in the column `kind`; -1 where no memory has it."""
+        return self._kinds.get(kind, -1)
+
+    def only(self, rows: npt.NDArray[np.int64] | Sequence[int]) -> Columns:
+        """Some rows as columns of their own, for reading: row i there is `rows[i]` here."""
+        part = Columns.__new__(Columns)
+        part.memories = [self.memories[row] for row in rows]
+        part.kinds, part._kinds = self.kinds, self._kinds
+        part._rows = {memory.id: number for number, memory in enumerate(part.memories)}
+        part._held = {name: held[rows] for name, held in self._held.items()}
+        part._capacity = len(part.memories)
+        part._trim()
+        return part
+
+    def standing(self) -> np.ndarray:
+        """`state` of every row, where a merged memory whose merge was deleted counts as deleted too, shape (rows,)."""
+        merged = np.flatnonzero(self.state == self.MERGED)
+        if not merged.size or not (self.state >= self.DELETED).any():
+            return self.state
+        states = self.state.copy()
+        for row in merged:
+            into = self.memories[row].merged_into
+            following = self._rows.get(into) if into else None
+            while following is not None and self.state[following] == self.MERGED:
+                following = self._rows.get(self.memories[following].merged_into or "")
+            if following is not None and self.state[following] >= self.DELETED:
+                states[row] = self.DELETED
+        return states
+
+    def row(self, memory_id: str) -> int | None:
+        """The row of a memory, or None."""
+        return self._rows.get(memory_id)
+
+    def mentions(self, row: int) -> tuple[int, ...]:
+        """Mention times of a row, ascending."""
+        return self.memories[row].mentions
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)

@@ -1,0 +1,45 @@
+"""What of a turn no longer holds: statements taken from it that were negated since, and what holds in their place. Pure.
+
+A turn stays as it was said, and stays to be found; the typed memories made of it are what gets negated. So whoever shows a turn
+as knowledge has to say what became of it, or tells again what its speaker took back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.ranking.successors import successor_of
+
+
+class Correction(NamedTuple):
+    """A statement that no longer holds."""
+
+    old: Memory
+    now: Memory | None
+    """What holds in its place; None where nothing does."""
+
+
+def corrections(columns: Columns) -> Mapping[str, Sequence[Correction]]:
+    """Turn id -> the live memories made of it that are negated, the last ones negated first."""
+    rows = np.flatnonzero((columns.conflict != Columns.HELD) & (columns.state == Columns.LIVE))
+    found: dict[str, list[Correction]] = {}
+    for row in rows[np.argsort(-columns.negated_at[rows], kind="stable")]:
+        memory = columns.memories[int(row)]
+        if not verbatim(memory):
+            now = successor_of(columns, int(row))
+            if now is not None and columns.state[now] != Columns.LIVE:
+                now = None
+            correction = Correction(memory, None if now is None else columns.memories[now])
+            for turn in memory.source_turns:
+                found.setdefault(turn, []).append(correction)
+    return found
+
+
+def verbatim(memory: Memory) -> bool:
+    """Whether a memory is a turn as it was said, or a summary of several."""
+    return memory.kind == "episode" or memory.tier == "episode" or bool(memory.summarises)

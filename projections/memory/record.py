@@ -1,0 +1,324 @@
+"""The memory record: what the events about one `memory_id` fold into.
+
+Times are integer microseconds since 1970 UTC; state is made with + - * / and comparisons only, so a replay gives the
+same bytes on any machine. Every list is bounded, and its comment says by what. Laws read the record; they own no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+LEVELS = ("full", "summary", "tag", "trace", "archive")
+FULL, SUMMARY, TAG, TRACE, ARCHIVE = range(5)
+CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
+SECRET = 3
+"""Sensitivity from which a content is withheld from every output."""
+UNCOMPRESSED = 2
+"""Sensitivity from which a memory is never compressed."""
+
+MAX_MENTIONS = 64
+MAX_USER_MENTIONS = 8
+MAX_NEGATIONS = 32
+MAX_VERSIONS = 16
+MAX_EDGES = 32
+MAX_CONFLICTS = 16
+MAX_TURNS = 100
+MAX_WORDS = 50
+MAX_BOOSTS = 16
+MAX_FACTS = 64
+MAX_UNMERGED = 16
+DAY = 86_400_000_000
+"""Microseconds in a day."""
+HOUR = 3_600_000_000
+
+
+class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A mention by the user: what may undo a negation."""
+
+    at: int
+    turn_id: str | None
+
+
+class Negation(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One entry of the correction history."""
+
+    at: int
+    resolution: str
+    reason: str
+    new_preference: str | None
+    replaced_by: str | None
+    turn_id: str | None
+    position: int
+
+
+class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A content that was revised, and when it stopped holding."""
+
+    number: int
+    content: str
+    summary: str | None
+    until: int
+
+
+class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One half of an association; weight = min(1, base + boost). How halves are read: `projections.index.associations`."""
+
+    to: str
+    base: float
+    boost: float
+    link: str
+
+
+class Boost(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One counted boost of the importance, and how much it added."""
+
+    at: int
+    amount: float
+
+
+class Upkeep(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the tiered law keeps of uses and reviews (seed 003); absent until the first of them."""
+
+    boosts: tuple[Boost, ...] = ()
+    """Those of the last day, the newest 16, ascending."""
+    set_at: int | None = None
+    """When the importance was last set, by a boost or a reviewer's keeping: it decays from there."""
+    promotion_at: int | None = None
+    """When it last rose to the promotion threshold, until a reviewer has answered."""
+    kept: bool = False
+    """A reviewer kept it since it last stood above the review threshold: asked again only further down."""
+    earned: float = 0.0
+    """What all counted boosts of this text added together: enough of it, and a reviewer may make it core."""
+    witnessed: float = 0.0
+    """What those of them added that an operator recorded: enough of it, and a reviewer's promotion is a ground. Uses that
+    anybody else tells, or that a job finds in turns that anybody else told, are dated and made by those whom they would lift."""
+
+
+class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Spaced repetition since the first grade: SM-2 and FSRS side by side, so that either can be read. Intervals in days."""
+
+    graded_at: int
+    grade: int
+    ease: float
+    interval: float
+    repetitions: int
+    """Grades of 3 and more in a row."""
+    stability: float
+    """FSRS stability in days: R = 0.9 after that long (unlike seed 004's, where R = 1/e)."""
+    difficulty: float
+    fsrs_interval: float
+
+
+class Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A triple that this memory backs."""
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+    at: int
+
+
+class Rests(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Something outside that the memory rests on, as it was when that was told."""
+
+    uri: str
+    digest: str
+
+
+class Report(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What digest it had later, and when that was so."""
+
+    uri: str
+    digest: str
+    at: int
+
+
+class Basis(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Why a memory is kept and what it rests on; absent where nothing of it was told."""
+
+    because: str | None = None
+    grounds: tuple[Rests, ...] = ()
+    """At most 16, as at the door; each uri once."""
+    given_at: int | None = None
+    """When the grounds were told."""
+    reports: tuple[Report, ...] = ()
+    """The newest of each uri among the grounds that was reported since."""
+    metadata: tuple[tuple[str, str | int | float | bool], ...] = ()
+    """By name; at most 32 and 4 KiB as JSON, as at the door."""
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Uris that were last reported with another digest than the memory rests on."""
+        if not self.reports:
+            return ()
+        last = {one.uri: one.digest for one in self.reports}
+        return tuple(one.uri for one in self.grounds if last.get(one.uri, one.digest) != one.digest)
+
+
+class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
+    """One memory of one owner. New fields go to the end, with a default, and raise the projection's version."""
+
+    id: str
+    content: str
+    category: str
+    kind: str
+    tier: str
+    source: str
+    created_at: int
+    """`occurred_at` of its creation: how old it is. Never moves."""
+    updated_at: int
+    """Newest of creation and revisions."""
+    last_activated_at: int
+    """Newest of creation and mentions: what w_time decays from."""
+    stamp: int
+    """Newest `occurred_at` of any event folded into it."""
+    created_seq: int
+    summary: str | None = None
+    confidence: float = 0.6
+    importance: float = 1.0
+    speaker: str | None = None
+    keywords: tuple[str, ...] = ()
+    """Lower-cased, at most 50, as at the door; those of the first sources where memories merged."""
+    tags: tuple[str, ...] = ()
+    """At most 50, as keywords."""
+    emotion: float | None = None
+    project: str | None = None
+    task: str | None = None
+    modalities: tuple[str, ...] = ("text",)
+    sensitivity: int = 0
+    verified: bool = False
+    source_turns: tuple[str, ...] = ()
+    """At most 100."""
+    corrects: str | None = None
+    summarises: tuple[str, ...] = ()
+    """At most 100, as at the door."""
+    version: int = 1
+    versions: tuple[Version, ...] = ()
+    """The last 16 replaced contents, oldest first."""
+    mention_count: int = 1
+    """Statements behind it: the one that made it and every mention, summed when memories merge."""
+    mentions: tuple[int, ...] = ()
+    """Times of the newest 64 mentions by `occurred_at`, ascending."""
+    mention_boost: float = 0.0
+    """s of the newest mention, as decided when it was folded."""
+    user_mentions: tuple[UserMention, ...] = ()
+    """The newest mention by the user of each turn, the newest 8 of these, ascending."""
+    access_count: int = 0
+    last_accessed_at: int | None = None
+    level: int = FULL
+    """Recorded level; the effective one at an instant is in `projections.laws.modes`."""
+    compressed: str | None = None
+    """The shortened text that a sweep recorded with the level."""
+    negations: tuple[Negation, ...] = ()
+    """The newest 32 negations by `occurred_at`, ascending: the correction history."""
+    negated_at: int | None = None
+    """Time of the newest negation while the memory is negated, else None."""
+    resolution: str | None = None
+    superseded_by: str | None = None
+    conflicts: tuple[str, ...] = ()
+    """Memories it may contradict, at most the 16 newest."""
+    merged_into: str | None = None
+    merged_at: int | None = None
+    merged_from: tuple[str, ...] = ()
+    """At most 100, as at the door."""
+    retired_at: int | None = None
+    deleted_at: int | None = None
+    deletion: str | None = None
+    purged_at: int | None = None
+    edges: tuple[Edge, ...] = ()
+    """The strongest 32 of those told or hit together; edges by keyword, task and time are derived when read."""
+    reinforce_count: int = 0
+    imported: bool = False
+    session: str | None = None
+    """The session in which it was created."""
+    stability: float = 24.0
+    """S of the Ebbinghaus law, hours."""
+    last_reinforced_at: int = 0
+    """When the Ebbinghaus clock last began: creation, or the newest reinforcement but a failure."""
+    decay_rate: float | None = None
+    """As an older record brought it; None: computed from confidence, reinforcements and kind."""
+    restored_at: int | None = None
+    """Newest undoing of a deletion: what fell due before it deletes no more."""
+    changed_seq: int = 0
+    """Seq of the last event that changed this record: the deciding position of whatever falls due next."""
+    upkeep: Upkeep | None = None
+    schedule: Schedule | None = None
+    facts: tuple[Fact, ...] = ()
+    """Triples it backs, the newest 64."""
+    level_due_at: int | None = None
+    """When the recorded level fell due, where a sweep recorded it: levels that follow from time are read from time."""
+    unmerged_from: tuple[str, ...] = ()
+    """Merges that it came back from, the newest 16: no job merges it with the same memories again."""
+    ground: str | None = None
+    """Why it may stand in every prompt (`projections.memory.ground`): `operator`, `review`, or None, whatever its tier."""
+    sensitivity_set_at: int | None = None
+    """When somebody last set the sensitivity by hand: rules do not raise that of the same text again."""
+    basis: Basis | None = None
+    """Why it is kept and what it rests on."""
+
+    @property
+    def last_mentioned_at(self) -> int | None:
+        """Time of the newest mention, or None before any."""
+        return self.mentions[-1] if self.mentions else None
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether the newest of its negations and of the user's mentions is a negation."""
+        return self.negated_at is not None
+
+    @property
+    def is_superseded(self) -> bool:
+        """Negated for good by something newer (`latest_wins`): out of normal mode at once."""
+        return self.negated_at is not None and self.resolution == "latest_wins"
+
+    @property
+    def grounds_changed(self) -> tuple[str, ...]:
+        """Uris of what it rests on that changed since: while there are any, normal mode withholds it."""
+        return () if self.basis is None else self.basis.changed
+
+    @property
+    def valid_to(self) -> int | None:
+        """When it stopped being what the owner says: its negation or merge; None while it holds."""
+        return self.negated_at if self.negated_at is not None else self.merged_at
+
+
+_DECODE = msgspec.msgpack.Decoder(Memory)
+
+
+encode_memory: Callable[[Memory], bytes] = msgspec.msgpack.Encoder().encode
+"""Canonical bytes of a record: MessagePack, floats as their eight IEEE bytes."""
+
+
+def decode_memory(raw: bytes) -> Memory:
+    """The record in its canonical bytes."""
+    return _DECODE.decode(raw)
+
+
+with_changes: Callable[..., Memory] = msgspec.structs.replace
+"""The record with some fields replaced, given by name."""
+
+
+def without_content(memory: Memory) -> dict[str, Any]:
+    """The fields of a record of which nothing is left to read: what a purge leaves are its id, dates and lineage."""
+    return {
+        "content": "",
+        "summary": None,
+        "compressed": None,
+        "keywords": (),
+        "tags": (),
+        "speaker": None,
+        "project": None,
+        "task": None,
+        "session": None,
+        "versions": (),
+        "edges": (),
+        "facts": (),
+        "negations": tuple(msgspec.structs.replace(one, reason="", new_preference=None) for one in memory.negations),
+        "basis": None,
+    }

@@ -1,0 +1,186 @@
+"""What goes with a memory that somebody deletes, and what comes back with one that is restored (ADR 0021). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from projections.memory.record import Memory
+from projections.memory.retraction import Retraction, is_turn, spared, sums_up_turns
+
+
+class Taken(NamedTuple):
+    """A memory that goes with another."""
+
+    id: str
+    reason: str
+    apart: bool = False
+    """A merge that goes while some of its sources stay: it is un-merged first."""
+
+
+class Told(NamedTuple):
+    """A memory that stays, and why."""
+
+    id: str
+    reason: str
+
+
+class Taking(NamedTuple):
+    """What the deletion of one memory means for others."""
+
+    also: tuple[Taken, ...]
+    """In the order in which they are to be deleted."""
+    left: tuple[Told, ...]
+    """Made of it, and left alone."""
+
+
+class Retracting(Retraction):
+    """Takes one memory after the other away, or brings one back; each after what was taken before it."""
+
+    def take(self, memory_id: str, *, with_sources: bool = False) -> Taking:
+        """What goes with one memory, after what was taken before it. `with_sources`: the turns that say it go too."""
+        found, left = dict[str, Taken](), dict[str, Told]()
+        waiting = [memory_id]
+        if with_sources:
+            for source in map(self._memory, self.still_said_in(memory_id)):
+                assert source is not None
+                if (reason := spared(source) or self._hidden(source)) is not None:
+                    left[source.id] = Told(source.id, reason)
+                else:
+                    found[source.id] = Taken(source.id, f"it says what {memory_id} says")
+                    waiting.append(source.id)
+        while waiting:
+            self._spread(list(self._go(waiting.pop(0))), found, left, waiting)
+        return Taking(tuple(found.values()), tuple(left.values()))
+
+    def missed(self, memory_id: str) -> tuple[Taken, ...]:
+        """What should have gone with a memory that is gone already: what was made of it since that was looked for."""
+        found, left, waiting = dict[str, Taken](), dict[str, Told](), list[str]()
+        if memory_id not in self._gone:
+            return ()
+        self._spread([memory_id, *(one.id for one in self._below(memory_id))], found, left, waiting)
+        while waiting:
+            self._spread(list(self._go(waiting.pop(0))), found, left, waiting)
+        return tuple(found.values())
+
+    def _spread(self, gone: list[str], found: dict[str, Taken], left: dict[str, Told], waiting: list[str]) -> None:
+        """What was made of memories that just went goes too, or is left alone."""
+        for top in dict.fromkeys(self._top(one).id for one in self._made_of(gone)):
+            self._judge(top, found, left, waiting)
+
+    def _hidden(self, memory: Memory) -> str | None:
+        into = memory.merged_into
+        return None if into is None else f"merged into {into}, which says more than that: name it to delete it"
+
+    def _go(self, memory_id: str) -> Iterator[str]:
+        """A memory goes, and what was merged into it is hidden with it."""
+        waiting = [memory_id]
+        while waiting:
+            memory = self._memory(waiting.pop())
+            if memory is None or memory.id in self._gone:
+                continue
+            self._gone.add(memory.id)
+            yield memory.id
+            waiting += [one.id for one in self._sources(memory)]
+
+    def _leaves(self, merge: Memory) -> list[Memory]:
+        """What a merge and the merges in it were made of."""
+        found, waiting = [], self._sources(merge)
+        while waiting:
+            one = waiting.pop(0)
+            below = self._sources(one)
+            waiting += below
+            found += [] if below else [one]
+        return found
+
+    def _made_of(self, gone: Iterable[str]) -> list[Memory]:
+        """What was made of memories that just went, oldest first."""
+        found: dict[str, Memory] = {}
+        for memory in filter(None, map(self._memory, gone)):
+            made = list(self._of_memory.get(memory.id, ()))
+            turn = memory.source_turns[0] if is_turn(memory) else None
+            if turn is not None and self.is_retracted(turn):
+                made += self._of_turn.get(turn, ())
+            found.update((one.id, one) for one in made if self._stands(one))
+        return sorted(found.values(), key=lambda one: (one.created_seq, one.id))
+
+    def _judge(self, memory_id: str, found: dict[str, Taken], left: dict[str, Told], waiting: list[str]) -> None:
+        """Whether a memory that stands goes too; of a merge perhaps only some of its sources."""
+        memory = self._memory(memory_id)
+        if memory is None or memory.id in found or not self._stands(memory):
+            return
+        leaves = self._leaves(memory)
+        reasons: dict[str, str] = {}
+        for one in leaves or [memory]:
+            if (reason := self.reason(one)) is None:
+                continue
+            if (why := spared(one)) is None:
+                reasons[one.id] = reason
+            else:
+                left[one.id] = Told(one.id, why)
+        whole = self._tells_more(memory) if leaves and not reasons else None
+        if not reasons and whole is None:
+            return
+        if (why := spared(memory)) is not None:
+            left[memory.id] = Told(memory.id, why)
+            return
+        if not leaves or len(reasons) == len(leaves):
+            _take([Taken(memory.id, next(iter(reasons.values())))], found, waiting)
+            return
+        first = whole or f"merged from {next(iter(reasons))}: what else it was merged from comes back"
+        apart = self._chain(memory, reasons)
+        self._apart.update(one.id for one in apart)
+        taken = [Taken(one.id, first, True) for one in apart]
+        _take([*taken, *(Taken(one, reason) for one, reason in reasons.items())], found, waiting)
+
+    def _chain(self, merge: Memory, going: Collection[str]) -> list[Memory]:
+        """The merge and those in it that must come apart so that these sources can go, the outermost first."""
+        found, waiting = [], [merge]
+        while waiting:
+            one = waiting.pop(0)
+            if one is merge or any(leaf.id in going for leaf in self._leaves(one)):
+                found.append(one)
+                waiting += [below for below in self._sources(one) if below.merged_from]
+        return found
+
+    def returning(self, memory_id: str, along: Collection[str]) -> tuple[list[str], list[Told]]:
+        """Which memories come back with one that is restored, and which do not, of those that deletions took along."""
+        self._gone.discard(memory_id)
+        self._gone.difference_update(one.id for one in self._below(memory_id))
+        waiting = [one for one in map(self._memory, along) if one is not None]
+        found: list[str] = []
+        while True:
+            back = [one for one in waiting if self._why_not_back(one) is None]
+            if not back:
+                break
+            for one in back:
+                found.append(one.id)
+                self._gone.discard(one.id)
+                self._gone.difference_update(below.id for below in self._below(one.id))
+            waiting = [one for one in waiting if one not in back]
+        return found, [Told(one.id, self._why_not_back(one) or "") for one in waiting]
+
+    def _below(self, memory_id: str) -> list[Memory]:
+        memory = self._memory(memory_id)
+        found, waiting = [], [] if memory is None else self._sources(memory)
+        while waiting:
+            one = waiting.pop()
+            found.append(one)
+            waiting += self._sources(one)
+        return found
+
+    def _why_not_back(self, memory: Memory) -> str | None:
+        if sums_up_turns(memory):
+            for turn in memory.source_turns:
+                for other in self._of_turn.get(turn, ()):
+                    anew = other.created_seq > memory.changed_seq
+                    if anew and sums_up_turns(other) and self._stands(other):
+                        return f"{other.id} has been made anew of its turns"
+        leaves = [self.reason(one) for one in self._leaves(memory)]
+        return self.reason(memory) if not leaves else next((one for one in leaves if one is not None), None)
+
+
+def _take(taken: Iterable[Taken], found: dict[str, Taken], waiting: list[str]) -> None:
+    for one in taken:
+        found.setdefault(one.id, one)
+        waiting.append(one.id)

@@ -1,0 +1,199 @@
+"""What deletions leave standing of what was made of turns and memories (ADR 0021). Pure.
+
+A turn is retracted once every memory that is that turn is deleted by somebody, or purged. With it goes what was made of it and
+of nothing that stands: typed memories, summaries, merges. What is deleted by a law's decay retracts nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from projections.language.text import tokens
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+
+TURN_KIND = "episode"
+_MADE_BY_JOBS = frozenset({"system", "judge"})
+
+
+def is_turn(memory: Memory) -> bool:
+    """Whether a memory is one turn as it was said."""
+    if len(memory.source_turns) != 1 or memory.merged_from or sums_up_turns(memory):
+        return False
+    return memory.kind == TURN_KIND or memory.id == memory.source_turns[0]
+
+
+def sums_up_turns(memory: Memory) -> bool:
+    """Whether a memory is an episode: a summary of a stretch of a session."""
+    if memory.kind != TURN_KIND or memory.merged_from or not memory.source_turns:
+        return False
+    return len(memory.source_turns) > 1 or (memory.tier == "episode" and memory.source in _MADE_BY_JOBS)
+
+
+def turns_behind(memory: Memory) -> tuple[str, ...]:
+    """Turns that state a memory: those it was made of, and those in which the user said it again."""
+    said = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
+    return tuple(dict.fromkeys((*memory.source_turns, *said)))
+
+
+class Retraction:
+    """An owner's memories as deletions find them: what was made of what, and what is gone already."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._standing = columns.standing().tolist()
+        self._turns: dict[str, list[Memory]] = defaultdict(list)
+        self._of_turn: dict[str, list[Memory]] = defaultdict(list)
+        self._of_memory: dict[str, list[Memory]] = defaultdict(list)
+        self._gone: set[str] = set()
+        self._apart: set[str] = set()
+        """Merges that come apart in what is being decided: their sources stand by themselves."""
+        for memory, state in zip(columns.memories, self._standing, strict=True):
+            self._put(memory, state)
+
+    def _put(self, memory: Memory, state: int) -> None:
+        if state >= Columns.DELETED and self._by_somebody(memory):
+            self._gone.add(memory.id)
+        if is_turn(memory):
+            self._turns[memory.source_turns[0]].append(memory)
+        else:
+            for turn in turns_behind(memory):
+                self._of_turn[turn].append(memory)
+        for origin in (*memory.summarises, *(memory.merged_from if memory.retired_at is not None else ())):
+            self._of_memory[origin].append(memory)
+
+    def _by_somebody(self, memory: Memory) -> bool:
+        """Whether a hidden memory, or the merge that hides it, was deleted by somebody, or is purged."""
+        return memory.purged_at is not None or _retracts(self._top(memory))
+
+    def _top(self, memory: Memory) -> Memory:
+        """The merge that stands for a memory; the memory itself where none does."""
+        return _top(self._columns, memory, self._apart)
+
+    def _memory(self, memory_id: str) -> Memory | None:
+        row = self._columns.row(memory_id)
+        return None if row is None else self._columns.memories[row]
+
+    def _stands(self, memory: Memory) -> bool:
+        """Whether a memory is neither gone nor deleted otherwise: live, retired or merged into one that is."""
+        row = self._columns.row(memory.id)
+        return row is not None and self._standing[row] < Columns.DELETED and memory.id not in self._gone
+
+    def is_retracted(self, turn: str) -> bool:
+        """Whether what was said in a turn is gone: all of its memories are, and it had one."""
+        said = self._turns.get(turn)
+        return bool(said) and all(memory.id in self._gone for memory in said or ())
+
+    def still_said_in(self, memory_id: str) -> list[str]:
+        """Ids of the turns' memories that stand and say what a memory says, itself not among them."""
+        memory = self._memory(memory_id)
+        said = [one for turn in turns_behind(memory) for one in self._turns.get(turn, ())] if memory else []
+        return [one.id for one in said if one.id != memory_id and self._stands(one)]
+
+    def _sources(self, merge: Memory) -> list[Memory]:
+        """Memories that a merge stands for."""
+        if merge.id in self._apart:
+            return []
+        found = map(self._memory, merge.merged_from)
+        return [one for one in found if one is not None and one.merged_into == merge.id]
+
+    def reason(self, memory: Memory) -> str | None:
+        """Why a memory may not stand, as things are; None where it may."""
+        told = next((f"it sums up {origin}" for origin in memory.summarises if origin in self._gone), None)
+        if told is None and memory.retired_at is not None:
+            gone = (origin for origin in memory.merged_from if origin in self._gone)
+            told = next((f"it was merged from {origin}, and still says it" for origin in gone), None)
+        return told if told is not None or is_turn(memory) else self._reason_of_turns(memory)
+
+    def _reason_of_turns(self, memory: Memory) -> str | None:
+        turns = turns_behind(memory)
+        gone = [turn for turn in turns if self.is_retracted(turn)]
+        if not gone:
+            return None
+        if sums_up_turns(memory):
+            return f"it sums up turn {gone[0]} among others"
+        if memory.source_turns and len(gone) == len(turns):
+            return f"made of turn {gone[0]}"
+        return self._tells_more(memory)
+
+    def _tells_more(self, memory: Memory) -> str | None:
+        """Why a memory that others back too may not stand: it says words that, of its turns, only retracted ones say."""
+        turns = turns_behind(memory)
+        gone = [turn for turn in turns if self.is_retracted(turn)]
+        backing = [self._turns.get(turn) for turn in turns if turn not in gone]
+        if not gone or any(said is None for said in backing):
+            return None
+        kept = {word for said in backing for one in said or () for word in _words(one)}
+        if not memory.source_turns:
+            if not memory.versions:
+                return None
+            kept.update(tokens(memory.versions[0].content))
+        for turn in gone:
+            said = {word for one in self._turns[turn] for word in _words(one)}
+            if (said & _words(memory)) - kept:
+                return f"it says what only turn {turn} said"
+        return None
+
+
+def spared(memory: Memory) -> str | None:
+    """Why a memory is never taken along, whatever it was made of; None for most. A core memory is: see ADR 0021."""
+    if memory.tier == "system":
+        return f"memory {memory.id} is of tier system: system memories are left alone"
+    return f"memory {memory.id} is verified: name it to delete it" if memory.verified else None
+
+
+def _words(memory: Memory) -> set[str]:
+    """The words of everything that a memory says or said."""
+    texts = [memory.content, memory.summary, memory.compressed, *memory.keywords, *memory.tags]
+    texts += [text for version in memory.versions for text in (version.content, version.summary)]
+    return {word for text in texts if text for word in tokens(text)}
+
+
+def forgotten_turns(columns: Columns) -> frozenset[str]:
+    """Turns that must not be told: retracted ones, and those without a memory of which something deleted was made."""
+    gone = _deleted(columns)
+    behind = {turn for one in gone for turn in turns_behind(one)}
+    if not behind:
+        return frozenset()
+    said = [one for one in columns.memories if one.source_turns and one.source_turns[0] in behind and is_turn(one)]
+    known, away = {one.source_turns[0] for one in said}, {one.id for one in gone}
+    stands = {one.source_turns[0] for one in said if one.id not in away}
+    told = known - stands
+    for memory in gone:
+        turns = turns_behind(memory)
+        if not (sums_up_turns(memory) and any(turn in known for turn in turns)):
+            told.update(turn for turn in turns if turn not in known)
+    return frozenset(told)
+
+
+def deleted_memories(columns: Columns) -> frozenset[str]:
+    """Ids of what somebody deleted, or what is purged, with what hides under it; not what faded by itself."""
+    return frozenset(one.id for one in _deleted(columns))
+
+
+def deleted_turns(columns: Columns) -> frozenset[str]:
+    """Turns of which something was made that somebody deleted, also where they stand: no job makes anything of them again."""
+    gone = (one for one in _deleted(columns) if not sums_up_turns(one))
+    return frozenset(turn for memory in gone for turn in turns_behind(memory))
+
+
+def _deleted(columns: Columns) -> list[Memory]:
+    """Memories that somebody deleted, or that are purged, with what hides under them; no episodes that faded by themselves."""
+    rows = (columns.standing() >= Columns.DELETED).nonzero()[0].tolist()
+    hidden = [columns.memories[row] for row in rows]
+    hidden = [one for one in hidden if one.deletion == "user_delete" or not sums_up_turns(one)]
+    return [one for one in hidden if one.purged_at is not None or _retracts(_top(columns, one, ()))]
+
+
+def _top(columns: Columns, memory: Memory, apart: Collection[str]) -> Memory:
+    while memory.merged_into is not None and memory.merged_into not in apart:
+        row = columns.row(memory.merged_into)
+        if row is None:
+            break
+        memory = columns.memories[row]
+    return memory
+
+
+def _retracts(memory: Memory) -> bool:
+    return memory.purged_at is not None or memory.deletion == "user_delete"

@@ -1,0 +1,1 @@
+"""The block that stands in a prompt, within a budget of tokens."""

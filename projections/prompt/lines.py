@@ -1,0 +1,247 @@
+"""What a block may hold of an owner's memories and of a conversation, and what must not be in it. Pure.
+
+Never: a secret, what was negated or superseded, what was deleted, a turn that somebody retracted. Sensitive texts
+(addresses, telephone numbers) only where they are asked for. A turn of which something was taken back since says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from events.partitions import position_text
+from projections.language.sensitivity.event_level import at_most
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.laws.modes import Visibility
+from projections.memory.columns import Columns
+from projections.memory.corrections import Correction, verbatim
+from projections.memory.episode import SENSITIVE, local
+from projections.memory.ground import always_holds
+from projections.memory.record import DAY, SECRET, Memory
+from projections.memory.retraction import deleted_memories
+from projections.memory.sessions import Conversation, Turn
+from projections.prompt.block import Line
+from projections.prompt.tool_context import prepared
+
+MOST_CORE = 100
+MOST_EPISODES = 3
+NEWEST_MESSAGES = 10
+"""Messages that are kept before episodes, and episodes before older messages, where the budget is short."""
+IDLE = DAY
+"""Microseconds without a message after which a session is an earlier conversation."""
+HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
+CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
+DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
+NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
+SINCE = {"en": "since then", "zh": "此后"}
+NO_GROUND = "without ground"
+"""Why a memory of tier core or system does not stand among what always holds."""
+MOST_CORRECTIONS = 3
+LONGEST_CORRECTION = 100
+"""Characters."""
+
+
+class Rules(NamedTuple):
+    """What the lines of one block go by."""
+
+    zone: str
+    language: str
+    most_sensitive: int
+    """Sensitivity up to which texts may be shown: 1, or 2 where sensitive ones are asked for."""
+    forgotten: frozenset[str]
+    """Turns that somebody retracted."""
+    corrected: Mapping[str, Sequence[Correction]] = {}
+    """Turn -> statements made of it that no longer hold."""
+    withdrawn: Mapping[str, str] = {}
+    """Memory -> why it may not stand in a block about the past: what is known of it today."""
+
+
+def why_not(memory: Memory, rules: Rules) -> str | None:
+    """Why a memory that normal mode shows may not stand in a prompt as true, or None."""
+    if memory.sensitivity >= SECRET:
+        return "secret"
+    if memory.is_negated:
+        return "negated"
+    if memory.id in rules.withdrawn:
+        return rules.withdrawn[memory.id]
+    if memory.sensitivity > rules.most_sensitive:
+        return "sensitive"
+    sums_up = memory.tier == "episode" or memory.kind == "episode" or memory.summarises
+    told = [turn in rules.forgotten for turn in memory.source_turns]
+    if any(told) and (sums_up or (memory.source == "judge" and all(told))):
+        return "deleted"
+    return None
+
+
+def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
+    """Memories that no block about the past tells, whatever they were then: deleted since by somebody, or more sensitive."""
+    rows = (today.sensitivity > most_sensitive).nonzero()[0].tolist()
+    found = {today.memories[row].id: "sensitive" for row in rows}
+    return found | dict.fromkeys(deleted_memories(today), "deleted")
+
+
+def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None = None) -> Line:
+    """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict."""
+    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    if memory.conflicts:
+        notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
+    if verbatim(memory):
+        since = (one for turn in memory.source_turns for one in rules.corrected.get(turn, ()))
+        notes += dict.fromkeys(_since(one, rules) for one in islice(since, MOST_CORRECTIONS))
+    return Line("memory", memory.id, text, _noted(notes, rules), relevance)
+
+
+def holding_line(memory: Memory, rules: Rules) -> Line:
+    """A memory that always holds. Nothing beside it is told in anybody's words: not even in the id of what contradicts it."""
+    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    if memory.conflicts:
+        notes.append(DISPUTED[rules.language])
+    if verbatim(memory) and any(rules.corrected.get(turn) for turn in memory.source_turns):
+        notes.append(NO_LONGER[rules.language])
+    return Line("memory", memory.id, memory.content, _noted(notes, rules))
+
+
+def _noted(notes: Iterable[str], rules: Rules) -> str:
+    return ("，" if rules.language == "zh" else ", ").join(filter(None, notes))
+
+
+def _since(correction: Correction, rules: Rules) -> str:
+    """What became of a statement; without words where its own may not stand in a prompt."""
+    now, old = correction.now, correction.old
+    if now is not None and why_not(now, rules) is None:
+        return f"{SINCE[rules.language]} [{now.id}] {_short(now.content)}"
+    told = old.sensitivity <= rules.most_sensitive and rules.forgotten.isdisjoint(old.source_turns)
+    return f"{NO_LONGER[rules.language]}: {_short(old.content)}" if told else NO_LONGER[rules.language]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_CORRECTION else text[: LONGEST_CORRECTION - 1].rstrip() + "…"
+
+
+class Standing(NamedTuple):
+    """Memories that hold whatever is asked, and why others do not stand here."""
+
+    core: list[Memory]
+    """Of tiers system and core, where somebody may have them so (`projections.memory.ground`): system first, then by importance,
+    then the newest."""
+    episodes: list[Memory]
+    """The session's newest, oldest first."""
+    left_out: Counter[str]
+
+
+def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> Standing:
+    """Memories that always hold, whatever their weight, and the session's episodes that normal mode shows.
+
+    Without those that sum up nothing but the newest messages, which the block tells anyway: older ones have their places.
+    """
+    left_out: Counter[str] = Counter()
+
+    def allowed(rows: Iterable[int]) -> list[Memory]:
+        found = [columns.memories[int(row)] for row in rows]
+        reasons = [why_not(memory, rules) for memory in found]
+        left_out.update(reason for reason in reasons if reason is not None)
+        return [memory for memory, reason in zip(found, reasons, strict=True) if reason is None]
+
+    live = (columns.standing() == Columns.LIVE) & (columns.tier <= Columns.CORE)
+    firm = np.flatnonzero(live)
+    holding = [int(row) for row in firm if always_holds(columns.memories[row])]
+    left_out.update({NO_GROUND: len(firm) - len(holding)} if len(firm) > len(holding) else {})
+    core = allowed(holding)
+    core.sort(key=lambda one: (one.tier != "system", -one.importance, -one.created_at, one.id))
+    tier = np.flatnonzero(seen.shown & (columns.tier == Columns.EPISODE))
+    session = talk.session
+    episodes = allowed(int(row) for row in tier if session is not None and columns.memories[row].session == session)
+    episodes = [one for one in episodes if not _sums_up_the_newest(one, talk)]
+    episodes.sort(key=lambda one: (one.created_at, one.id))
+    return Standing(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
+
+
+def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
+    """Whether a memory only repeats a message that the block or the turn itself tells: its words, or the turn as its one source."""
+    if memory.content.strip() == text.strip() or (
+        conversation.turn_id is not None and memory.source_turns == (conversation.turn_id,)
+    ):
+        return True
+    messages = {turn.turn_id: turn.text.strip() for turn in conversation.messages}
+    if any(messages.get(turn) == memory.content.strip() for turn in memory.source_turns):
+        return True
+    return _sums_up_the_newest(memory, conversation)
+
+
+def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
+    """Whether it is an account of nothing but the newest messages, those that are told before any episode is."""
+    newest = {turn.turn_id for turn in conversation.messages[-NEWEST_MESSAGES:]}
+    account = memory.tier == "episode" and memory.source == "system"
+    return account and bool(memory.source_turns) and newest.issuperset(memory.source_turns)
+
+
+def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:
+    """Messages with who said them, and the day where it was not today; a text that may not be told is said to be withheld."""
+    today = local(now, rules.zone).date()
+    days = [local(one.at, rules.zone).date() for one in messages]
+    notes = [
+        ["" if day == today else day.isoformat(), _known_as(one.name, rules, one.level)]
+        for one, day in zip(messages, days, strict=True)
+    ]
+    return [
+        Line("turn", one.turn_id, _tellable(one, rules), _noted(note, rules))
+        for one, note in zip(messages, notes, strict=True)
+    ]
+
+
+def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int) -> bool:
+    """Whether nothing was said in the session for a day: what stands of it is no conversation that goes on."""
+    said_at = [conversation.messages[-1].at] if conversation.messages else [one.created_at for one in episodes[-1:]]
+    return any(now - one > IDLE for one in said_at)
+
+
+def _tellable(turn: Turn, rules: Rules) -> str:
+    hidden = turn.turn_id in rules.forgotten or not at_most(rules.most_sensitive, turn.text, turn.level)
+    return HIDDEN[rules.language] if hidden else turn.text
+
+
+def _known_as(name: str, rules: Rules, level: int | None = None) -> str:
+    """Who said it, or which tool: a name is a producer's text too."""
+    return name if at_most(rules.most_sensitive, name, level) else HIDDEN[rules.language]
+
+
+def keeping_order(episodes: int, messages: int) -> list[int]:
+    """In which order `remembered` is kept: the newest ten messages, episodes, older messages; each from the newest back."""
+    newest_first = list(range(episodes + messages - 1, episodes - 1, -1))
+    return newest_first[:NEWEST_MESSAGES] + list(range(episodes - 1, -1, -1)) + newest_first[NEWEST_MESSAGES:]
+
+
+def tool_lines(conversation: Conversation, text: str, partition: int, rules: Rules) -> tuple[list[Line], int]:
+    """What tools found for the turn before, the newest first, by position; and how many are too sensitive to tell."""
+    about = " ".join([*(turn.text for turn in conversation.messages[-2:]), text])
+    lines, hidden = [], 0
+    for one in reversed(conversation.tools):
+        if one.turn_id is not None and one.turn_id in rules.forgotten:
+            hidden += 1
+        elif told := prepared(one.text, about):
+            if detect_sensitivity(told) > rules.most_sensitive:
+                hidden += 1
+            else:
+                lines.append(Line("tool", position_text(partition, one.seq), told, _known_as(one.tool, rules)))
+    return lines, hidden
+
+
+def sensitivity_allowed(sensitive: bool) -> int:
+    """The most sensitive level that may be shown: never a secret."""
+    return SENSITIVE if sensitive else SENSITIVE - 1
+
+
+_DAYS = {
+    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "zh": tuple(f"星期{day}" for day in "一二三四五六日"),
+}
+
+
+def time_line(now: int, zone: str, language: str) -> str:
+    """The owner's local time, e.g. `2026-11-22 17:30 Sunday (Asia/Shanghai)`."""
+    moment = local(now, zone)
+    return f"{moment:%Y-%m-%d %H:%M} {_DAYS[language][moment.weekday()]} ({zone})"

@@ -1,0 +1,1 @@
+"""Which memories answer a question, in what order and why."""

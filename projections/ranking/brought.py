@@ -1,0 +1,91 @@
+"""What the best hits of a search bring to mind: over associations, then over triples, with the way there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from projections.laws.modes import Visibility
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS
+from projections.memory.triples import Reached, Triple
+from projections.ranking.spreading import Activated, spread
+from projections.views.query import Asked, card, conflicts_told
+from projections.views.view import OwnerView
+
+MOST_ACTIVATED = 50
+"""How many memories beside the direct hits are considered."""
+MOST_ASSOCIATED = 5
+
+
+def brought_to_mind(
+    asked: Asked, query: str, seeds: Sequence[tuple[int, float]], shown: set[int], seen: Visibility
+) -> list[dict[str, Any]]:
+    """What the best hits bring to mind and the results do not show: over associations, then over triples."""
+    view, now, _ = asked
+    over_edges = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
+    over_triples = view.graph.walk(
+        query,
+        view.columns,
+        view.parameters.spread_depth,
+        MOST_ACTIVATED,
+        hop=view.parameters.spread_decay,
+        admits=_backed(view, seen),
+    )
+    told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
+    for way in over_edges:
+        told[way.row] = (way.activation, path_told(view.columns, way))
+    for reached in over_triples:
+        if seen.shown[reached.row] and reached.activation > told.get(reached.row, (0.0, []))[0]:
+            told[reached.row] = (reached.activation, _triples_told(reached))
+    rows = sorted((row for row in told if row not in shown), key=lambda row: (-told[row][0], -row))
+    answer = []
+    for row in rows[:MOST_ASSOCIATED]:
+        memory = view.columns.memories[row]
+        reading = view.law.read(memory, now, view.parameters)
+        fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
+        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **fields})
+    return answer
+
+
+def admits_shown(seen: Visibility) -> Callable[[int], bool]:
+    """Whether a row may be reached: only what the mode shows."""
+    return lambda row: bool(seen.shown[row])
+
+
+def _backed(view: OwnerView, seen: Visibility) -> Callable[[Triple], bool]:
+    """Whether a shown memory backs a triple, itself or as a source of it: what only hidden ones say is not walked."""
+
+    def admits(triple: Triple) -> bool:
+        heirs = (_heir(view.columns, memory_id) for memory_id in triple.backing)
+        return any(row is not None and bool(seen.shown[row]) for row in heirs)
+
+    return admits
+
+
+def _heir(columns: Columns, memory_id: str) -> int | None:
+    """The row of a memory, or of what it was merged into."""
+    row = columns.row(memory_id)
+    while row is not None and (into := columns.memories[row].merged_into) is not None:
+        row = columns.row(into)
+    return row
+
+
+def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
+    """The way of an activation, edge by edge."""
+    return [
+        {
+            "from": columns.memories[start].id,
+            "to": columns.memories[link.to_row].id,
+            "link": link.link,
+            "weight": round(link.weight, 6),
+        }
+        for start, link in zip(way.path, way.links, strict=False)
+    ]
+
+
+def _triples_told(reached: Reached) -> list[dict[str, Any]]:
+    return [
+        {"from": triple.subject, "to": triple.object, "link": triple.predicate, "negation": triple.negation}
+        for triple in reached.path
+    ]

@@ -1,0 +1,75 @@
+"""A question as the conversation ranking understands it: terms, names, days, and how this owner's turns are weighed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from projections.index.conversation_index import ConversationIndex
+from projections.index.search_index import Scores
+from projections.language.conversation_words import last_sentence, named_speakers
+from projections.language.text import tokens
+from projections.laws.modes import Flags
+from projections.ranking.conversation_dates import Times, times_in
+from projections.ranking.conversation_weights import SETTINGS
+from projections.ranking.keyword_match import expanded_terms
+from projections.views.view import OwnerView, Weighing
+
+
+class Heard(NamedTuple):
+    """A question as an owner's view understands it."""
+
+    folded: str
+    sequence: list[str]
+    """Its terms in reading order, without names and dates where other terms are left."""
+    terms: dict[str, int]
+    counted: dict[str, float]
+    """The terms, and those of their synonyms, with how many times each counts."""
+    last: set[str]
+    """Terms of the last of several sentences."""
+    speakers: list[int]
+    times: Times
+    dialogue: bool
+    long: float
+    """0 for short turns of even length, 1 where a line is asked and a page answered."""
+    weighing: Weighing
+    matches: Scores
+    """BM25 of what is counted, of every row that has some of it."""
+
+
+def hear(view: OwnerView, query: str, now: int, shown: Flags) -> Heard:
+    """Read a question, asked at `now` (microseconds since 1970), and match its terms; who is not shown has no name."""
+    index, folded = view.conversation, query.casefold()
+    speakers, nameless = _named(index, folded, shown)
+    times, searched = times_in(nameless, now, view.parameters.time_zone)
+    shape = index.shape
+    dialogue = shape.turns_taken > SETTINGS.dialogue_from
+    spread = (shape.spread - SETTINGS.spread_from) / (SETTINGS.spread_to - SETTINGS.spread_from)
+    long = min(1.0, max(0.0, spread)) if dialogue else 0.0
+    weighing = Weighing(SETTINGS.k1, long if dialogue else SETTINGS.note_b)
+    alike = {term: SETTINGS.synonym_share * near for term, near in expanded_terms(view, query).items()}
+    terms, matches = _match(view, tokens(searched), alike, weighing)
+    if not terms.keys() & set(matches.matched_terms):
+        searched = folded
+        terms, matches = _match(view, tokens(searched), alike, weighing)
+    last = set(tokens(last_sentence(searched)))
+    sequence, counted = tokens(searched), alike | terms
+    return Heard(folded, sequence, terms, counted, last, speakers, times, dialogue, long, weighing, matches)
+
+
+def _named(index: ConversationIndex, folded: str, shown: Flags) -> tuple[list[int], str]:
+    speakers, rest = named_speakers(folded, index.names)
+    if speakers:
+        present = set(index.speaker[: shown.size][shown & index.member[: shown.size]].tolist())
+        if not present.issuperset(speakers):
+            names = {name: speaker for name, speaker in index.names.items() if speaker in present}
+            return named_speakers(folded, names)
+    return speakers, rest
+
+
+def _match(
+    view: OwnerView, sequence: list[str], alike: dict[str, float], weighing: Weighing
+) -> tuple[dict[str, int], Scores]:
+    """How often each term of a question counts, and what matches these and what is like them."""
+    terms = {term: min(times, SETTINGS.most_times) for term, times in Counter(sequence).items()}
+    return terms, view.matches_of(alike | terms, weighing)

@@ -1,0 +1,151 @@
+"""The terms of the conversation ranking: for each candidate a value in [0, 1], by name. Pure; what each means: `Weights`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
+from projections.index.postings import Found
+from projections.index.search_index import Rows
+from projections.language.conversation_words import (
+    ENDS_ASKING,
+    HAS_NUMBER,
+    HAS_QUESTION,
+    HAS_TIME,
+    SELF,
+    STANDING,
+    asks_assistant,
+    asks_many,
+    asks_when,
+)
+from projections.laws.law import Floats
+from projections.ranking.conversation_question import Heard
+from projections.ranking.conversation_weights import SETTINGS
+from projections.views.view import OwnerView
+
+OPENING_TURNS = 3
+"""Turns after which the opening of a session counts 1 / e."""
+Values = dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What went on from the rough score."""
+
+    index: ConversationIndex
+    rows: Rows
+    """Candidates, all of them shown and members."""
+    own: Floats
+    """Text of every row over the best shown one's, and a last place of 0 for no row; 0 where not shown."""
+    dated: Floats
+    """How well every shown row's day fits, 0 to 1."""
+    with_assistant: bool
+    """Whether an assistant's word is among what is shown."""
+
+
+def term_values(view: OwnerView, heard: Heard, stage: Stage) -> Values:
+    """The values of the terms that apply to the question, each of shape (len(stage.rows),)."""
+    values = _of_text(view, heard, stage)
+    if heard.dialogue:
+        values |= _of_place(heard, stage)
+    values |= _of_speakers(heard, stage)
+    text = values["text"]
+    if heard.times.phrases:
+        values["date"] = stage.dated[stage.rows]
+    if asks_when(heard.folded):
+        values["when"] = _having(stage, HAS_TIME)
+    if asks_many(heard.folded):
+        values["many"] = _having(stage, HAS_NUMBER)
+    values["standing"] = _having(stage, STANDING) * (text > SETTINGS.on_matter)
+    return values
+
+
+def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
+    rows, text = stage.rows, stage.own[stage.rows]
+    terms = list(heard.terms)
+    said = stage.index.found(rows, terms)
+    rarity = np.array([view.idf(term) for term in terms])
+    tf = np.bincount(said.places * rows.size + said.columns, minlength=len(terms) * rows.size)
+    tf = tf.reshape(len(terms), rows.size)
+    held = set(np.flatnonzero(tf.any(axis=1)).tolist())
+    known = {term: place for place, term in enumerate(terms) if place in held}
+    last = sorted(known[term] for term in heard.last if term in known)
+    focus: Floats = text
+    if last:
+        k1, b = heard.weighing
+        norm = k1 * (1 - b + b * stage.index.length[rows] / view.mean_length)
+        best: Floats = rarity[last] @ ((k1 + 1) * tf[last] / (tf[last] + norm + 1e-9))
+        focus = over_best(best)
+    pairs = {(known[a], known[b]) for a, b in pairwise(heard.sequence) if a in known and b in known}
+    phrase = over_best(_phrases(pairs, rarity, said, rows.size))
+    return {"text": text, "focus": text * focus, "phrase": phrase}
+
+
+def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Found, size: int) -> Floats:
+    """Sum of the mean rarity of each pair that stands side by side in a candidate, each counted once, shape (size,)."""
+    if not pairs:
+        return np.zeros(size)
+    terms, at, columns = rarity.size, said.at, said.columns
+    codes = np.array(sorted(a * terms + b for a, b in pairs))
+    beside = np.flatnonzero((at[1:] == at[:-1] + 1) & (columns[1:] == columns[:-1]))
+    seen = said.places[beside] * terms + said.places[beside + 1]
+    kept = codes[np.minimum(np.searchsorted(codes, seen), codes.size - 1)] == seen
+    found = np.sort(seen[kept] * size + columns[beside[kept]])
+    once = np.ones(found.size, dtype=bool)
+    once[1:] = found[1:] != found[:-1]
+    code, column = np.divmod(found[once], size)
+    summed = np.bincount(column, (rarity[code // terms] + rarity[code % terms]) / 2, minlength=size)
+    return summed.astype(np.float64)
+
+
+def _of_place(heard: Heard, stage: Stage) -> Values:
+    index, rows, own = stage.index, stage.rows, stage.own
+    before, after = index.previous[rows], index.next[rows]
+    before2 = np.where(before != NONE, index.previous[before], NONE)
+    asked = np.zeros(rows.size, dtype=bool)
+    # A withheld turn's text scores 0, so that it is not read here.
+    some = np.flatnonzero((before != NONE) & (own[before] > 0) & (index.speaker[before] != index.speaker[rows]))
+    asked[some] = index.traits(before[some], ENDS_ASKING) & ENDS_ASKING > 0
+    return {
+        "thread": (1 - heard.long) * own[before2],
+        "neighbour": heard.long * np.maximum(own[before], own[after]),
+        "answer": own[before] * asked,
+        "session": _of_session(index.session[rows], own[rows]),
+        "opening": np.where(index.session[rows] != NONE, np.exp(-index.place[rows] / OPENING_TURNS), 0.0),
+        "asks": _having(stage, HAS_QUESTION),
+    }
+
+
+def _of_session(sessions: Rows, text: Floats) -> Floats:
+    """The best text in each one's session; nothing tells sessions apart where there is only one."""
+    if not sessions.size or (sessions == sessions[0]).all():
+        return np.zeros(text.size)
+    tops = np.zeros(int(sessions.max()) + 2)  # the last place is that of none
+    np.maximum.at(tops, sessions, text)
+    return np.where(sessions != NONE, tops[sessions], 0.0)
+
+
+def _of_speakers(heard: Heard, stage: Stage) -> Values:
+    index, rows = stage.index, stage.rows
+    values: Values = {}
+    if stage.with_assistant:
+        values["user"] = (index.role[rows] == USER).astype(np.float64)
+        if asks_assistant(heard.folded):
+            values["assistant"] = (index.role[rows] == ASSISTANT).astype(np.float64)
+    if heard.speakers:
+        values["speaker"] = (index.speaker[rows] == heard.speakers[0]).astype(np.float64)
+        values["self"] = _having(stage, SELF)
+    return values
+
+
+def _having(stage: Stage, trait: int) -> Floats:
+    return (stage.index.traits(stage.rows, trait) & trait > 0).astype(np.float64)
+
+
+def over_best(values: Floats) -> Floats:
+    """Values over the highest of them; unchanged where that is 0."""
+    top = values.max() if values.size else 0.0
+    return values / top if top > 0 else values

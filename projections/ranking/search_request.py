@@ -1,0 +1,119 @@
+"""What a search asks beside its words: ranking, search mode, filters. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from projections.index.search_index import Rows
+from projections.laws.law import Floats
+from projections.laws.modes import Flags
+from projections.memory.keywords import folded
+from projections.memory.tags import contextual_match
+from projections.views.view import OwnerView
+
+RANKINGS = ("conversation", "text", "published", "overlap", "associative")
+SEARCH_MODES = ("keyword", "semantic", "hybrid")
+BLIND_TO_ACCESSES = ("conversation", "text")
+"""Rankings that read no accesses, but for what a law makes of them."""
+BY_MEANING = ("conversation", "published")
+"""Rankings that know meaning: the others go by words, whatever the search mode."""
+
+
+class Filters(NamedTuple):
+    """What a result must have; of several words of one kind any will do. Nothing given: everything passes."""
+
+    keywords: tuple[str, ...] = ()
+    """Lower-case; given or extracted keywords."""
+    kinds: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """Context tags, any of which must be there; more of them count more."""
+    feeling: str | None = None
+    """positive, negative or urgent: a tag that must be there."""
+    session: str | None = None
+    project: str | None = None
+    speaker: str | None = None
+    """Whatever its case."""
+    since: int | None = None
+    """Created at or after, microseconds since 1970."""
+    until: int | None = None
+    """Created before."""
+    least_relevance: float = 0.0
+    """0 to 1, section 11's relevance whatever the ranking."""
+    least_weight: float | None = None
+    """Unclipped weight under the owner's law."""
+
+
+class Wish(NamedTuple):
+    """How a search is to be answered."""
+
+    ranking: str = RANKINGS[0]
+    search_mode: str = "hybrid"
+    """hybrid is keyword where there is no embedder."""
+    filters: Filters = Filters()
+    near_project: str | None = None
+    """Ranks memories of this project higher under `overlap`; filters nothing."""
+    associations: bool = False
+    """Whether to tell also what the hits bring to mind, over associations and triples."""
+
+
+PLAIN = Wish()
+
+
+class Filter:
+    """A search's filters over one view, at the weights of its instant. `least_relevance` is not looked at here."""
+
+    def __init__(self, view: OwnerView, filters: Filters, weights: Floats) -> None:
+        self._view = view
+        self._filters = filters
+        self._weights = weights
+        self._speaker = None if filters.speaker is None else filters.speaker.casefold()
+        self.is_open = filters._replace(least_relevance=0.0) == Filters()
+        """Whether everything passes."""
+
+    def passes(self, row: int) -> bool:
+        """Whether a memory has what is asked for."""
+        return self.is_open or bool(self.passing(np.array([row], dtype=np.int64))[0])
+
+    def passing(self, rows: Rows) -> Flags:
+        """Which of these rows have what is asked for, shape (len(rows),); what is cheap to tell is looked at first."""
+        kept = np.ones(rows.size, dtype=bool)
+        if self.is_open:
+            return kept
+        filters, created_at = self._filters, self._view.columns.created_at[rows]
+        if filters.since is not None:
+            kept &= created_at >= filters.since
+        if filters.until is not None:
+            kept &= created_at < filters.until
+        if filters.least_weight is not None:
+            kept &= self._weights[rows] >= filters.least_weight
+        for place in np.flatnonzero(kept):
+            kept[place] = self._has(int(rows[place]))
+        return kept
+
+    def _has(self, row: int) -> bool:
+        filters, memory = self._filters, self._view.columns.memories[row]
+        return (
+            _among(memory.kind, filters.kinds)
+            and _among(memory.category, filters.categories)
+            and filters.session in (None, memory.session)
+            and filters.project in (None, memory.project)
+            and (self._speaker is None or (memory.speaker or "").casefold() == self._speaker)
+            and self._has_tags(row)
+            and (not filters.keywords or any(folded(one.word) in filters.keywords for one in self._view.keywords(row)))
+        )
+
+    def _has_tags(self, row: int) -> bool:
+        filters = self._filters
+        if not filters.tags and filters.feeling is None:
+            return True
+        tags = self._view.context(row).tags
+        named = not filters.tags or contextual_match(filters.tags, tags) > 0
+        return named and (filters.feeling is None or filters.feeling in tags)
+
+
+def _among(word: str, allowed: Sequence[str]) -> bool:
+    return not allowed or word in allowed

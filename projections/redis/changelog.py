@@ -1,0 +1,189 @@
+"""An owner's change log as it lies in the store, read pack by pack: whoever asks for a page, or for seqs, holds no more of it.
+
+Packs are named by a number that grows. Only the newest changes: while it is small it is written anew, longer, under a higher
+name. So a place (pack, number) holds for as long as the build does: its entry stands at that number in the first pack whose
+name is at least that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from events.errors import DamagedState, StoreUnavailable
+from events.partitions import LogKeys, partition_of
+from events.redis_wire import WirePool
+from events.unreadable import UNREADABLE
+from projections.checks import Check, unchecked
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.changelog import Entry, unpack, unpack_seqs
+
+PACKS = 64
+"""Packs that are read at once: about 256 KiB."""
+TRIES = 100
+LOOKED_FOR = 64
+"""Memories whose names are looked for in a pack before it is read; of more, all packs are."""
+_T = TypeVar("_T")
+
+
+class Place(NamedTuple):
+    """Where an entry stands."""
+
+    build: str
+    pack: int = 0
+    number: int = 0
+
+
+class Mark(NamedTuple):
+    """An event of an owner, by its number in the order of folding, and where it is read."""
+
+    build: str
+    pack: int
+    before: int
+    """How many events stand in the packs before that one."""
+    number: int
+
+
+class ChangeLogs:
+    """The change logs of a store's owners. Safe for threads."""
+
+    def __init__(self, wires: WirePool, tags: Sequence[str]) -> None:
+        self._wires = wires
+        self._tags = list(tags)
+
+    def seqs(self, owner: str, check: Check = unchecked) -> list[int]:
+        """Seqs of all of the owner's applied events, in the order of folding; no entry is read."""
+        packs = self._packs(owner, self.live(owner), check=check)
+        return [seq for _, raw in packs for seq in _readable(owner, raw, unpack_seqs)]
+
+    def entries(
+        self,
+        owner: str,
+        of: Collection[str] | None = None,
+        *,
+        start: Place | None = None,
+        newest: bool = False,
+        check: Check = unchecked,
+    ) -> Iterator[tuple[Place, Entry]]:
+        """Entries with their places, the oldest or the newest first, from a place on; `of`: those about these memories.
+
+        Packs without any of them are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
+        """
+        place = start or Place(self.live(owner))
+        wanted = None if of is None else frozenset(of)
+        names = [one.encode() for one in wanted or () if len(wanted or ()) <= LOOKED_FOR]
+        first = True
+        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest, check=check):
+            begins, first = (place.number if start and first else None), False
+            if names and not any(name in raw for name in names):
+                continue
+            found = list(enumerate(_readable(owner, raw, _entries)))
+            if begins is not None:
+                found = found[: begins + 1] if newest else found[begins:]
+            for index, entry in reversed(found) if newest else found:
+                if wanted is None or entry.memory_id in wanted:
+                    yield Place(place.build, pack, index), entry
+
+    def newest(self, owner: str, check: Check = unchecked) -> Iterator[tuple[list[int], list[Entry]]]:
+        """The packs, the newest first: seqs and entries of each in the order of folding. An event's entries are in its pack."""
+        for _, raw in self._packs(owner, self.live(owner), newest=True, check=check):
+            yield _both(owner, raw)
+
+    def mark_after(self, owner: str, seq: int, check: Check = unchecked) -> Mark:
+        """The event that was folded after an owner's own event; where it is none of its own, the first of a higher seq.
+
+        No entry is read. Behind the last event where there is none.
+        """
+        build, before, higher = self.live(owner), 0, None
+        last = Mark(build, 0, 0, 0)
+        for pack, raw in self._packs(owner, build, check=check):
+            seqs = _readable(owner, raw, unpack_seqs)
+            if seq in seqs:
+                return Mark(build, pack, before, before + seqs.index(seq) + 1)
+            if higher is None:
+                at = next((at for at, one in enumerate(seqs) if one > seq), None)
+                higher = None if at is None else Mark(build, pack, before, before + at)
+            if higher is not None and not seq:
+                break
+            last = Mark(build, pack, before, before + len(seqs))
+            before += len(seqs)
+        return last if higher is None else higher
+
+    def page(self, owner: str, mark: Mark, most: int) -> tuple[list[int], list[Entry], Mark]:
+        """Seqs and entries from the pack of a mark on, about `most` events, and the mark to go on from.
+
+        The newest pack is read again when it has grown, so the mark told is in the last pack that was read.
+        """
+        seqs: list[int] = []
+        entries: list[Entry] = []
+        for pack, raw in self._packs(owner, mark.build, mark.pack):
+            some, told = _both(owner, raw)
+            before = mark.before + len(seqs)
+            seqs, entries = seqs + some, entries + told
+            following = Mark(mark.build, pack, before, before + len(some))
+            if following.number - mark.number >= most:
+                return seqs, entries, following
+        return seqs, entries, following if seqs else mark
+
+    def live(self, owner: str) -> str:
+        """The build that an owner's questions are answered from."""
+        with self._wires.wire() as wire:
+            tag = self._tags[partition_of(owner, len(self._tags))]
+            return (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
+
+    def _packs(
+        self, owner: str, build: str, start: int = 0, *, newest: bool = False, check: Check = unchecked
+    ) -> Iterator[tuple[int, bytes]]:
+        """Packs by name, from the one that holds a place of this name on."""
+        keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
+        log, last = keys.changelog(owner), 0
+        """`last`: the name of the last pack that was handed out."""
+        vanished = False
+        for _ in range(TRIES):
+            with self._wires.wire() as wire:
+                names = sorted(map(int, wire.call("HKEYS", log)))
+            if newest:
+                holds = next((name for name in names if name >= start), None) if start else None
+                names = [name for name in reversed(names) if holds is None or name <= holds]
+                names = [name for name in names if not last or name < last]
+            else:
+                names = [name for name in names if name >= start and name > last]
+            if vanished and not names:
+                break  # not renamed: its build was dropped
+            for at in range(0, len(names), PACKS):
+                check(at, len(names))
+                wanted = names[at : at + PACKS]
+                with self._wires.wire() as wire:
+                    packs = wire.call("HMGET", log, *wanted)
+                for name, raw in zip(wanted, packs, strict=True):
+                    if raw is None:  # it was the newest, and has another name by now
+                        vanished = True
+                        break
+                    last = name
+                    yield name, raw
+                else:
+                    continue
+                break
+            else:
+                return
+        raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+
+
+def _both(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
+    (found,) = _readable(owner, raw, lambda raw: [unpack(raw)])
+    return found
+
+
+def _entries(raw: bytes) -> list[Entry]:
+    return unpack(raw)[1]
+
+
+def _readable(owner: str, raw: bytes, read: Callable[[bytes], list[_T]]) -> list[_T]:
+    """What a pack holds; raises DamagedState where it cannot be read."""
+    try:
+        return read(raw)
+    except UNREADABLE as error:
+        raise DamagedState(
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            owner=owner,
+        ) from error

@@ -1,0 +1,105 @@
+"""Creating and opening a store: its id, partitions and tags, and the first build of every partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from events.errors import OtherFormat, StoreMismatch
+from events.parameters import PARAMETER_SET
+from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
+from events.redis_wire import Argument, Wire
+from projections.fold.builds import FIRST_BUILD
+from projections.redis.scripts import CREATE_STORE
+
+
+class StoreIdentity(NamedTuple):
+    """What was fixed when the store was created."""
+
+    store_id: str
+    partitions: int
+    tags: tuple[str, ...]
+    parameter_set: str
+    format: str = "1"
+    """Of the log: `1` (0.2.0 and before, which told none), `2`, or `1>2` while it is brought over."""
+
+
+def read_identity(wire: Wire) -> StoreIdentity | None:
+    """The store's identity, of whatever format, or None where there is no store. Raises StoreMismatch at what is no store."""
+    answer = wire.call("HGETALL", STORE_KEY)
+    if not answer:
+        return None
+    fields = {name.decode(): value for name, value in zip(answer[::2], answer[1::2], strict=True)}
+    try:
+        tags = tuple(msgspec.json.decode(fields["tags"], type=list[str]))
+        identity = StoreIdentity(
+            fields["store_id"].decode(),
+            int(fields["partitions"]),
+            tags,
+            fields["parameter_set"].decode(),
+            fields.get("format", b"1").decode(),
+        )
+    except (KeyError, ValueError, msgspec.MsgspecError) as error:
+        raise StoreMismatch(
+            f"{STORE_KEY} is not what this release writes ({error!r}): is this another program's Redis?"
+        ) from error
+    if not 1 <= identity.partitions <= MAX_PARTITIONS or len(tags) != identity.partitions:
+        raise StoreMismatch(f"{STORE_KEY} tells {identity.partitions} partitions and {len(tags)} tags: it was damaged")
+    return identity
+
+
+def known_identity(wire: Wire) -> StoreIdentity | None:
+    """The identity of a store that this release can write to; None where there is no store. Raises as `open_store`."""
+    identity = read_identity(wire)
+    if identity is not None:
+        check_format(identity)
+    return identity
+
+
+def check_format(identity: StoreIdentity) -> None:
+    """Raise OtherFormat where this release must not write to the store."""
+    if identity.format == str(FORMAT):
+        return
+    older = {"1": "is of format 1, as release 0.2 wrote it", f"1>{FORMAT}": "was being brought over, which did not end"}
+    if identity.format in older:
+        raise OtherFormat(
+            f"the log of this store {older[identity.format]}; this release writes format {FORMAT}: run `engramlog upgrade`,"
+            " which first tells what it does",
+            format=identity.format,
+        )
+    raise OtherFormat(
+        f"the log of this store is of format {identity.format[:20]}, of a newer release; this one knows format {FORMAT}:"
+        " use the release that wrote it",
+        format=identity.format[:20],
+    )
+
+
+def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
+    """The store's identity; a new store takes the `store_id` and `partitions` given. Safe to run at the same time anywhere."""
+    identity = read_identity(wire)
+    if identity is None:
+        tags: Sequence[str] = spread_tags(partitions)
+        fields: list[Argument] = [
+            "store_id",
+            store_id,
+            "partitions",
+            partitions,
+            "tags",
+            msgspec.json.encode(tags),
+            "parameter_set",
+            PARAMETER_SET,
+            "format",
+            FORMAT,
+        ]
+        wire.run(CREATE_STORE, [STORE_KEY], fields)
+        identity = read_identity(wire)
+        assert identity is not None
+    check_format(identity)
+    if identity.parameter_set != PARAMETER_SET:
+        raise StoreMismatch(
+            f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"
+        )
+    wire.pipeline([["HSETNX", LogKeys(tag).meta, "live", FIRST_BUILD] for tag in identity.tags])
+    return identity

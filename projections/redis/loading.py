@@ -1,0 +1,90 @@
+"""Loading what a fold works on: owners with their secrets, and the memories that their events may reach.
+
+Raises DamagedState where what is stored cannot be read, StoreError where Redis refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from events.errors import DamagedState, StoreMismatch
+from events.redis_secrets import whole_secret
+from events.redis_wire import Argument, Wire
+from projections.fold.builds import BuildKeys
+from projections.fold.evolve import neighbours
+from projections.fold.partition import WorkingOwner, record_hash
+from projections.redis.store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
+
+
+def all_loaded(wanted: Mapping[str, Iterable[str]], owners: Mapping[str, WorkingOwner]) -> bool:
+    """Whether `load_owners` would have nothing to ask Redis for."""
+    for name, ids in wanted.items():
+        owner = owners.get(name)
+        if owner is None or not (owner.complete or all(memory_id in owner.memories for memory_id in ids)):
+            return False
+    return True
+
+
+def load_owners(
+    wire: Wire, keys: BuildKeys, wanted: Mapping[str, Iterable[str]], owners: dict[str, WorkingOwner]
+) -> None:
+    """Bring the wanted memories, and those their events may reach, into the working set `owners`."""
+    unknown = [name for name in wanted if name not in owners]
+    for names in slices(unknown, MOST_VALUES):
+        tables = (keys.owners, keys.quarantine, keys.log.secrets)
+        states, stuck, secrets = wire.answers([["HMGET", table, *names] for table in tables])
+        for name, state, why, secret in zip(names, states, stuck, secrets, strict=True):
+            owner = owners[name] = WorkingOwner(complete=state is None, secret=_secret(keys, name, secret))
+            if state is not None:
+                owner.state = read_owner(keys, name, state)
+            if why is not None:
+                owner.quarantine = decode_quarantine(why)
+    _load_packs(wire, keys, [name for name in unknown if not owners[name].complete], owners)
+    missing = {
+        name: [i for i in ids if i not in owners[name].memories]
+        for name, ids in wanted.items()
+        if not owners[name].complete
+    }
+    while missing := {name: ids for name, ids in missing.items() if ids}:
+        missing = _load_records(wire, keys, missing, owners)
+
+
+def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner], names: Iterable[str]) -> None:
+    """The secrets of those of these owners whose is not known yet; nothing is asked where all are. Raises DamagedState."""
+    for some in slices([name for name in names if not owners[name].secret], MOST_VALUES):
+        for name, secret in zip(some, wire.call("HMGET", keys.log.secrets, *some), strict=True):
+            owners[name].secret = _secret(keys, name, secret)
+
+
+def _secret(keys: BuildKeys, owner: str, raw: bytes | None) -> bytes:
+    """An owner's secret as a fold takes it: empty where the store has none. Raises DamagedState for what no append made."""
+    try:
+        return b"" if raw is None else whole_secret(owner, raw)
+    except StoreMismatch as error:
+        raise DamagedState(error.message, partition=keys.tag, build=keys.build) from error
+
+
+def _load_packs(wire: Wire, keys: BuildKeys, names: Sequence[str], owners: Mapping[str, WorkingOwner]) -> None:
+    open_packs = [name for name in names if owners[name].state.pack]
+    commands: list[list[Argument]] = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
+    for name, raw in zip(open_packs, wire.answers(commands), strict=True):
+        owners[name].pack = raw or b""
+
+
+def _load_records(
+    wire: Wire, keys: BuildKeys, missing: Mapping[str, Sequence[str]], owners: Mapping[str, WorkingOwner]
+) -> dict[str, list[str]]:
+    asked = [(name, ids) for name, all_ids in missing.items() for ids in slices(all_ids, MOST_VALUES)]
+    further: dict[str, list[str]] = {}
+    found = wire.answers([["HMGET", keys.records(name), *ids] for name, ids in asked])
+    for (name, ids), records in zip(asked, found, strict=True):
+        owner = owners[name]
+        for memory_id, record in zip(ids, records, strict=True):
+            if record is None:
+                continue
+            memory = owner.memories[memory_id] = read_record(keys, name, memory_id, record)
+            owner.hashes[memory_id] = record_hash(owner.secret, name, memory_id, record)
+            reached = [i for i in neighbours(memory) if i not in owner.memories]
+            if reached:
+                further.setdefault(name, []).extend(reached)
+    return {name: [i for i in dict.fromkeys(ids) if i not in owners[name].memories] for name, ids in further.items()}

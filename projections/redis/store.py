@@ -1,0 +1,240 @@
+"""The write side of a build in Redis: leases with a fencing epoch, loading a working set, committing an outcome.
+
+A commit is one script: is the epoch mine, does the batch start at the checkpoint, is the entry at its end the event that was
+folded? Then everything at once. The epoch makes it safe, not the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import msgspec
+import redis
+
+from events.envelope import Stored
+from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
+from events.redis_gap import MENDING
+from events.redis_log import entries, runs
+from events.redis_wire import Argument, Script, Wire, as_store_error
+from events.unreadable import UNREADABLE
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import pack
+from projections.fold.owner import OwnerState, decode_owner, encode_owner
+from projections.fold.partition import Checkpoint, Outcome, OwnerWrites, Quarantine, Sealed, WorkingOwner
+from projections.memory.record import Memory, decode_memory
+from projections.redis.scripts import COMMIT, LEASE
+
+PACK_BYTES = 4_096
+"""An owner's newest packed log field is appended to until it holds this much."""
+MOST_VALUES = 1_000
+"""Named in one command at most."""
+_T = TypeVar("_T")
+
+
+class Lease(NamedTuple):
+    """The right to fold one build of one partition, and the epoch that fences everybody else."""
+
+    keys: BuildKeys
+    holder: str
+    epoch: int
+
+
+def take_lease(
+    wire: Wire, keys: BuildKeys, holder: str, *, now_ms: int, ttl_ms: int, must_be_live: bool = True
+) -> Lease | None:
+    """A lease with a fresh epoch, or None while another holds it (or the build is not the live one)."""
+    required = keys.build if must_be_live else ""
+    taken, epoch, _ = wire.run(LEASE, [keys.checkpoint, keys.log.meta], ["take", holder, now_ms, ttl_ms, 0, required])
+    return Lease(keys, holder, int(epoch)) if taken else None
+
+
+def renew_lease(wire: Wire, lease: Lease, *, now_ms: int, ttl_ms: int) -> bool:
+    """Whether the lease is still ours; it then lasts `ttl_ms` from now."""
+    arguments: list[Argument] = ["renew", lease.holder, now_ms, ttl_ms, lease.epoch, ""]
+    return bool(wire.run(LEASE, [lease.keys.checkpoint, lease.keys.log.meta], arguments)[0])
+
+
+def release_lease(wire: Wire, lease: Lease) -> None:
+    """Hand over at once; nothing happens where the lease is no longer ours."""
+    wire.run(LEASE, [lease.keys.checkpoint, lease.keys.log.meta], ["release", lease.holder, 0, 0, lease.epoch, ""])
+
+
+def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
+    """How far a build is folded. Raises DamagedState where the checkpoint cannot be read."""
+    seq, head, digest, memories = wire.call("HMGET", keys.checkpoint, "seq", "head", "digest", "memories")
+    if (seq, head, digest, memories) == (None, None, None, None):
+        return Checkpoint()
+    try:
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories))
+    except (TypeError, ValueError) as error:
+        raise _damaged(keys, "the checkpoint", error) from error
+
+
+_DECODE_QUARANTINE = msgspec.msgpack.Decoder(Quarantine)
+
+
+def decode_quarantine(raw: bytes) -> Quarantine:
+    """The quarantine in its stored bytes."""
+    return _DECODE_QUARANTINE.decode(raw)
+
+
+def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> Memory:
+    """A stored record; raises DamagedState where it cannot be read."""
+    try:
+        return decode_memory(raw)
+    except UNREADABLE as error:
+        raise _damaged(keys, f"the record of memory {memory_id} of owner {owner}", error) from error
+
+
+def read_owner(keys: BuildKeys, owner: str, raw: bytes) -> OwnerState:
+    """A stored owner state; raises DamagedState where it cannot be read."""
+    try:
+        return decode_owner(raw)
+    except UNREADABLE as error:
+        raise _damaged(keys, f"the state of owner {owner}", error) from error
+
+
+def _damaged(keys: BuildKeys, what: str, error: Exception) -> DamagedState:
+    return DamagedState(
+        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` tells more, `engramlog rebuild` mends it",
+        partition=keys.tag,
+        build=keys.build,
+    )
+
+
+def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
+    """Seqs of the owner's parked events, in order."""
+    return [int(seq) for seq in wire.call("LRANGE", keys.parked(owner), 0, -1)]
+
+
+def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
+    """The stored events at these seqs. Raises LogGap where one of them is not in the log any more."""
+    answers = wire.answers([["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
+    found = [one for answer in answers for one in entries(answer, keys.tag)]
+    if len(found) != len(seqs):
+        missing = min(set(seqs) - {one.seq for one in found}, default=0)
+        raise LogGap(
+            f"partition {{{keys.tag}}}: its log has no entry {missing} any more; {MENDING}",
+            partition=keys.tag,
+            missing=missing,
+        )
+    return found
+
+
+def slices(items: Sequence[_T], size: int) -> Iterable[list[_T]]:
+    """Items in lists of so many, the last one shorter."""
+    iterator = iter(items)
+    while part := list(islice(iterator, size)):
+        yield part
+
+
+class _Writes:
+    """Commands of one commit, with their keys numbered."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys: list[Argument] = list(keys)
+        self._numbers = {key: number for number, key in enumerate(keys, 1)}
+        self.arguments: list[Argument] = []
+
+    def add(self, command: str, key: str, values: Sequence[Argument]) -> None:
+        """One command, split where it has more values than a script may pass at once (an even number each)."""
+        number = self._numbers.get(key)
+        if number is None:
+            self.keys.append(key)
+            number = self._numbers[key] = len(self.keys)
+        if len(values) <= MOST_VALUES:
+            self.arguments += (command, number, len(values), *values)
+        else:
+            for part in slices(values, MOST_VALUES):
+                self.arguments += (command, number, len(part), *part)
+
+
+def commit_command(
+    lease: Lease, outcome: Outcome, sealed: Sealed, owners: Mapping[str, WorkingOwner], *, control: Sequence[str] = ()
+) -> tuple[list[Argument], list[Argument]]:
+    """Keys and arguments of the commit script; brings the owners' packs forward. `control`: requests that this settles."""
+    keys, checkpoint = lease.keys, sealed.checkpoint
+    writes = _Writes(keys.checkpoint, keys.log.stream)
+    writes.add(
+        "HSET",
+        keys.checkpoint,
+        (
+            "seq",
+            checkpoint.seq,
+            "head",
+            checkpoint.head,
+            "digest",
+            f"{checkpoint.digest:x}",
+            "memories",
+            checkpoint.memories,
+        ),
+    )
+    for name, part in outcome.owners.items():
+        _write_owner(writes, keys, name, part, sealed.records[name], owners[name])
+    if control:
+        writes.add("HDEL", keys.log.control, list(control))
+    head: list[Argument] = [lease.epoch, outcome.start, outcome.seq, outcome.raw_id]
+    return writes.keys, head + writes.arguments
+
+
+def _write_owner(
+    writes: _Writes, keys: BuildKeys, name: str, part: OwnerWrites, records: Mapping[str, bytes], owner: WorkingOwner
+) -> None:
+    if part.seqs:
+        chunk = pack(part.seqs, part.entries)
+        log, old = keys.changelog(name), owner.state.pack
+        extend = bool(old) and len(owner.pack) + len(chunk) <= PACK_BYTES
+        owner.pack = owner.pack + chunk if extend else chunk
+        newest = max(part.seqs[-1], old + 1)
+        writes.add("HSET", log, (newest, owner.pack))
+        if extend and old != newest:
+            writes.add("HDEL", log, (old,))
+        owner.state = msgspec.structs.replace(owner.state, pack=newest)
+        writes.add("HSET", keys.owners, (name, encode_owner(owner.state)))
+    if records:
+        writes.add("HSET", keys.records(name), [value for pair in records.items() for value in pair])
+        writes.add(
+            "ZADD", keys.changes(name), [value for memory_id, seq in part.touched.items() for value in (seq, memory_id)]
+        )
+    if part.parked_now is not None:
+        writes.add("DEL", keys.parked(name), ())
+    if parked := (part.parked_now or []) + part.park:
+        writes.add("RPUSH", keys.parked(name), parked)
+    if part.quarantine_changed:
+        if owner.quarantine is None:
+            writes.add("HDEL", keys.quarantine, (name,))
+        else:
+            writes.add("HSET", keys.quarantine, (name, msgspec.msgpack.encode(owner.quarantine)))
+
+
+def send_commit(wire: Wire, keys: Sequence[Argument], arguments: Sequence[Argument], script: Script = COMMIT) -> None:
+    """Send a commit without waiting; `receive_commit` takes its answer."""
+    wire.send(*wire.evalsha(script, keys, arguments))
+
+
+def receive_commit(wire: Wire, lease: Lease, outcome: Outcome) -> None:
+    """Whether it was written. Raises LostLease or LogRolledBack where it was refused, StoreError where Redis refused.
+
+    A duplicate (the checkpoint is already at this outcome's end) is a no-op.
+    """
+    try:
+        answer = wire.receive()
+    except redis.ResponseError as error:
+        raise as_store_error(error) from error
+    where = {"partition": lease.keys.tag, "build": lease.keys.build}
+    if answer[0] == b"fenced":
+        raise LostLease(
+            f"partition {{{lease.keys.tag}}} is folded under epoch {int(answer[1])}, this batch was under {lease.epoch}",
+            **where,
+        )
+    if answer[0] == b"elsewhere" and int(answer[1]) != outcome.seq:
+        raise LogRolledBack(
+            f"partition {{{lease.keys.tag}}}: the checkpoint is {int(answer[1])}, this batch starts at {outcome.start}",
+            **where,
+        )
+    if answer[0] == b"rolled":
+        raise LogRolledBack(
+            f"partition {{{lease.keys.tag}}}: the log no longer holds the event folded at {outcome.seq}", **where
+        )

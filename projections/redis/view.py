@@ -1,0 +1,365 @@
+"""Views of hot owners, kept in this process and validated on each query in one round trip.
+
+The token of a view is the owner's stored state (last applied seq and chain hash), so a view is never brought forward on a bare
+counter; and a wire that was connected anew drops every view, since it may speak to another history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import redis
+
+from events.envelope import Stored
+from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import LogKeys, partition_of, position_text
+from events.redis_wire import Wire, WirePool, as_store_error, server_run
+from events.unreadable import UNREADABLE
+from projections.checks import UNBOUNDED, Bounds, Check, unchecked
+from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.changelog import Entry, unpack
+from projections.fold.owner import OwnerState, decode_owner
+from projections.fold.partition import Quarantine
+from projections.memory.record import Memory
+from projections.redis.changelog import ChangeLogs, Mark
+from projections.redis.deletions import RedisDeletions
+from projections.redis.scripts import DELTA
+from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record
+from projections.views.kept_views import Held, KeptViews
+from projections.views.view import OwnerView
+
+PAGE = 500
+LOAD_PAGE = 1_000
+"""Records in one answer when an owner is loaded: under a millisecond of Redis's time."""
+PACKS = 64
+"""Packs of a change log read at once, going back from the newest."""
+VIEW_BYTES = 1 << 30
+"""About how much the kept views may take together; the least recently asked leave first, the one just asked stays."""
+
+
+class Standing(NamedTuple):
+    """Where an owner's partition stood when it was asked."""
+
+    partition: int
+    checkpoint: int
+    head: int
+    quarantine: Quarantine | None
+    build: str = FIRST_BUILD
+    owner_head: int = 0
+    """Seq of the owner's newest event that moves its head (`EventLog.owner_head`); 0 for none."""
+
+    @property
+    def known(self) -> int:
+        """Seq up to which the owner's events are in the answer: before the one that stuck, where one did."""
+        return self.checkpoint if self.quarantine is None else min(self.checkpoint, self.quarantine.seq - 1)
+
+    @property
+    def position(self) -> str:
+        """The position an answer was computed at."""
+        return position_text(self.partition, self.checkpoint)
+
+
+class Tail(NamedTuple):
+    """The newest events of an owner in the order in which they were folded, and their change-log entries."""
+
+    start: int
+    """How many events of the owner were folded before these."""
+    seqs: list[int]
+    entries: list[Entry]
+
+
+class RedisViews:
+    """The views of a store. Safe for threads: one load and one question per owner at a time."""
+
+    def __init__(
+        self, client: redis.Redis, tags: Sequence[str], *, base: Parameters = DEFAULTS, most_bytes: int = VIEW_BYTES
+    ) -> None:
+        self._wires = WirePool(client)
+        self.changelogs = ChangeLogs(self._wires, tags)
+        self._tags = list(tags)
+        self.deletions = RedisDeletions(self._wires, self._tags)
+        self._base = base
+        self._kept = KeptViews(most_bytes)
+        self._lock = Lock()
+        self._generations: dict[int, int] = {}
+        self._server: bytes | None = None
+        self._epoch = 0
+        """Grows when the server turns out to be another process: views of before are dropped."""
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions the store has."""
+        return len(self._tags)
+
+    @property
+    def bytes_used(self) -> int:
+        """About how much the kept views take together."""
+        return self._kept.bytes_used
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._wires.close()
+
+    @contextmanager
+    def passing(self, owner: str) -> Iterator[None]:
+        """Within it, an owner is looked at in passing: what was not kept of it before is not kept after.
+
+        For a walk over all owners, which asks each once, and would fill the memory with what nobody asks again.
+        """
+        kept = owner in self._kept
+        try:
+            yield
+        finally:
+            if not kept:
+                self._kept.let_go(owner)
+
+    @contextmanager
+    def view(
+        self,
+        owner: str,
+        *,
+        after: int = 0,
+        wait_seconds: float = 2.0,
+        bounds: Bounds = UNBOUNDED,
+    ) -> Iterator[tuple[OwnerView, Standing]]:
+        """The owner's view, level with Redis, for the length of a question.
+
+        `after`: a seq of the owner's partition that must have been folded. Raises NotYetFolded after `wait_seconds`,
+        BeyondHead where no such seq exists yet, OwnerQuarantined where it is parked. `bounds` are asked while
+        somebody else has the view and while it is loaded, and told how many memories are to be loaded before any is.
+        """
+        held = self._kept.hold(owner)
+        with held.alone(bounds.check), self._wires.wire() as wire:
+            standing = self._level(wire, owner, held, bounds)
+            if after:
+                standing = self._wait(wire, owner, held, standing, after, wait_seconds, bounds)
+            assert held.view is not None
+            try:
+                yield held.view, standing
+            finally:  # after the question, which may have made what it needed first
+                self._kept.make_room(owner, held)
+
+    def _wait(
+        self,
+        wire: Wire,
+        owner: str,
+        held: Held,
+        standing: Standing,
+        after: int,
+        wait_seconds: float,
+        bounds: Bounds,
+    ) -> Standing:
+        end, pause = monotonic() + wait_seconds, 0.001
+        while True:
+            if after > standing.head:
+                raise BeyondHead(
+                    f"position {position_text(standing.partition, after)} does not exist: the head is {standing.head}",
+                    owner=owner,
+                    head=standing.head,
+                )
+            if standing.quarantine is not None and standing.quarantine.seq <= after:
+                raise OwnerQuarantined(
+                    f"owner {owner} is quarantined at {position_text(standing.partition, standing.quarantine.seq)}"
+                    f" ({standing.quarantine.reason}); see `engramlog dead show {owner}`",
+                    owner=owner,
+                    position=position_text(standing.partition, standing.quarantine.seq),
+                )
+            if standing.checkpoint >= after:
+                return standing
+            if monotonic() >= end:
+                raise NotYetFolded(
+                    f"position {position_text(standing.partition, after)} was not folded within {wait_seconds:g} s:"
+                    f" the checkpoint is {standing.checkpoint}; is a worker running? (engramlog status)",
+                    owner=owner,
+                    checkpoint=standing.checkpoint,
+                    lag=standing.head - standing.checkpoint,
+                )
+            sleep(pause)
+            pause = min(pause * 2, 0.02)
+            standing = self._level(wire, owner, held, bounds)
+
+    def _level(self, wire: Wire, owner: str, held: Held, bounds: Bounds) -> Standing:
+        """Bring a held view level with Redis: one round trip where nothing changed."""
+        self._watch_server(wire)
+        if held.epoch != self._epoch:
+            held.epoch, held.token, held.view = self._epoch, b"", None
+        partition = partition_of(owner, len(self._tags))
+        while True:
+            answer = self._delta(wire, partition, owner, held)
+            kind, token, checkpoint, stuck, head, own = answer[:6]
+            if kind == b"build":
+                held.build, held.token, held.view = token.decode(), b"", None
+                continue
+            stands_still = decode_quarantine(stuck) if stuck else None
+            standing = Standing(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
+            if kind == b"delta" and held.view is not None:
+                keys = BuildKeys(self._tags[partition], held.build)
+                changed = [
+                    read_record(keys, owner, i.decode(), raw)
+                    for i, raw in zip(answer[6], answer[7], strict=True)
+                    if raw
+                ]
+                changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
+                held.view.follow(read_owner(keys, owner, token), changed)
+                held.token = token
+                return standing
+            if kind == b"same" and held.view is not None:
+                return standing
+            if not token:
+                held.view = OwnerView(owner, OwnerState(), (), self._base)
+                return standing
+            self._load(wire, partition, owner, held, token, bounds)
+
+    def _watch_server(self, wire: Wire) -> None:
+        """After a new connection: is it the same server process? If not, its history may be another."""
+        if wire.is_open and self._generations.get(id(wire)) == wire.generation:
+            return
+        server = server_run(wire)
+        with self._lock:
+            if server is None or server != self._server:
+                self._epoch += 1
+            self._server = server
+            self._generations[id(wire)] = wire.generation
+
+    def _delta(self, wire: Wire, partition: int, owner: str, held: Held) -> list[Any]:
+        keys = BuildKeys(self._tags[partition], held.build)
+        since = held.view.state.applied if held.view is not None else 0
+        names = [keys.log.meta, keys.checkpoint, keys.owners, keys.quarantine, keys.changes(owner), keys.records(owner)]
+        names.append(keys.log.heads)
+        answer: list[Any] = wire.run(
+            DELTA, names, [owner, held.build, held.token if held.view is not None else b"", since]
+        )
+        return answer
+
+    def _load(self, wire: Wire, partition: int, owner: str, held: Held, token: bytes, bounds: Bounds) -> None:
+        """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
+        keys = BuildKeys(self._tags[partition], held.build)
+        memories: dict[str, Memory] = {}
+        count = int(wire.call("HLEN", keys.records(owner)))
+        bounds.weigh(count)
+        wire.send("HSCAN", keys.records(owner), 0, "COUNT", LOAD_PAGE)
+        while True:
+            cursor, page = _received(wire)
+            if cursor != b"0":
+                wire.send("HSCAN", keys.records(owner), cursor, "COUNT", LOAD_PAGE)  # Redis works while we decode
+            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
+                memory = read_record(keys, owner, memory_id.decode(), raw)
+                memories[memory.id] = memory
+            if cursor == b"0":
+                break
+            bounds.check(len(memories), count)
+        ordered = sorted(memories.values(), key=in_order)
+        held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base, bounds.check)
+        held.token = token
+
+    def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
+        """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            for _ in range(100):
+                keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+                before = wire.call("HGET", keys.owners, owner)
+                packs: dict[int, bytes] = {}
+                cursor = b"0"
+                while True:
+                    check(len(packs), 0)
+                    cursor, page = wire.call("HSCAN", keys.changelog(owner), cursor, "COUNT", PAGE)
+                    packs.update((int(name), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
+                    if cursor == b"0":
+                        break
+                if wire.call("HGET", keys.owners, owner) == before:
+                    break
+        return _unpacked(owner, b"".join(packs[name] for name in sorted(packs)))
+
+    def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
+        """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""
+        counts: list[int] = []
+        with self._wires.wire() as wire:
+            keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            for start in range(0, len(owners), PAGE):
+                states = wire.call("HMGET", keys.owners, *owners[start : start + PAGE])
+                counts += [decode_owner(raw).applied if raw else 0 for raw in states]
+        return counts
+
+    def tail(self, owner: str, since: int, check: Check = unchecked) -> Tail:
+        """What was folded of an owner after its first `since` events: the newest packs, and no more of them than it takes."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            for _ in range(100):
+                keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+                token = wire.call("HGET", keys.owners, owner)
+                state = decode_owner(token) if token else OwnerState()
+                seqs, entries = self._newest(wire, keys, owner, state, since, check)
+                if wire.call("HGET", keys.owners, owner) == token and len(seqs) >= state.applied - since:
+                    break
+        return Tail(state.applied - len(seqs), seqs, entries)
+
+    def past(self, owner: str, after: int, check: Check = unchecked) -> Mark:
+        """Where reading what was folded after a seq begins; see `ChangeLogs.mark_after`."""
+        return self.changelogs.mark_after(owner, after, check)
+
+    def page(self, owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
+        """About `most` events from a mark on, perhaps with some before it, and where to go on. No event is new at the end."""
+        seqs, entries, following = self.changelogs.page(owner, mark, most)
+        return Tail(mark.before, seqs, entries), following
+
+    def _newest(
+        self, wire: Wire, keys: BuildKeys, owner: str, state: OwnerState, since: int, check: Check
+    ) -> tuple[list[int], list[Entry]]:
+        if state.applied <= since:
+            return [], []
+        seqs, entries = _unpacked(owner, wire.call("HGET", keys.changelog(owner), state.pack) or b"")
+        if len(seqs) >= state.applied - since:
+            return seqs, entries
+        names = sorted(map(int, wire.call("HKEYS", keys.changelog(owner))))[:-1]
+        while names and len(seqs) < state.applied - since:
+            check(len(seqs), state.applied - since)
+            names, wanted = names[:-PACKS], names[-PACKS:]
+            packs = wire.call("HMGET", keys.changelog(owner), *wanted)
+            older = _unpacked(owner, b"".join(raw or b"" for raw in packs))
+            seqs, entries = older[0] + seqs, older[1] + entries
+        return seqs, entries
+
+    def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
+        """The owner's stored events at these seqs."""
+        with self._wires.wire() as wire:
+            return read_entries(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD), seqs)
+
+    def format_began(self, owner: str) -> int | None:
+        """When the format of today began in the owner's partition, microseconds; None where it holds no other."""
+        meta = LogKeys(self._tags[partition_of(owner, len(self._tags))]).meta
+        with self._wires.wire() as wire:
+            began = wire.call("HGET", meta, "format2_at")
+        return None if began is None else int(began)
+
+    def _live(self, wire: Wire, partition: int) -> str:
+        return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()
+
+
+in_order: Callable[[Memory], tuple[int, str]] = attrgetter("created_seq", "id")
+"""The order of rows: as memories were created."""
+
+
+def _received(wire: Wire) -> Any:
+    """The answer to what was sent before; a refusal becomes a StoreError."""
+    try:
+        return wire.receive()
+    except redis.ResponseError as error:
+        raise as_store_error(error) from error
+
+
+def _unpacked(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
+    """Seqs and entries of an owner's packs; raises DamagedState where they cannot be read."""
+    try:
+        return unpack(raw)
+    except UNREADABLE as error:
+        raise DamagedState(
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            owner=owner,
+        ) from error

@@ -1,0 +1,1 @@
+"""Answers about many memories at once: health, comparison, topics, what is due for review."""

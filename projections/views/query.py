@@ -1,0 +1,227 @@
+"""Asking a view: search, list, one memory, and why its weight is what it is. Pure: the instant is an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from events.envelope import from_micros, utc_text
+from projections.fold.basis import told as basis_told
+from projections.fold.basis import told_in_lists
+from projections.fold.provenance import tree
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.laws import LAWS
+from projections.laws.modes import Mode, effective_levels, reasons_told, visibility
+from projections.memory.columns import Columns, conflict_of, state_of
+from projections.memory.record import LEVELS, SECRET, Memory, Negation
+from projections.memory.retraction import forgotten_turns
+from projections.views.view import WITHHELD, OwnerView
+
+MAX_RESULTS = 100
+
+
+class Asked(NamedTuple):
+    """A question to a view at an instant, microseconds since 1970."""
+
+    view: OwnerView
+    now: int
+    mode: Mode
+
+
+def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
+    """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    rows = np.flatnonzero(seen.shown)
+    order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
+    page = []
+    for row in order[offset : offset + limit]:
+        memory = view.columns.memories[int(row)]
+        weight = view.law.read(memory, now, view.parameters).weight
+        told = {**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **told_in_lists(memory)}
+        page.append({**told, "weight": round(weight, 6)})
+    return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
+
+
+def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
+    """What every answer tells of a memory."""
+    secret = memory.sensitivity >= SECRET and memory.purged_at is None and not reveal
+    fields: dict[str, Any] = {
+        "id": memory.id,
+        "memory": WITHHELD if secret else shown_text(memory, level),
+        "level": level,
+        "category": memory.category,
+        "kind": memory.kind,
+        "speaker": None if secret else memory.speaker,
+        "source_turns": list(memory.source_turns),
+        "created_at": moment(memory.created_at),
+        "last_activated_at": moment(memory.last_activated_at),
+        "mention_count": memory.mention_count,
+        "is_negated": memory.is_negated,
+        "status": status(memory),
+    }
+    if memory.valid_to is not None:
+        fields |= {
+            "valid_from": moment(memory.created_at),
+            "valid_to": moment(memory.valid_to),
+            "successor": memory.superseded_by or memory.merged_into,
+        }
+    if memory.grounds_changed:
+        fields["ground_changed"] = True
+    return fields
+
+
+def conflicts_told(view: OwnerView, memory: Memory) -> dict[str, Any]:
+    """`possible_conflicts`, ids of what may contradict the memory, and `conflicting`, the same with texts; nothing where none does.
+
+    What stands no longer contradicts nothing, and what is secret is not shown here either.
+    """
+    others = (view.get(other_id) for other_id in memory.conflicts)
+    standing = [other for other in others if other is not None and state_of(other) == Columns.LIVE]
+    lines = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
+    return {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
+
+
+def shown_text(memory: Memory, level: str) -> str:
+    """The text of a memory at a level: what a sweep shortened it to, or its summary, once it is no longer full."""
+    return memory.content if level == "full" else memory.compressed or memory.summary or memory.content
+
+
+def status(memory: Memory) -> str:
+    """One word for where the memory stands."""
+    state = ("live", "merged", "retired", "deleted", "purged")[state_of(memory)]
+    if state != "live":
+        return state
+    return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]
+
+
+@lru_cache(maxsize=4096)
+def moment(micros: int | None) -> str | None:
+    """Microseconds since 1970 as RFC 3339 in UTC."""
+    return None if micros is None else utc_text(from_micros(micros))
+
+
+def level_at(view: OwnerView, memory: Memory, now: int) -> str:
+    """The effective level of one memory at an instant."""
+    alone = Columns()
+    alone.put(memory)
+    weights = view.law.weights(alone, now, view.parameters)
+    return LEVELS[int(effective_levels(alone, view.law, weights, now, view.parameters)[0])]
+
+
+def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> dict[str, Any]:
+    """Everything about one memory; a secret's texts only where `reveal` asks for them."""
+    hidden = memory.sensitivity >= SECRET and not reveal
+    reading = view.law.read(memory, now, view.parameters)
+    gone = _gone(view, memory.negations)
+    negations = [
+        {
+            "time": moment(n.at),
+            "reason": None if hidden or n in gone else _told_reason(n.reason, reveal=reveal),
+            "new_preference": None if hidden or n in gone else _correction(view, n, reveal=reveal),
+            "resolution": n.resolution,
+            "replaced_by": n.replaced_by,
+            "turn_id": n.turn_id,
+        }
+        for n in memory.negations
+    ]
+    return {
+        **(card(memory, level_at(view, memory, now), reveal=reveal) | conflicts_told(view, memory)),
+        **basis_told(memory, hidden=hidden),
+        "content": WITHHELD if hidden else memory.content,
+        "summary": WITHHELD if hidden and memory.summary else memory.summary,
+        "recorded_level": LEVELS[memory.level],
+        "weight": round(reading.weight, 6),
+        "tier": memory.tier,
+        "ground": memory.ground,
+        "source": memory.source,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "keywords": [] if hidden else list(memory.keywords),
+        "extracted_keywords": _keywords(view, memory),
+        "tags": [] if hidden else list(memory.tags),
+        "emotion": memory.emotion,
+        "project": None if hidden else memory.project,
+        "task": None if hidden else memory.task,
+        "modalities": list(memory.modalities),
+        "sensitivity": memory.sensitivity,
+        "verified": memory.verified,
+        "version": memory.version,
+        "versions": [
+            {"version": v.number, "content": WITHHELD if hidden else v.content, "until": moment(v.until)}
+            for v in memory.versions
+        ],
+        "updated_at": moment(memory.updated_at),
+        "last_mentioned_at": moment(memory.last_mentioned_at),
+        "last_accessed_at": moment(memory.last_accessed_at),
+        "access_count": memory.access_count,
+        "correction_history": negations,
+        "corrects": memory.corrects,
+        "merged_from": list(memory.merged_from),
+        "merged_into": memory.merged_into,
+        "deleted_at": moment(memory.deleted_at),
+        "purged_at": moment(memory.purged_at),
+        "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
+    }
+
+
+def _told_reason(reason: str, *, reveal: bool) -> str:
+    """Why somebody said so, unless his words hold a secret themselves."""
+    return reason if reveal or detect_sensitivity(reason) < SECRET else WITHHELD
+
+
+def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
+    """What the memory is found by as keywords, the given ones among them; none of a secret, revealed or not."""
+    row = view.columns.row(memory.id)
+    return [] if row is None else [one._asdict() for one in view.keywords(row)]
+
+
+def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:
+    """What holds instead, as far as it may be told: a secret only where asked for."""
+    text = negation.new_preference
+    if text is None:
+        return None
+    successor = view.get(negation.replaced_by) if negation.replaced_by else None
+    secret = detect_sensitivity(text) >= SECRET or (successor is not None and successor.sensitivity >= SECRET)
+    return WITHHELD if secret and not reveal else text
+
+
+def _gone(view: OwnerView, negations: Sequence[Negation]) -> frozenset[Negation]:
+    """Negations whose words may not be told: their correction is deleted, or the turn that stated them retracted."""
+    told = [one for one in negations if one.turn_id is not None]
+    forgotten = forgotten_turns(view.columns) if told else frozenset[str]()
+    return frozenset(one for one in negations if one.turn_id in forgotten or _is_deleted(view, one.replaced_by))
+
+
+def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
+    memory = view.get(memory_id) if memory_id else None
+    return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)
+
+
+def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> dict[str, Any]:
+    """The weight at an instant, its factors, and where the memory comes from; `changes` and the events of the origins are empty,
+    for whoever reads the change log to fill in. `most`: of origins.
+    """
+    reading = view.law.read(memory, now, view.parameters)
+    return {
+        "id": memory.id,
+        "memory": card(memory, "full")["memory"],
+        **basis_told(memory, hidden=memory.sensitivity >= SECRET),
+        "law": view.law.name,
+        "weight": round(reading.weight, 6),
+        "unclipped_weight": round(reading.unclipped, 6),
+        "factors": {name: round(value, 6) for name, value in reading.factors.items()},
+        "laws": {name: round(law.read(memory, now, view.parameters).weight, 6) for name, law in LAWS.items()},
+        "changes": [],
+        "provenance": tree(memory.id, view.get, most),
+        "mention_count": memory.mention_count,
+        "is_negated": memory.is_negated,
+        "level": level_at(view, memory, now),
+        "status": status(memory),
+        "created_at": moment(memory.created_at),
+        "last_activated_at": moment(memory.last_activated_at),
+        **conflicts_told(view, memory),
+    }

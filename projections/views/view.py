@@ -1,0 +1,312 @@
+"""A view: one owner's memories as columns and a text index, with what is needed to bring it forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from sys import getsizeof
+from typing import NamedTuple, Protocol, TypeVar, cast
+
+from events.naming import Naming
+from events.parameters import DEFAULTS, Parameters
+from projections.checks import Check, counted, unchecked
+from projections.fold.evolve import parameters_of
+from projections.fold.owner import History, OwnerState
+from projections.index.associations import AssociationIndex
+from projections.index.conversation_index import ConversationIndex
+from projections.index.indexed_terms import indexed_terms
+from projections.index.meaning_index import MeaningIndex
+from projections.index.postings import Said
+from projections.index.search_index import Bm25Index, Rows, Scores
+from projections.language.keywords.synonyms import Pair
+from projections.laws import LAWS, Law
+from projections.laws.law import Floats
+from projections.memory.columns import Columns, conflict_of, state_of
+from projections.memory.keywords import Keyword, keywords_of
+from projections.memory.record import SECRET, Memory, with_changes, without_content
+from projections.memory.tags import Context, context_of
+from projections.memory.triples import Graph, triples_of
+
+# Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
+_BYTES_A_VIEW = 25_000
+_BYTES_A_MEMORY = 1_500
+WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
+
+
+class RowIndex(Protocol):
+    """An index over a view's rows that a job brings along."""
+
+    def put(self, row: int, memory: Memory) -> None:
+        """Take in a row that is new or has changed."""
+
+    def bytes_used(self) -> int:
+        """About how much it takes."""
+
+
+Index = TypeVar("Index", bound=RowIndex)
+
+
+class Weighing(NamedTuple):
+    """The parameters of BM25."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+
+PLAIN_WEIGHING = Weighing()
+
+
+class OwnerView:
+    """One owner, ready to be asked. Columns and text index share their rows. Guard it with a lock between threads."""
+
+    def __init__(
+        self,
+        owner: str,
+        state: OwnerState,
+        memories: Iterable[Memory] = (),
+        base: Parameters = DEFAULTS,
+        check: Check = unchecked,
+    ) -> None:
+        self.owner = owner
+        self.deletions_seen: Mapping[str, int] | None = None
+        """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
+        self.judged_today: Mapping[str, int] | None = None
+        """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
+        self.naming = Naming(owner, b"")
+        """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
+        self._text_bytes = 0
+        self.columns = Columns()
+        self._index = Bm25Index()
+        self._base = base
+        self._associations: AssociationIndex | None = None
+        self._contexts: dict[int, Context] = {}
+        self._keywords: dict[int, tuple[Keyword, ...]] = {}
+        self._zone = ""
+        self._graph: Graph | None = None
+        self._conversation: ConversationIndex | None = None
+        self._meanings: dict[str, MeaningIndex] = {}
+        self._indexes: dict[object, RowIndex] = {}
+        self._take(state, list(memories), check)
+
+    @classmethod
+    def of_history(
+        cls,
+        owner: str,
+        history: History,
+        today: Iterable[Memory] = (),
+        base: Parameters = DEFAULTS,
+        check: Check = unchecked,
+    ) -> OwnerView:
+        """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
+        hidden = hidden_in(today)
+        memories = (
+            as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
+            for memory in history.memories.values()
+        )
+        return cls(owner, history.owner, memories, base, check)
+
+    def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
+        """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
+        self._take(state, list(memories), unchecked)
+
+    def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
+        self.state = state
+        self.parameters = parameters_of(state.settings, self._base)
+        self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
+        self.columns.put_all(changed)
+        for memory in changed:
+            row = self.columns.row(memory.id)
+            assert row is not None
+            self._contexts.pop(row, None)
+            self._keywords.pop(row, None)
+            if self._associations is not None:
+                self._associations.put(row, memory)
+            if self._conversation is not None:
+                self._converse(self._conversation, row, memory)
+            for meaning in self._meanings.values():
+                meaning.put(row, memory)
+            for index in self._indexes.values():
+                index.put(row, memory)
+
+    def _newly_said(self, changed: Iterable[Memory]) -> Iterator[tuple[str, Said]]:
+        """What search reads of new and changed texts, one by one: the terms of a large owner are not held twice."""
+        for memory in changed:
+            row = self.columns.row(memory.id)
+            text = indexed_text(memory)
+            old = None if row is None else self.columns.memories[row]
+            self._text_bytes += getsizeof(memory.content) - (0 if old is None else getsizeof(old.content))
+            if old is None or old.content != memory.content or indexed_text(old) != text:
+                yield memory.id, indexed_terms(memory, text)
+            if _told_by(old) != _told_by(memory):
+                self._graph = None
+
+    @property
+    def law(self) -> Law:
+        """The law of the owner's profile."""
+        return LAWS[self.state.profile]
+
+    @property
+    def associations(self) -> AssociationIndex:
+        """The owner's associations; made at first use, then kept level."""
+        return self.associated(unchecked)
+
+    def associated(self, check: Check) -> AssociationIndex:
+        """The same, for whoever may be stopped while they are made: then there are none yet."""
+        if self._associations is None:
+            made = AssociationIndex()
+            for row, memory in enumerate(counted(self.columns, check, len(self.columns))):
+                made.put(row, memory)
+            self._associations = made
+        return self._associations
+
+    @property
+    def conversation(self) -> ConversationIndex:
+        """Who said what after what; made at first use, then kept level."""
+        if self._conversation is None:
+            self._conversation = ConversationIndex(self._index)
+            texts = [bool(indexed_text(memory)) for memory in self.columns]
+            self._conversation.fill(self.columns.memories, texts)
+        self._conversation.settle()
+        return self._conversation
+
+    def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
+        conversation.put(row, memory, bool(indexed_text(memory)))
+
+    def known_meaning(self, model: str) -> MeaningIndex | None:
+        """What `meaning` made last under a model; None before."""
+        return self._meanings.get(model)
+
+    def meaning(self, model: str, secret: bytes) -> MeaningIndex:
+        """Which rows have which vectors under a model; made at first use, then kept level with the rows.
+
+        `secret`: the owner's, by which vectors are named; made anew where it is another than it was.
+        """
+        found = self._meanings.get(model)
+        if found is None or found.secret != secret:
+            found = self._meanings[model] = MeaningIndex(model, secret)
+            for row, memory in enumerate(self.columns):
+                found.put(row, memory)
+        return found
+
+    def index(self, kind: Callable[[], Index], check: Check = unchecked) -> Index:
+        """The owner's index of a kind; made at first use, unless `check` stops that, then kept level with the rows."""
+        found = self._indexes.get(kind)
+        if found is None:
+            found = kind()
+            for row, memory in enumerate(counted(self.columns.memories, check, len(self.columns))):
+                found.put(row, memory)
+            self._indexes[kind] = found
+        return cast("Index", found)
+
+    @property
+    def graph(self) -> Graph:
+        """The owner's triples; made at first use after a change."""
+        if self._graph is None:
+            self._graph = Graph(triples_of(self.columns))
+        return self._graph
+
+    def context(self, row: int) -> Context:
+        """Tags and emotion of a row, in the owner's time zone; derived once."""
+        if self._zone != self.parameters.time_zone:
+            self._zone = self.parameters.time_zone
+            self._contexts.clear()
+        found = self._contexts.get(row)
+        if found is None:
+            found = self._contexts[row] = context_of(self.columns.memories[row], self.parameters)
+        return found
+
+    def keywords(self, row: int) -> tuple[Keyword, ...]:
+        """Keywords of a row, given and extracted; derived once. None of what is secret or purged."""
+        found = self._keywords.get(row)
+        if found is None:
+            found = self._keywords[row] = keywords_of(self.columns.memories[row])
+        return found
+
+    @property
+    def synonyms(self) -> tuple[Pair, ...]:
+        """The owner's own synonyms, and pairs that are none here (similarity 0), ascending."""
+        return self.state.synonyms
+
+    def coverage(self, query: str, rows: Rows) -> Floats:
+        """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
+        return self._index.coverage(query, [self.columns.memories[int(row)].id for row in rows])
+
+    def get(self, memory_id: str) -> Memory | None:
+        """A memory by id."""
+        row = self.columns.row(memory_id)
+        return None if row is None else self.columns.memories[row]
+
+    def matches(self, query: str) -> Scores:
+        """Rows that share a term with the query, with their BM25 scores."""
+        self._index.weigh(*PLAIN_WEIGHING)
+        return self._index.scores(query)
+
+    def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
+        """What each term of the query brought to each memory's BM25 score; the values add up to it."""
+        self._index.weigh(*PLAIN_WEIGHING)
+        return self._index.explain_all(query, memory_ids)
+
+    def matches_of(self, terms: Mapping[str, float], weighing: Weighing) -> Scores:
+        """`matches` of a query that has each term so many times, under parameters of its own."""
+        self._index.weigh(*weighing)
+        return self._index.scores_of(terms)
+
+    def explain_of(
+        self, terms: Mapping[str, float], memory_ids: Sequence[str], weighing: Weighing
+    ) -> list[dict[str, float]]:
+        """`explain` of such a query."""
+        self._index.weigh(*weighing)
+        return self._index.explain_of(terms, memory_ids)
+
+    def terms_beginning(self, prefix: str, most: int) -> list[str]:
+        """Terms of what search reads that begin so, at most so many."""
+        return self._index.terms_beginning(prefix, most)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is in what search reads, above 0."""
+        return self._index.idf(term)
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length, in tokens, of what search reads."""
+        return self._index.mean_length
+
+    def bytes_used(self) -> int:
+        """About how much memory this view takes, told at once whatever its size."""
+        edges = self._associations.bytes_used() if self._associations is not None else 0
+        edges += self._conversation.bytes_used() if self._conversation is not None else 0
+        edges += 700 * len(self._keywords)  # five keywords with their words
+        edges += sum(meaning.bytes_used() for meaning in self._meanings.values())
+        edges += sum(index.bytes_used() for index in self._indexes.values())
+        rows = _BYTES_A_VIEW + self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
+        return rows + self._index.bytes_used() + edges
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+def _told_by(memory: Memory | None) -> tuple[object, ...]:
+    """What triples depend on; nothing of it changes when a memory is only shown."""
+    if memory is None or not (memory.facts or memory.merged_from or memory.merged_into):
+        return ()
+    return memory.facts, state_of(memory), memory.merged_into, conflict_of(memory), memory.sensitivity
+
+
+def indexed_text(memory: Memory) -> str:
+    """What search reads: speaker, content, summary and keywords; nothing of what is purged or secret."""
+    if memory.sensitivity >= SECRET or memory.purged_at is not None:
+        return ""
+    parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
+    return "\n".join(part for part in parts if part)
+
+
+def hidden_in(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Those of these records of which no past may show the content either: purged ones and secrets."""
+    return {memory.id: memory for memory in memories if memory.purged_at is not None or memory.sensitivity >= SECRET}
+
+
+def as_hidden_today(memory: Memory, today: Memory) -> Memory:
+    """A record of the past, of which today's record hides the content: a secret, or a tombstone where it was purged."""
+    if today.purged_at is None:
+        return with_changes(memory, sensitivity=SECRET)
+    gone = {"deleted_at": today.deleted_at, "purged_at": today.purged_at}
+    return with_changes(memory, **without_content(memory), **gone)
