@@ -10,7 +10,8 @@ from pydantic import Field
 from api.asked import refused
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
-from projections.memory.corrections import Correction, corrections, verbatim
+from projections.memory.corrections import Correction, corrections
+from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory
 from projections.prompt.lines import MOST_CORRECTIONS
 
@@ -219,7 +220,7 @@ def _flags(told: dict[str, Any]) -> dict[str, Any]:
 
 def _corrected(memory: Memory, since: Mapping[str, Sequence[Correction]]) -> dict[str, Any]:
     """What of a turn, or of a summary of some, no longer holds, and what holds now; none of it of a secret."""
-    if not verbatim(memory):
+    if is_statement(memory):
         return {}
     known = [one for turn in memory.source_turns for one in since.get(turn, ()) if one.old.sensitivity < SECRET]
     told = [{"was": clipped(one.old.content, GIST), **_now(one.now)} for one in known[:MOST_CORRECTIONS]]

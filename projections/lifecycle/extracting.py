@@ -18,8 +18,9 @@ from projections.lifecycle.judge.judging import JOB, Heard, Verdict, judge
 from projections.lifecycle.turns import TurnIndex
 from projections.memory import sessions
 from projections.memory.columns import Columns
+from projections.memory.kind import PUBLISHED_KIND
 from projections.memory.record import SECRET, Memory
-from projections.memory.retraction import TURN_KIND, deleted_turns
+from projections.memory.retraction import deleted_turns
 from projections.views.view import OwnerView
 
 RULES = "rules"
@@ -99,7 +100,7 @@ def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
             or not one.text.strip()
         ):
             continue
-        data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=TURN_KIND, tier="fact",
+        data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=PUBLISHED_KIND, tier="fact",
                              source="user", speaker=one.name, source_turns=(one.turn_id,))  # fmt: skip
         found[one.turn_id] = Decision(
             JOB, "keep_turn", (one.turn_id,), one.at, one.seq, "a turn is a memory", data, one.at, "user", one.session

@@ -24,8 +24,8 @@ from projections.language.prompt_text import is_chinese, one_line
 from projections.language.similar import similarity
 from projections.laws.modes import Flags, visibility
 from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, by_rule, unfit_for_core
+from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, UNCOMPRESSED, Memory
-from projections.memory.retraction import TURN_KIND
 from projections.models.chat import Chat, Unfit, Usage
 from projections.models.prompt_files import prompt
 from projections.ranking.recall import search
@@ -113,7 +113,7 @@ def _not_to_promote(memory: Memory) -> str | None:
     doubt = unfit_for_core(memory)
     if doubt is None and memory.source == "assistant" and not memory.verified:
         return "the assistant said it, and nobody confirmed it"
-    if doubt is None and memory.kind == TURN_KIND and memory.source_turns:
+    if doubt is None and not is_statement(memory):
         return "a turn as it was said is no statement"  # what it orders would stand in every prompt
     if doubt is None and _asserts_nothing(memory.content[:MOST_SHOWN]):
         return "a question or a supposition asserts nothing"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 
+from projections.memory.kind import is_turn
 from projections.memory.record import Memory
-from projections.memory.retraction import is_turn
 
 _BYTES_A_TURN = 250
 

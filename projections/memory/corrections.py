@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.memory.columns import Columns
+from projections.memory.kind import is_statement
 from projections.memory.record import Memory
 from projections.ranking.successors import successor_of
 
@@ -30,7 +31,7 @@ def corrections(columns: Columns) -> Mapping[str, Sequence[Correction]]:
     found: dict[str, list[Correction]] = {}
     for row in rows[np.argsort(-columns.negated_at[rows], kind="stable")]:
         memory = columns.memories[int(row)]
-        if not verbatim(memory):
+        if is_statement(memory):
             now = successor_of(columns, int(row))
             if now is not None and columns.state[now] != Columns.LIVE:
                 now = None
@@ -38,8 +39,3 @@ def corrections(columns: Columns) -> Mapping[str, Sequence[Correction]]:
             for turn in memory.source_turns:
                 found.setdefault(turn, []).append(correction)
     return found
-
-
-def verbatim(memory: Memory) -> bool:
-    """Whether a memory is a turn as it was said, or a summary of several."""
-    return memory.kind == "episode" or memory.tier == "episode" or bool(memory.summarises)

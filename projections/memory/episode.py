@@ -16,10 +16,10 @@ from events.envelope import derived_id, from_micros
 from projections.language.extractive import chosen, joined, sentences
 from projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.kind import PUBLISHED_KIND, is_summary
 from projections.memory.record import Memory
 from projections.memory.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Turn
 
-KIND = "episode"
 PREFIX = "episode-"
 """What ids of episodes begin with."""
 MESSAGES = 10
@@ -50,8 +50,8 @@ class Planned(NamedTuple):
 
 
 def is_episode(memory: Memory) -> bool:
-    """Whether a memory is an episode, and not a turn as it was said: both are of kind `episode`."""
-    return memory.kind == KIND and memory.source == "system" and memory.id.startswith(PREFIX)
+    """Whether a memory is an episode: the summary of a stretch of a session that a job made."""
+    return memory.id.startswith(PREFIX) and is_summary(memory)
 
 
 def summary(turns: Sequence[Turn], zone: str = "UTC") -> str | None:
@@ -135,7 +135,7 @@ def plan(
             memory_id=PREFIX + derived_id("episode", owner, group[0].session or "", *ids),
             content=text,
             category="temporary",
-            kind=KIND,
+            kind=PUBLISHED_KIND,
             tier="episode",
             source="system",
             source_turns=ids,

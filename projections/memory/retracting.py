@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from projections.memory.kind import is_summary, is_turn
 from projections.memory.record import Memory
-from projections.memory.retraction import Retraction, is_turn, spared, sums_up_turns
+from projections.memory.retraction import Retraction, spared
 
 
 class Taken(NamedTuple):
@@ -170,11 +171,11 @@ class Retracting(Retraction):
         return found
 
     def _why_not_back(self, memory: Memory) -> str | None:
-        if sums_up_turns(memory):
+        if is_summary(memory):
             for turn in memory.source_turns:
                 for other in self._of_turn.get(turn, ()):
                     anew = other.created_seq > memory.changed_seq
-                    if anew and sums_up_turns(other) and self._stands(other):
+                    if anew and is_summary(other) and self._stands(other):
                         return f"{other.id} has been made anew of its turns"
         leaves = [self.reason(one) for one in self._leaves(memory)]
         return self.reason(memory) if not leaves else next((one for one in leaves if one is not None), None)

@@ -11,24 +11,8 @@ from collections.abc import Collection
 
 from projections.language.text import tokens
 from projections.memory.columns import Columns
+from projections.memory.kind import is_summary, is_turn
 from projections.memory.record import Memory
-
-TURN_KIND = "episode"
-_MADE_BY_JOBS = frozenset({"system", "judge"})
-
-
-def is_turn(memory: Memory) -> bool:
-    """Whether a memory is one turn as it was said."""
-    if len(memory.source_turns) != 1 or memory.merged_from or sums_up_turns(memory):
-        return False
-    return memory.kind == TURN_KIND or memory.id == memory.source_turns[0]
-
-
-def sums_up_turns(memory: Memory) -> bool:
-    """Whether a memory is an episode: a summary of a stretch of a session."""
-    if memory.kind != TURN_KIND or memory.merged_from or not memory.source_turns:
-        return False
-    return len(memory.source_turns) > 1 or (memory.tier == "episode" and memory.source in _MADE_BY_JOBS)
 
 
 def turns_behind(memory: Memory) -> tuple[str, ...]:
@@ -111,7 +95,7 @@ class Retraction:
         gone = [turn for turn in turns if self.is_retracted(turn)]
         if not gone:
             return None
-        if sums_up_turns(memory):
+        if is_summary(memory):
             return f"it sums up turn {gone[0]} among others"
         if memory.source_turns and len(gone) == len(turns):
             return f"made of turn {gone[0]}"
@@ -162,7 +146,7 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
     told = known - stands
     for memory in gone:
         turns = turns_behind(memory)
-        if not (sums_up_turns(memory) and any(turn in known for turn in turns)):
+        if not (is_summary(memory) and any(turn in known for turn in turns)):
             told.update(turn for turn in turns if turn not in known)
     return frozenset(told)
 
@@ -174,7 +158,7 @@ def deleted_memories(columns: Columns) -> frozenset[str]:
 
 def deleted_turns(columns: Columns) -> frozenset[str]:
     """Turns of which something was made that somebody deleted, also where they stand: no job makes anything of them again."""
-    gone = (one for one in _deleted(columns) if not sums_up_turns(one))
+    gone = (one for one in _deleted(columns) if not is_summary(one))
     return frozenset(turn for memory in gone for turn in turns_behind(memory))
 
 
@@ -182,7 +166,7 @@ def _deleted(columns: Columns) -> list[Memory]:
     """Memories that somebody deleted, or that are purged, with what hides under them; no episodes that faded by themselves."""
     rows = (columns.standing() >= Columns.DELETED).nonzero()[0].tolist()
     hidden = [columns.memories[row] for row in rows]
-    hidden = [one for one in hidden if one.deletion == "user_delete" or not sums_up_turns(one)]
+    hidden = [one for one in hidden if one.deletion == "user_delete" or not is_summary(one)]
     return [one for one in hidden if one.purged_at is not None or _retracts(_top(columns, one, ()))]
 
 

@@ -18,9 +18,10 @@ from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
-from projections.memory.corrections import Correction, verbatim
+from projections.memory.corrections import Correction
 from projections.memory.episode import SENSITIVE, local
 from projections.memory.ground import always_holds
+from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
 from projections.memory.retraction import deleted_memories
 from projections.memory.sessions import Conversation, Turn
@@ -70,9 +71,8 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         return rules.withdrawn[memory.id]
     if memory.sensitivity > rules.most_sensitive:
         return "sensitive"
-    sums_up = memory.tier == "episode" or memory.kind == "episode" or memory.summarises
     told = [turn in rules.forgotten for turn in memory.source_turns]
-    if any(told) and (sums_up or (memory.source == "judge" and all(told))):
+    if any(told) and (not is_statement(memory) or (memory.source == "judge" and all(told))):
         return "deleted"
     return None
 
@@ -89,7 +89,7 @@ def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
-    if verbatim(memory):
+    if not is_statement(memory):
         since = (one for turn in memory.source_turns for one in rules.corrected.get(turn, ()))
         notes += dict.fromkeys(_since(one, rules) for one in islice(since, MOST_CORRECTIONS))
     return Line("memory", memory.id, text, _noted(notes, rules), relevance)
@@ -100,7 +100,7 @@ def holding_line(memory: Memory, rules: Rules) -> Line:
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
     if memory.conflicts:
         notes.append(DISPUTED[rules.language])
-    if verbatim(memory) and any(rules.corrected.get(turn) for turn in memory.source_turns):
+    if not is_statement(memory) and any(rules.corrected.get(turn) for turn in memory.source_turns):
         notes.append(NO_LONGER[rules.language])
     return Line("memory", memory.id, memory.content, _noted(notes, rules))
 
@@ -175,8 +175,7 @@ def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:
 def _sums_up_the_newest(memory: Memory, conversation: Conversation) -> bool:
     """Whether it is an account of nothing but the newest messages, those that are told before any episode is."""
     newest = {turn.turn_id for turn in conversation.messages[-NEWEST_MESSAGES:]}
-    account = memory.tier == "episode" and memory.source == "system"
-    return account and bool(memory.source_turns) and newest.issuperset(memory.source_turns)
+    return is_summary(memory) and bool(memory.source_turns) and newest.issuperset(memory.source_turns)
 
 
 def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line]:

@@ -19,8 +19,8 @@ from consumers.redis_extraction import Extracted, Extraction
 from consumers.redis_lifecycle import Lifecycle
 from events.envelope import canonical, decode
 from projections.fold.owner import OwnerState
+from projections.memory.kind import is_turn
 from projections.memory.record import Memory
-from projections.memory.retraction import is_turn
 from projections.models.model_chat import ModelChat
 from projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until

@@ -17,8 +17,8 @@ from projections.language.similar import similarity
 from projections.language.text import tokens
 from projections.lifecycle.judge.known import LEAST_WORDS, Known, core, who
 from projections.memory.columns import Columns, state_of
+from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory
-from projections.memory.retraction import TURN_KIND
 from projections.views.view import OwnerView
 
 LOOKED_AT = 12
@@ -134,7 +134,7 @@ class KnownIndex:
 
 def _place(row: int, memory: Memory, old: _Place | None) -> _Place | None:
     """Where a memory is to be found; None where nowhere."""
-    said = memory.kind == TURN_KIND and memory.source_turns  # a turn, or a summary of turns
+    said = not is_statement(memory)
     live = state_of(memory) == Columns.LIVE and not memory.is_superseded
     known = live and not said and memory.sensitivity < SECRET
     judged = memory.source == "judge"

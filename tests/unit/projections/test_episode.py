@@ -7,7 +7,8 @@ import pytest
 from projections.lifecycle.extracting import turns_heard
 from projections.lifecycle.judge.shelf import Shelf
 from projections.memory.episode import groups, is_episode, plan, summary
-from projections.memory.retraction import forgotten_turns, is_turn
+from projections.memory.kind import is_turn
+from projections.memory.retraction import forgotten_turns
 from projections.views.view import OwnerView
 from tests.given import Told, created, deleted, folded, purged
 from tests.given_said import reply, turn

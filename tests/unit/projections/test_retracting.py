@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from projections.lifecycle.extracting import unkept
+from projections.memory.kind import is_summary, is_turn
 from projections.memory.retracting import Retracting
-from projections.memory.retraction import forgotten_turns, is_turn, sums_up_turns, turns_behind
+from projections.memory.retraction import forgotten_turns, turns_behind
 from projections.memory.sessions import Turn
 from tests.given import Told, created, deleted, folded, mentioned, merged, negated, purged, revised, unmerged
 from tests.given_views import viewed
@@ -182,7 +183,7 @@ def test_turns_episodes_and_typed_memories_are_told_apart() -> None:
     )
     memories = folded(*told).memories
     assert {one for one, memory in memories.items() if is_turn(memory)} == {"t1", "t2", "t3", "t4", "t9"}
-    assert {one for one, memory in memories.items() if sums_up_turns(memory)} == {"e", "f"}
+    assert {one for one, memory in memories.items() if is_summary(memory)} == {"e", "f"}
     assert turns_behind(memories["f"]) == ("t2", "t3")
 
 
