@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from projections.language.scripts import holds_han
+
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
 
@@ -36,7 +38,6 @@ _YOU_SAID = re.compile(
     r"(?:recommend|suggest|told|gave|give|mention|said|say|list|explain|advis|describ|provid|shar|propos|show|point"
     r"|outline|offer|warn|help)"
 )
-_HAN = re.compile("[\u3400-\u9fff]")
 _PERSON = re.compile("[我你您]")
 _PARTS = re.compile(r"[，。！？,!?；;\s]+")
 _SENTENCE = re.compile(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
@@ -96,7 +97,7 @@ def ends_asking(text: str) -> bool:
 def asks_assistant(question: str) -> bool:
     """Whether a case-folded question asks what the assistant said: "did you recommend", 你给我推荐."""
     rest = _ASIDE.sub(" ", question)
-    if not _HAN.search(rest):
+    if not holds_han(rest):
         return _YOU_SAID.search(rest) is not None
     subject = ""
     for part in _PARTS.split(rest):

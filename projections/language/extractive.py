@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.scripts import HAN, begins_with_han
 from projections.language.text import kept_tokens, stem
 
 ABOUT = 8.0
@@ -22,7 +23,7 @@ LEAST_WORDS = 3
 """Different words from which a sentence says something by itself."""
 
 _ENDS = re.compile(
-    r"(?<=[。！？；])[”’」』）]*|(?<=[!?…])[\"'”’)]*\s+|(?<=[.])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9\u3400-\u9fff])|\n+"
+    rf"(?<=[。！？；])[”’」』）]*|(?<=[!?…])[\"'”’)]*\s+|(?<=[.])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9{HAN}])|\n+"
 )
 _SHORT_FORM = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|approx|Inc|Ltd|Co)\.$")
 _COMMON = frozenset(map(stem, NEVER)) | WEAK | {word for word in NEVER_HAN | WEAK_HAN if len(word) == 2}
@@ -43,7 +44,9 @@ def sentences(text: str) -> list[str]:
 @lru_cache(maxsize=4_096)
 def words(sentence: str) -> frozenset[str]:
     """The different words of a sentence by which it is compared: Han by pairs; none where it has only function words."""
-    return frozenset(one for one in kept_tokens(sentence) if len(one) > 1 or one < "\u3400")
+    return frozenset(
+        one for one in kept_tokens(sentence) if len(one) > 1 or (one.isalnum() and not begins_with_han(one))
+    )
 
 
 def chosen(pieces: Sequence[str], most: int, about: str = "") -> list[int]:

@@ -1,7 +1,7 @@
 """The letters of a text as a reader takes them, whatever characters they were written with. Pure, linear in time.
 
 Steps, in this order: what shows nothing goes and each run of white space is one space; each character is read as the plainest that
-says the same (NFKC, digits of every script, dashes and quotes, simplified Han: `sensitivity.fold.read_as`); accents join their
+says the same (NFKC, digits of every script, dashes and quotes, simplified Han: `sensitivity_fold.read_as`); accents join their
 letters; letters of other scripts are Latin ones where they look so (`look_alikes`); case goes; marks laid over letters go.
 """
 
@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from projections.language.look_alikes import as_in_latin, as_they_look
+from projections.language.scripts import FROM_KANA_TO_HAN
 from projections.language.sensitivity.fold import CHANGED, read_as
 
 _AS = {
@@ -52,7 +53,7 @@ _CONTROLS = bytes(byte for byte in (*range(32), 127) if not chr(byte).isspace())
 _LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 _LAID = re.compile(f"[{_LAID_OVER}]")
-_LOOSE = re.compile(f"(?<=i)\u0307+|(?<![^\\W\\d_\u3005-\u9fff])(?<![{_ACCENTS}])[{_ACCENTS}]+")
+_LOOSE = re.compile(f"(?<=i)\u0307+|(?<![^\\W\\d_{FROM_KANA_TO_HAN}])(?<![{_ACCENTS}])[{_ACCENTS}]+")
 """What no alphabet writes: the dot of a small i, and accents on what is no letter."""
 
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
+from projections.language.scripts import HAN
 from projections.language.text import tokens
 
 _CONTRACTIONS = tuple(
@@ -68,8 +69,7 @@ always:sometimes often:sometimes all:some everybody:somebody
 """
 _REVERSING = re.compile(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
 
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_HAN}]|(?:[^\s{_HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
+_WORD = re.compile(rf"[{HAN}]|(?:[^\s{HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
 _LEADING, _TRAILING, _DASHES = "'`", ".:'`", ("-", "–")
 _EMPTY_ENGLISH = re.compile(
     r"^(?:(?:oh|hey|hi|yes|yeah|please)\b,? *)+(?=\w)|\b(?:an?|the)\b(?= (?!few\b|little\b|bit\b)[^\W\d])|\b(?:do|does|also)\b"
@@ -80,7 +80,7 @@ _LETTER_A = re.compile(r"(?<=[a-z\d] )A\b(?!')")
 """As in "vitamin A": no article."""
 _NUMERALS = "〇零一二两三四五六七八九十百千万亿"
 _EMPTY_HAN = re.compile(
-    rf"(?<=[我你您他她它们咱])的(?=[{_HAN}])|(?<![我你您他她它们咱])的(?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]+(?=$|[。,.!?;\s])"
+    rf"(?<=[我你您他她它们咱])的(?=[{HAN}])|(?<![我你您他她它们咱])的(?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]+(?=$|[。,.!?;\s])"
     r"|(?<![不没是])(?:很|(?:非常|特别|真的|挺)(?=[喜爱讨想怕好高开忙累难热冷]))"
     rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所辆台张]|本(?![正科])|部(?!分)|个(?![人月星小礼钟头半]))"
 )

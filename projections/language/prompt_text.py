@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 
 from events.invisible import without_hidden
+from projections.language.scripts import HAN, count_of_han
 
 TokenCount = Callable[[str], int]
 """How many tokens a text takes. A model's own tokenizer may stand here; it need not be additive."""
@@ -15,6 +16,8 @@ MOST_READ = 8_000
 
 _CHEAP = re.compile(r"[A-Za-z ]+")
 _HALF = re.compile(r"[\x00-\x1f!-@\[-`{-\x7f]")
+_BEYOND = re.compile(f"[^\u0000-\uffff{HAN}]")
+"""A character beyond the basic plane that is no Han."""
 _BRACKETS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›"})
 
 
@@ -26,9 +29,7 @@ def estimated_tokens(text: str) -> int:
     """
     quarters = 4 * len(text) - 3 * sum(len(run) for run in _CHEAP.findall(text)) - 2 * len(_HALF.findall(text))
     if not text.isascii():
-        quarters += 4 * sum(
-            character > "\uffff" and not "\U00020000" <= character <= "\U0003ffff" for character in text
-        )
+        quarters += 4 * len(_BEYOND.findall(text))
     return -(-quarters // 4)
 
 
@@ -72,5 +73,5 @@ def _ended(text: str, length: int) -> str:
 
 def is_chinese(text: str) -> bool:
     """Whether a text is Chinese rather than English: at least as many Han characters as runs of Latin letters."""
-    han = sum("\u3400" <= character <= "\u9fff" for character in text)
+    han = count_of_han(text)
     return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))

@@ -10,10 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from projections.language.scripts import HAN
+
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_LETTERS = rf"[^\W{_HAN}]+"
-_WORD = re.compile(rf"[{_HAN}]|{_LETTERS}(?:['’.@:+-]{_LETTERS})*|\S")
+_LETTERS = rf"[^\W{HAN}]+"
+_WORD = re.compile(rf"[{HAN}]|{_LETTERS}(?:['’.@:+-]{_LETTERS})*|\S")
 
 
 def words_at(text: str, starts: Iterable[int]) -> list[str]:

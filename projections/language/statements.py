@@ -22,6 +22,7 @@ import unicodedata
 from events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import AnyEvent
 from projections.language.normal_letters import composed, letters
+from projections.language.scripts import WORDS_BY_THEMSELVES
 
 STATEMENT_RULES = 1
 """Version of everything that decides bytes of a statement; written beside its digest. 1 to 255."""
@@ -40,14 +41,13 @@ _SOFT = (
     "\u303d\u30a0\u30fb\ua4fe\ua4ff\ua60d-\ua60f\ua92e\ua92f\ufd3e\ufd3f\ufe45\ufe46"
 )
 _RUN = re.compile(f"([{_SOFT}][{_SOFT} ]*)")
-_ALONE = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u312f\u3400-\u9fff\U00020000-\U0003ffff"
-_BY_ITSELF = re.compile(f"[{_ALONE}]")
+_BY_ITSELF = re.compile(f"[{WORDS_BY_THEMSELVES}]")
 """A character that is a word by itself: Han, kana, bopomofo."""
 _NEVER_WITHIN = frozenset(",;!\u3001\u3002\u060c\u061b\u06d4\u0964")
 _ENDS = _NEVER_WITHIN | {" "}
 _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 """What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
-_SHORT_WORD = re.compile(rf"(?:^|[^a-z{_ALONE}]|[{_ALONE}])[a-z]{{1,2}}\Z")
+_SHORT_WORD = re.compile(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
 _APART = re.compile(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
 _QUESTIONS = re.compile(r"\?{2,}")
 

@@ -26,6 +26,8 @@ from operator import add
 
 import Stemmer
 
+from projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
+
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
 
@@ -41,25 +43,12 @@ FUNCTION_CHARACTERS = frozenset(
 )
 """Han characters that carry grammar: no tokens by themselves, but parts of bigrams."""
 
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_OTHER_UNSPACED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
-_UNSPACED = _HAN + _OTHER_UNSPACED
-_HIRAGANA = "\u3041-\u309f"
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-# Python's \w leaves combining marks out, which would cut Devanagari, Arabic and Hebrew words at every vowel sign.
-MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957"
-    "\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd"
-    "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6"
-    "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d81-\u0d83\u0dca-\u0ddf\u0df2\u0df3\u0f71-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff"
-    "\u20d0-\u20dc\ufe20-\ufe2f"
-)
+_UNSPACED = HAN + OTHER_UNSPACED
 _EMOJI = (
     "[\U0001f1e6-\U0001f1ff]{2}|"
     "[\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 )
-_LETTERS = rf"[^\W_{_UNSPACED}{_HIRAGANA}{_KATAKANA}]+"
+_LETTERS = rf"[^\W_{_UNSPACED}{HIRAGANA}{KATAKANA}]+"
 _WORD = rf"{_LETTERS}(?:[{MARKS}]+(?:{_LETTERS})?)*"
 # What may stand inside an identifier: one of . @ : + - (with underscores about it), or underscores.
 _JOINT = r"(?:_*[.@:+-]_*|_+)"
@@ -71,9 +60,9 @@ def _chunks(word: str) -> str:
 
 
 _ASCII_CHUNK = re.compile(_chunks("[a-z0-9]+"))
-_CHUNK = re.compile(rf"[{_HAN}]+|[{_OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{_HIRAGANA}]+|[{_KATAKANA}]+|{_EMOJI}")
+_CHUNK = re.compile(rf"[{HAN}]+|[{OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{HIRAGANA}]+|[{KATAKANA}]+|{_EMOJI}")
 _PART = re.compile(_WORD)
-_UNSPACED_START = re.compile(f"([{_HAN}])|[{_OTHER_UNSPACED}]")
+_UNSPACED_START = re.compile(f"([{HAN}])|[{OTHER_UNSPACED}]")
 _IDENTIFIER = re.compile(r"[\d_@.#]|\+\+")
 _RUN = re.compile(r"[\w~.@:+%=&#?/-]+", re.ASCII)
 _NUMBERED = re.compile(r"#\d+(?!\w)", re.ASCII)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from projections.language.contradiction.relation import compare
 from projections.language.extractive import LEAST_WORDS, joined, sentences, words
 from projections.language.polarity import difference, opposite, polarity, wording
+from projections.language.prompt_text import is_chinese
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
 from projections.memory.record import Memory
@@ -79,4 +80,4 @@ def _ended(text: str) -> str:
     bare = text.rstrip()
     if bare[-1:] in ".!?。！？…”\"’')）]；;":
         return bare
-    return bare + ("。" if bare[-1:] >= "\u3400" else ".")
+    return bare + ("。" if is_chinese(bare) else ".")

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from events.catalogue import MemoryReinforced
 from projections.checks import Check, counted, unchecked
 from projections.language.extractive import sentences, words
-from projections.language.keywords.chinese import HAN as HAN_RUN
 from projections.language.keywords.chinese import read_chinese
 from projections.language.keywords.words import NEVER, WEAK, WEAK_HAN
 from projections.language.polarity import polarity
+from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
 from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.judge.known import core
@@ -38,8 +38,6 @@ LEAST_SHARED = 2
 """Words that a sentence of the reply has of a sentence of the memory: one in common is chance ..."""
 TOLD = 0.5
 """... and the share of that sentence's words: long texts on one matter have many in common."""
-HAN = "\u3400"
-"""From here on a word is no English one."""
 Words = frozenset[str]
 
 _EMPTY = frozenset(map(stem, NEVER))
@@ -169,7 +167,9 @@ def _shown(text: str, told: Sequence[dict[int, Words]], elsewhere: Sequence[str]
             if len(shared) < max(LEAST_SHARED, TOLD * len(own)):
                 continue
             alone = shared - WEAK - _words_of(elsewhere)
-            alone = frozenset(one for one in alone if one < HAN or not any(one in each for each in elsewhere))
+            alone = frozenset(
+                one for one in alone if not begins_with_han(one) or not any(one in each for each in elsewhere)
+            )
             if len(alone) >= LEAST_SHARED or alone & certain:
                 return alone
     return frozenset()
@@ -191,8 +191,8 @@ def _words_of(texts: Iterable[str]) -> Words:
 @lru_cache(maxsize=4_096)
 def _words(text: str) -> Words:
     """Words by which it is compared: English ones by stem, Chinese nouns, names and verbs as a segmenter cuts them."""
-    found = frozenset(one for one in words(text) if one < HAN and one not in _EMPTY)
-    if HAN_RUN.search(text) is None:
+    found = frozenset(one for one in words(text) if not begins_with_han(one) and one not in _EMPTY)
+    if not holds_han(text):
         return found
     return found | {word for _, _, word, faint in read_chinese(text) if not (faint or word in WEAK_HAN)}
 

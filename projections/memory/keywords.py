@@ -12,8 +12,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from projections.language.keywords.chinese import HAN, read_chinese
+from projections.language.keywords.chinese import read_chinese
 from projections.language.keywords.english import read_words
+from projections.language.scripts import HAN, holds_han
 from projections.memory.record import SECRET, Memory
 from projections.memory.tags import TAGS
 
@@ -28,9 +29,9 @@ _STEP = 0.05
 """What each given keyword weighs less than the one before it."""
 _FEW = 2
 """Keywords of a text that says nothing in particular."""
-_OTHER = re.compile(rf"[^\W{HAN.pattern[1:-2]}]")
+_OTHER = re.compile(rf"[^\W{HAN}]")
 """A letter or digit that is not Han."""
-_HAN_RUN = re.compile(rf"{HAN.pattern}[,!?;:。、…]*")
+_HAN_RUN = re.compile(rf"[{HAN}]+[,!?;:。、…]*")
 _SPACES = re.compile(r"\s+")
 
 
@@ -77,7 +78,7 @@ def extracted(text: str, most: int = MOST_KEYWORDS) -> list[Keyword]:
         found = read_words(text)
     else:
         text = unicodedata.normalize("NFKC", text)
-        if HAN.search(text):
+        if holds_han(text):
             found = read_chinese(text)
             if _OTHER.search(text):
                 # Between Han, capitals begin no sentence: a word that is never a keyword stands for each run.

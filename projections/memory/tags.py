@@ -24,6 +24,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from events.parameters import Parameters
+from projections.language.scripts import HAN
 from projections.language.tag_words import (
     CHINESE,
     EMOJI,
@@ -158,7 +159,7 @@ _PLAIN = bytes(
 )
 _EMOJI = "❤\U0001f198-\U0001f9ff"
 # A run of Han is one token here: its end may deny the English word that follows it.
-_TOKEN = re.compile(rf"[a-z0-9\u00df-\u024f]+|[\u4e00-\u9fff]+|[{_MARKS}，。；：！？{_EMOJI}]")
+_TOKEN = re.compile(rf"[a-z0-9\u00df-\u024f]+|[{HAN}]+|[{_MARKS}，。；：！？{_EMOJI}]")
 _LATIN = re.compile("[a-z]")
 _HAN_STARTS = "".join(sorted({key[0] for key in _CHINESE if len(key) == 2}))
 _HAN_SECONDS = "".join(sorted({key[1] for key in _CHINESE if len(key) == 2}))

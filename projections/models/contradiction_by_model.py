@@ -6,7 +6,6 @@ is refused, and asked for again by the Chat. The statements go in as JSON, so th
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from projections.language.contradiction.reading import MOST_READ
 from projections.language.contradiction.relation import Kind, Relation
+from projections.language.scripts import holds_han
 from projections.models.chat import Chat, Unfit, Usage
 from projections.models.prompt_files import Language
 
@@ -26,7 +26,6 @@ BATCH_LETTERS = 20_000
 MOST_REASON = 300
 """Characters of a reason that are kept."""
 PROMPT = "contradiction"
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 class Compared(NamedTuple):
@@ -38,7 +37,7 @@ class Compared(NamedTuple):
     @property
     def language(self) -> Language:
         """`zh` where there is a Han character in either, else `en`."""
-        return "zh" if _HAN.search(self.new) or _HAN.search(self.known) else "en"
+        return "zh" if holds_han(self.new + self.known) else "en"
 
 
 class Judged(BaseModel):

@@ -17,9 +17,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from projections.index.search_index import Rows
-from projections.language.keywords.chinese import HAN, segmented
+from projections.language.keywords.chinese import segmented
 from projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
 from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import kept_tokens, stem, tokens
 from projections.laws.law import Floats
 from projections.memory.keywords import Keyword, extracted, folded
@@ -129,7 +130,7 @@ def asked_keywords(query: str, pairs: tuple[Pair, ...] = ()) -> tuple[str, ...]:
     phrases, singles = _known_words(query, pairs)
     covered = {word for phrase in phrases for word in word_key(phrase).split()}
     found = [one.word for one in extracted(query, MOST_ASKED) if word_key(one.word) not in covered]
-    found = [one for one in found if not any(HAN.match(one) and one in phrase for phrase in phrases)]
+    found = [one for one in found if not any(begins_with_han(one) and one in phrase for phrase in phrases)]
     keys = {word_key(one) for one in found} | covered
     found += [single for single in singles if word_key(single) not in keys]
     return tuple(dict.fromkeys([*phrases, *found]))[:MOST_ASKED]
@@ -155,7 +156,7 @@ def expanded_terms(view: OwnerView, query: str) -> dict[str, float]:
     for alike in expanded(view, query).synonyms.values():
         for synonym, similarity in alike.items():
             terms = kept_tokens(synonym)
-            if HAN.match(synonym):
+            if begins_with_han(synonym):
                 terms = [term for term in terms if len(term) > 1] or terms
             for term in set(terms) - own:
                 found[term] = max(found.get(term, 0.0), similarity / len(terms))
@@ -180,7 +181,7 @@ def reached_rows(view: OwnerView, query: str, most: int, admitted: Callable[[Row
 def _begins(one: str, other: str) -> bool:
     """Whether the shorter begins the longer, or a word in it."""
     short, long = (one, other) if len(one) <= len(other) else (other, one)
-    if len(short) < (LEAST_HAN_PREFIX if HAN.match(short) else LEAST_PREFIX):
+    if len(short) < (LEAST_HAN_PREFIX if begins_with_han(short) else LEAST_PREFIX):
         return False
     at = 0 if long.startswith(short) else long.find(f" {short}") + 1
     if at == 0 and not long.startswith(short):
@@ -208,7 +209,7 @@ def _known_words(query: str, pairs: tuple[Pair, ...]) -> tuple[list[str], list[s
 
 def _words(query: str) -> list[str]:
     text = _folded_text(query)
-    found = segmented(text) if HAN.search(text) else text.split()
+    found = segmented(text) if holds_han(text) else text.split()
     return [word for one in found for word in _WORD.findall(one.rstrip(".…。，、！？"))]
 
 
@@ -221,7 +222,7 @@ def _joined(words: list[str]) -> str:
     """Words as they are written side by side: Han without a space."""
     told = words[0]
     for word in words[1:]:
-        told += word if HAN.match(word) and HAN.match(told[-1]) else f" {word}"
+        told += word if begins_with_han(word) and begins_with_han(told[-1]) else f" {word}"
     return told
 
 

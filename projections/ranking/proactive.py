@@ -11,6 +11,7 @@ import numpy as np
 
 from projections.language.extractive import sentences, words
 from projections.language.keywords.words import NEVER, NEVER_HAN
+from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
 from projections.views.view import OwnerView
 
@@ -35,14 +36,13 @@ _CHAT_HAN = re.compile(
     "|".join(sorted((word for word in NEVER_HAN if len(word) > 1), key=len, reverse=True))
     + "|[我你您他她它的了是在好啊吧呀哦嗯]"
 )
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 def says_something(text: str) -> bool:
     """Whether a text has a word that one can search for: greetings, thanks and question words are none."""
-    if _HAN.search(_CHAT_HAN.sub(" ", _ASKED_HAN.sub(" ", text))):
+    if holds_han(_CHAT_HAN.sub(" ", _ASKED_HAN.sub(" ", text))):
         return True
-    return any(word not in _CHAT and not _HAN.match(word) for word in words(text))
+    return any(word not in _CHAT and not begins_with_han(word) for word in words(text))
 
 
 def searches(text: str, most: int = MOST_SEARCHES) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from projections.language.scripts import holds_han
 from projections.laws.consolidating import consolidations, recencies
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET
@@ -77,7 +78,7 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     secrets. Whether they agree is not looked into.
     """
     rows, relevance = _hits(view, topic)
-    words = _CHINESE if any("\u4e00" <= character <= "\u9fff" for character in topic) else _ENGLISH
+    words = _CHINESE if holds_han(topic) else _ENGLISH
     if not rows.size:
         return _answer(topic, "none", 0.0, words["none"], 0, [], _stats(0, 0.0, 0.0, 0.0, 0.0))
     columns = view.columns.only(rows)

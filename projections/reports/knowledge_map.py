@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from projections.checks import Check, counted, unchecked
+from projections.language.scripts import begins_with_han
 from projections.language.text import STOP_WORDS, tokens
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import reasons_told, visibility
@@ -23,7 +24,6 @@ LABEL = 40
 _ROWS = 8
 """Rows of which the neighbours are found between two checks."""
 _WORD = re.compile(r"(?<!\w)[a-z0-9]+(?!\w)")
-_HAN = re.compile("[\u3400-\u9fff]")
 """Words that search reads by their stems."""
 
 
@@ -156,7 +156,7 @@ def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
             for word, spelling in said.items():
                 spelled[word] = min(spelled.get(word, spelling), spelling, key=lambda one: (len(one), one))
         # A pair of Chinese characters is a word only if texts share it; else the cluster is named by its first text.
-        telling = {word: count for word, count in words.items() if count > 1 or not _HAN.match(word)}
+        telling = {word: count for word, count in words.items() if count > 1 or not begins_with_han(word)}
         common = [spelled[word] for word, _ in sorted(telling.items(), key=lambda one: (-one[1], one[0]))[:3]]
         label = " ".join(common) or _label(memories[community[0]].content)
         members = [memories[row].id for row in community]

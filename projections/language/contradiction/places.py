@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from projections.language.scripts import begins_with_han
+
 _TEXT = """
 china,中国: beijing,北京 shanghai,上海 tianjin,天津 chongqing,重庆 hong-kong,香港 macau,澳门 河北 山西 辽宁 吉林
  黑龙江 jiangsu,江苏 zhejiang,浙江 安徽 fujian,福建 江西 shandong,山东 henan,河南 hubei,湖北 hunan,湖南 guangdong,广东
@@ -113,7 +115,6 @@ united-arab-emirates,uae,阿联酋: dubai,迪拜 abu-dhabi
 pakistan,巴基斯坦: karachi lahore islamabad
 iran,伊朗: tehran
 """
-_HAN_FIRST = re.compile("[\u4e00-\u9fff]")
 
 
 @cache
@@ -141,7 +142,7 @@ def _place(names: str, named: dict[str, str]) -> str:
 def _starts() -> re.Pattern[str]:
     """Any known name at the start, longest first."""
     names = sorted(_places()[0], key=len, reverse=True)
-    return re.compile("|".join(name if _HAN_FIRST.match(name) else rf"{re.escape(name)}\b" for name in names))
+    return re.compile("|".join(name if begins_with_han(name) else rf"{re.escape(name)}\b" for name in names))
 
 
 def place_at_start(text: str) -> tuple[str, int] | None:

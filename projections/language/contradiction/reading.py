@@ -1,4 +1,4 @@
-"""A statement as the words it affirms and denies, in one writing: stems, synonyms and kinds of `words_*`."""
+"""A statement as the words it affirms and denies, in one writing: stems, synonyms and kinds of `contradiction_words_*`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from projections.language.contradiction import words_english as english
 from projections.language.contradiction.negation import END, NOT, marked, written
 from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
 from projections.language.keywords.chinese import segmented
+from projections.language.scripts import HAN, begins_with_han, holds_han
 from projections.language.text import STOP_WORDS, stem
 
 MOST_READ = 2_000
 """Characters of a statement that are read: a fact is a sentence or two, and what follows would only cost time."""
 
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_PIECES = re.compile(rf"[{NOT}{END}]|[{_HAN}]+|[^\W_{_HAN}]+(?:[-'.][^\W_{_HAN}]+)*")
-_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+_PIECES = re.compile(rf"[{NOT}{END}]|[{HAN}]+|[^\W_{HAN}]+(?:[-'.][^\W_{HAN}]+)*")
 _PARTICLE_TEXT = """
 in into inside out outside on onto off up down over under above below before after with from to more less most least
 """
@@ -125,7 +124,7 @@ def read(text: str) -> Reading:
             before = piece
     return Reading(
         plain_text,
-        _HAN_CHARACTER.search(plain_text) is not None,
+        holds_han(plain_text),
         affirmed,
         denied,
         stems,
@@ -143,7 +142,7 @@ def read(text: str) -> Reading:
 def _pieces(text: str) -> Iterator[str]:
     for found in _PIECES.finditer(text):
         piece = found[0]
-        if _HAN_CHARACTER.match(piece):
+        if begins_with_han(piece):
             for word in segmented(piece):
                 yield from (word[0], word[1:]) if _LIKES_TO.fullmatch(word) else (word,)
         else:

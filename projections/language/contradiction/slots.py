@@ -12,6 +12,7 @@ from typing import NamedTuple
 from projections.language.contradiction.places import different_places, place_at_start
 from projections.language.contradiction.slots_chinese import slots_chinese
 from projections.language.contradiction.slots_english import slots_english
+from projections.language.scripts import HAN
 
 
 class Slot(NamedTuple):
@@ -39,12 +40,12 @@ _ANYBODY = re.compile(r"(?:he|she|they)$|(?:his|her|their|the) |[他她]")
 _TIMES = frozenset(("day", "time"))
 _ONES_OWN = re.compile(r"i$|(?:my|our|we)\b|[^\x00-\x7f]*(?:生日|纪念日)$")
 _CLAUSE = re.compile(r"[^,.;:!?。、\n]+(?:(?<=\d)[.,:](?=\d)[^,.;:!?。、\n]+)*[?]?")
-_ENGLISH, _CHINESE = re.compile("[a-z]"), re.compile("[\u3400-\u9fff]|\\d年?$")
+_ENGLISH, _CHINESE = re.compile("[a-z]"), re.compile(rf"[{HAN}]|\d年?$")
 _PLACES = frozenset(("home", "origin", "whereabouts"))
 
 
 def slots(text: str) -> tuple[Slot, ...]:
-    """The slots of a text in one writing (`negation.written`), each name once; never raises.
+    """The slots of a text in one writing (`contradiction_negation.written`), each name once; never raises.
 
     What a text gives two different values ("in May, no, in June") is left out.
     """

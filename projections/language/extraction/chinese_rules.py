@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from projections.language.extraction.shape import Rule
+from projections.language.scripts import HAN
 
 _SELF = "(?:我(?:本人|自己|个人)?)"
 _WHEN = (
@@ -45,7 +46,7 @@ _SURNAMES = (
 )
 _SURNAME = f"[{_SURNAMES}]"
 RULES: tuple[Rule, ...] = (
-    Rule(f"我是(?P<object>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?<!人))$", "identity", "fact", 0.8, "名字", loose=True),
+    Rule(f"我是(?P<object>{_SURNAME}[{HAN}]{{1,2}}(?<!人))$", "identity", "fact", 0.8, "名字", loose=True),
     Rule(
         "(?:我叫|我的名字(?:是|叫)|叫我|我名叫|我姓名是)(?P<object>[^，。！？\\s的吧就]{1,12})(?:就行|就好|吧)?$",
         "identity", "fact", 0.9, "名字", loose=True,

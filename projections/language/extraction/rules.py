@@ -14,7 +14,7 @@ from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.shape import Clause, Fact, Statement, Turn
 from projections.language.extraction.text import talk_of
-from projections.language.keywords.chinese import HAN
+from projections.language.scripts import holds_han
 from projections.memory.keywords import extracted
 
 _ASKED_TO = re.compile("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
@@ -47,7 +47,7 @@ def extract(turn: Turn) -> list[Statement]:
 
 def clauses(text: str) -> list[Clause]:
     """The English and the Chinese clauses of a text, in order, each with whether it is asserted; `talk_of` gives such texts."""
-    if HAN.search(text) is None:
+    if not holds_han(text):
         return list(english_clauses(text))
     found = [*english_clauses(_only(text, han=False)), *chinese_clauses(_only(text, han=True))]
     return sorted(found, key=lambda one: one.start)
@@ -56,7 +56,7 @@ def clauses(text: str) -> list[Clause]:
 def _statements(text: str, turn: Turn) -> Iterator[Statement]:
     told = list(_remembered(text, turn))
     found = []
-    if HAN.search(text) is None:
+    if not holds_han(text):
         found = [english_statement(clause, turn) for clause in english_clauses(text)]
     else:
         found = [english_statement(clause, turn) for clause in english_clauses(_only(text, han=False))]
@@ -72,9 +72,7 @@ def _statements(text: str, turn: Turn) -> Iterator[Statement]:
 
 def _only(text: str, *, han: bool) -> str:
     """The text with only those sentences that have, or have not, Han characters; all stay in their places."""
-    return _SENTENCE.sub(
-        lambda found: found[0] if (HAN.search(found[0]) is not None) == han else "\n" * len(found[0]), text
-    )
+    return _SENTENCE.sub(lambda found: found[0] if holds_han(found[0]) == han else "\n" * len(found[0]), text)
 
 
 def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 
 from projections.language.keywords.english import FAINT, NAME, PLAIN, Candidate
 from projections.language.keywords.words import NEVER_HAN, VERBS_BEFORE, WEAK_HAN
+from projections.language.scripts import begins_with_han
 
-HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PERSONS = frozenset("我你他她它您这那哪")
 _SCORES = {
@@ -91,7 +91,7 @@ def _read(written: str, tag: str) -> tuple[str, float]:
 
 def _score(word: str, tag: str) -> float:
     score = _SCORES.get(tag, 0.0)
-    if score == 0.0 or word in NEVER_HAN or not HAN.match(word) or not _PERSONS.isdisjoint(word):
+    if score == 0.0 or word in NEVER_HAN or not begins_with_han(word) or not _PERSONS.isdisjoint(word):
         return 0.0
     if word in WEAK_HAN:
         return min(score, FAINT)

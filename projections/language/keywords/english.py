@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from projections.language.keywords.words import NEVER, WEAK
-from projections.language.text import MARKS, stem
+from projections.language.scripts import MARKS
+from projections.language.text import stem
 
 IDENTIFIER, NAME, PHRASE, PLAIN, FAINT = 0.8, 0.65, 0.5, 0.4, 0.1
 """Scores to begin with."""

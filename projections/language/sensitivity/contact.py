@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.numbers import regions
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
@@ -76,7 +77,7 @@ _BUILDING_ZH = re.compile(
     r"(?:[^,，。;；!！?？\n]{0,8}?[0-9]{1,4}\s?(?:室|号房|户|单元)|\s?[0-9]{3,4}(?![0-9]))"
 )
 _CALLED_ADDRESS_ZH = re.compile(
-    r"(?:地址|住址|住在|家在)(?:就?是|为|[:：])?\s?(?=[\u4e00-\u9fff]{1,12}?[省市区县镇乡])[\u4e00-\u9fff]{4,40}?"
+    rf"(?:地址|住址|住在|家在)(?:就?是|为|[:：])?\s?(?=[{HAN_BLOCK}]{{1,12}}?[省市区县镇乡])[{HAN_BLOCK}]{{4,40}}?"
     r"(?:路|街|大道|巷|弄|胡同|小区|花园|公寓|苑|村|家园)"
 )
 

@@ -12,6 +12,7 @@ import unicodedata
 from itertools import pairwise
 
 from events.invisible import HIDDEN
+from projections.language.scripts import HAN_BLOCK
 from projections.language.traditional import SIMPLIFIED
 
 _SIGNS = {
@@ -59,7 +60,7 @@ def _one_read_as(character: str) -> str:
 _FOLDS = _Folds()
 
 
-_HAN = range(0x4E00, 0xA000)
+_HAN = range(ord(HAN_BLOCK[0]), ord(HAN_BLOCK[-1]) + 1)
 _STAYS = "".join(
     f"{chr(before + 1)}-{chr(after - 1)}"
     for before, after in pairwise([_HAN.start - 1, *sorted(SIMPLIFIED.keys() & set(_HAN)), _HAN.stop])

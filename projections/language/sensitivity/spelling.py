@@ -1,7 +1,7 @@
 """Words for a password as people misspell them, read as the word that they stand for: one table, so every rule profits. Pure.
 
 `psswrd`, `paswword`, `pass word`, 密马, 口今, and 密 or `mm` before a value are read as `password` and 密码. The wrong forms are
-looked up with the rules' cues (`index`), and only a text that holds one is corrected and read again.
+looked up with the rules' cues (`sensitivity_index`), and only a text that holds one is corrected and read again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues
 from projections.language.sensitivity.rule import listed
 
@@ -67,12 +68,12 @@ _HAN = (
     (
         re.compile(
             "(?<![亲保加紧严精周稠秘])(?<![^开手本款主]机)(?:密[马玛嘛]|蜜[码马]|秘码|密[ .*-]码)"
-            "|(?<![\u4e00-\u9fff])密(?=\\s?[:=\\s]\\s?[!-~]{4})|(?<=[录入折卡号])密(?=[:\\s]\\s?[!-~]{4})"
+            f"|(?<![{HAN_BLOCK}])密(?=\\s?[:=\\s]\\s?[!-~]{{4}})|(?<=[录入折卡号])密(?=[:\\s]\\s?[!-~]{{4}})"
             "|(?<![a-z0-9:/.-])(?<!\\d )mm(?=[:是]\\s?[!-~]{4}|\\s是)"
         ),
         "密码",
     ),
-    (re.compile("(?:口今(?![天年晚早日后夜时次朝宵儿])|囗令|(?<![\u4e00-\u9fff])口 令)"), "口令"),
+    (re.compile(f"(?:口今(?![天年晚早日后夜时次朝宵儿])|囗令|(?<![{HAN_BLOCK}])口 令)"), "口令"),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import different_places, lies_in, place_at_start
 from projections.language.extraction.times import for_a_time, of_earlier
+from projections.language.scripts import HAN, begins_with_han
 
 Outcome = Literal["replaces", "may", "stands"]
 HOMES = frozenset({"lives in", "住在"})
@@ -21,7 +22,6 @@ HOLDS_ONCE = HOMES | AGES
 """Predicates that have one object at a time, and a new one is the ordinary case."""
 HOLDS_ALWAYS = frozenset({"is called", "was born", "名字", "出生"}) | ORIGINS
 """Predicates that have one object: a new one is a correction if said to be one, else a possible conflict."""
-_HAN = re.compile("[\u4e00-\u9fff]")
 _LED = re.compile(
     r"(?:the (?:city|town|village|state) of |the |downtown |central |greater |upstate |(?:north|south|east|west)(?:ern)? )"
 )
@@ -34,9 +34,9 @@ _ENDS = re.compile(
 _ENDS_CHINESE = re.compile(
     "(?:市区?|[区县省]|城里|市里)?(?:$|[了的，,]|已经|很久|多年|[\\d一二两三四五六七八九十几好多]+年|工作|生活|上学|读书|发展)"
 )
-_DISTRICT = re.compile("[\u4e00-\u9fff]{2,4}(?<![小郊市校社景])区")
-_TOWN_CHINESE = re.compile("[\u4e00-\u9fff]{1,5}[市县]")
-_PROVINCE = re.compile("[\u4e00-\u9fff]{2,3}省")
+_DISTRICT = re.compile(f"[{HAN}]{{2,4}}(?<![小郊市校社景])区")
+_TOWN_CHINESE = re.compile(f"[{HAN}]{{1,5}}[市县]")
+_PROVINCE = re.compile(f"[{HAN}]{{2,3}}省")
 _PART_CHINESE = re.compile(
     "[楼层路街巷弄号室房栋村镇乡区]|公寓|宿舍|花园|附近|旁边|单元|酒店|公司|学校|市中心|城里|乡下|父母|爸|妈|亲戚|朋友|家里?$|[里边]$"
 )
@@ -119,7 +119,7 @@ def _home(value: str) -> _Home:
         found = _known(said, start)
         if found is not None:
             return found
-    if _HAN.match(said):
+    if begins_with_han(said):
         return _Home(None, True, _grade_chinese(said), said)
     name = _NAME.match(said, led.end() if led is not None else 0)
     if name is None:
@@ -143,7 +143,7 @@ def _known(said: str, start: int) -> _Home | None:
             return _Home(None, False, "name", lower[start:])
         end = more.end() + outer[1]
         place = outer[0] if lies_in(outer[0], place) else place
-    ends = _ENDS_CHINESE if _HAN.match(said, start) else _ENDS
+    ends = _ENDS_CHINESE if begins_with_han(said[start:]) else _ENDS
     return _Home(place, ends.match(said, end) is not None, "place", lower[start:])
 
 

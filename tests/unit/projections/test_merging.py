@@ -30,6 +30,9 @@ from tests.given import created, folded, mentioned
         ),
         (["我喜欢咖啡", "我喜欢加燕麦奶的咖啡"], "我喜欢加燕麦奶的咖啡"),
         (["我喜欢咖啡", "花园每天晚上都要浇水"], "我喜欢咖啡。花园每天晚上都要浇水"),
+        (["我喜欢Python", "花园每天晚上都要浇水"], "我喜欢Python。花园每天晚上都要浇水"),
+        (["我喜欢咖啡😀", "花园每天晚上都要浇水"], "我喜欢咖啡😀。花园每天晚上都要浇水"),
+        (["I like coffee 😀", "The garden needs water daily"], "I like coffee 😀. The garden needs water daily"),
     ],
 )
 def test_it_says_what_the_newest_says_and_what_only_adds_to_it(texts: list[str], said: str) -> None:

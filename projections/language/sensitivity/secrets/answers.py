@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -66,8 +67,8 @@ _MAIDEN = re.compile(
 _ANSWER_ZH = re.compile(
     r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
 )
-_ANSWERED_ZH = re.compile(r"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[\u4e00-\u9fff]{2,12}")
-_SPACED_ZH = re.compile("(?:问题)?\\s[\u4e00-\u9fff]{3,14}\\s(?:答案?\\s?)?[\u4e00-\u9fff]{2,8}(?:$|[,\\s])")
+_ANSWERED_ZH = re.compile(rf"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[{HAN_BLOCK}]{{2,12}}")
+_SPACED_ZH = re.compile(f"(?:问题)?\\s[{HAN_BLOCK}]{{3,14}}\\s(?:答案?\\s?)?[{HAN_BLOCK}]{{2,8}}(?:$|[,\\s])")
 _ASKED_ZH = re.compile("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
 
 

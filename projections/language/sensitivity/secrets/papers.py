@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from projections.language.scripts import in_han_block
 from projections.language.sensitivity.beside import letter_at
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -209,7 +210,7 @@ def says_a_paper_in_chinese(read: Reading) -> bool:
 
 def _unproved(lower: str, match: re.Match[str]) -> bool:
     """Whether a number of the length of an identity card stands close to a word without its check: that is asked elsewhere."""
-    return len(match["value"]) == 18 and "\u4e00" <= lower[match.start() - 1 : match.start()] <= "\u9fff"
+    return len(match["value"]) == 18 and in_han_block(lower[match.start() - 1 : match.start()])
 
 
 def _called_in_chinese(before: str, digits: int) -> bool:

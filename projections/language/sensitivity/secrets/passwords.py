@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, listed
 from projections.language.sensitivity.secrets.said import PASSWORDS
@@ -39,7 +40,7 @@ _ZH_WORD = "(?:密码|口令|通行码)"
 _ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
 _ZH_VALUE = r"[\"'“「‘]?(?P<value>[!-~]{4,64})(?P<after>.{0,3})"
 _ZH_SAID = re.compile(rf"{_ZH_WORD}(?!管理)[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
-_ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[\u4e00-\u9fff]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
+_ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[{HAN_BLOCK}]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
 _ZH_BESIDE = re.compile(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
 _ZH_BEFORE = re.compile(
     r"(?<![!-~])(?P<value>[!-~]{4,64})[”」]?(?P<after>)\s?(?:就?是|为)[我你他她咱]?们?[的家]?[^,，。;；!！?？\n]{0,8}密码"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
@@ -29,7 +30,7 @@ _NO_UNIT = (
 _DIGITS = re.compile(rf"(?<![\d.a-z])\d(?:[ -]?\d){{3,15}}[#*]?{_NO_UNIT}")
 _OF_ELSE = re.compile("客服|电话|热线|拨打|致电|编号|订单|版本|短信|发送|第|工号|学号|邮编|qq|群|年|元")
 _COUNTED = re.compile("(?:1(?:2(?:34?5?)?)?){2,}|12345?")
-_LINKED = re.compile(rf"{_LINK}[\u4e00-\u9fff]{{0,6}}\s?[\"'(]?$")
+_LINKED = re.compile(rf"{_LINK}[{HAN_BLOCK}]{{0,6}}\s?[\"'(]?$")
 _LETTERS = re.compile(rf"[^。\n,!?]{{0,12}}?(?:{_LINK}|\s)\s?[\"'(]?(?P<value>[a-z]{{6,20}})(?![a-z0-9])")
 _QUOTED = re.compile(rf"[^。\n,?]{{0,10}}?{_LINK}\s?\"(?P<value>[^\"\n]{{2,24}})\"")
 _SHORT = re.compile(
@@ -108,7 +109,7 @@ _LOCKED = re.compile(
 )
 _LOCKED_SIGN = re.compile(r"(?:锁|门|柜|库|箱)[^。\n]{0,20}?(?<![\d.])(?:[#*]\d{3,8}|\d{3,8}[#*])(?!\d)")
 _CARD_BACK = re.compile(rf"(?:后三位|背面|卡背|三位)[^。\n\d]{{0,10}}\d{{3,4}}{_NO_UNIT}")
-_SHAPE = "[画划][个了]?(?:[a-z\\d]字?|[\u4e00-\u9fff]字)"
+_SHAPE = f"[画划][个了]?(?:[a-z\\d]字?|[{HAN_BLOCK}]字)"
 _DRAWN = re.compile(
     r"(?:手势|图案|九宫格|滑动)[^。\n]{0,20}?(?:\d(?:[-,、→> ]{0,2}\d){3,8}(?!\d)|画?个?[a-z]字|[a-z]形)"
     rf"|(?:解锁|锁屏|开机)[^。\n]{{0,12}}?{_SHAPE}|{_SHAPE}[^。\n]{{0,6}}(?:解锁|开机)"
@@ -116,7 +117,7 @@ _DRAWN = re.compile(
 _SENT = re.compile(r"(?:令牌|动态口令|验证器)码?\s?(?:是|:)?\s?(?=[a-z]{0,7}\d)[a-z0-9]{5,8}(?![a-z0-9])")
 _CALLED = re.compile(
     r"(?:接送|接娃|接孩子|接宝宝|进门|入户|回家|防骗|认人|入群|电话银行|口头|家庭|家里)[^。\n]{0,8}?(?:暗号|暗语|口令|密语|密码)"
-    r"\s?(?:就?是|:|为|改成|\s)\s?\"?(?!是|叫|什么|怎|哪|谁|吗|不|没|忘)[\u4e00-\u9fff]{2,12}"
+    rf"\s?(?:就?是|:|为|改成|\s)\s?\"?(?!是|叫|什么|怎|哪|谁|吗|不|没|忘)[{HAN_BLOCK}]{{2,12}}"
 )
 _TURNED = re.compile(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,2}")
 _LOCK = re.compile("保险|安全|锁|密|柜|箱")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
@@ -69,7 +70,7 @@ _CODED = re.compile(
 )
 
 _SIX_ZH = re.compile(
-    r"[0-9](?:(?<![\w.$#/+-].)|(?<=[\u4e00-\u9fff].))(?<!\d .)(?:\d\d[ -]\d{3}|\d{3}|\d{5}|(?: \d){3,5})"
+    rf"[0-9](?:(?<![\w.$#/+-].)|(?<=[{HAN_BLOCK}].))(?<!\d .)(?:\d\d[ -]\d{{3}}|\d{{3}}|\d{{5}}|(?: \d){{3,5}})"
     r"(?!\d|[.:/%-]\d|\s\d|\s?[号元块万条个人次年月天位名张件度点多米字集票]|\s?(?:分钟|公里|单|秒))"
 )
 _OF_ELSE_ZH = re.compile(

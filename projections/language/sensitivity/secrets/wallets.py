@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
 from projections.language.sensitivity.secrets.wallet_words import WALLET_WORDS
@@ -18,7 +19,7 @@ _WORD = re.compile("[a-z]+")
 _LISTED = re.compile(
     r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"
 )
-_LISTED_ZH = re.compile("[\u4e00-\u9fff](?:[ ,、.-][\u4e00-\u9fff]){11,23}")
+_LISTED_ZH = re.compile(f"[{HAN_BLOCK}](?:[ ,、.-][{HAN_BLOCK}]){{11,23}}")
 ROW = 12
 """Words: the shortest recovery phrase."""
 _LEAST = 6

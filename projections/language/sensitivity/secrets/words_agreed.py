@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -54,10 +55,10 @@ _QUOTED = re.compile(r"[^.\n]{0,24}?\"(?P<value>[a-z][a-z' -]{3,32})\"")
 _ASKED = re.compile(either("ask, asks, word, say, tell, give, code, password, question"))
 _SAID_ZH = re.compile("[报说答念]一?[下个句]?$")
 _AFTER_ZH = re.compile(
-    r"(?:就?[报说答念]|就?是|[:=])?\s?(?:\"[\u4e00-\u9fffa-z]{2,12}\"|[ :][\u4e00-\u9fff]{2,8}(?=$|[\s,。!;\n]))"
+    rf"(?:就?[报说答念]|就?是|[:=])?\s?(?:\"[{HAN_BLOCK}a-z]{{2,12}}\"|[ :][{HAN_BLOCK}]{{2,8}}(?=$|[\s,。!;\n]))"
 )
 _REPORTED_ZH = re.compile(
-    r"(?:就|要)?(?:说|答|报|念)(?:的?是)?(?:\"[\u4e00-\u9fff]{2,12}\"|\s[\u4e00-\u9fff]{2,8}(?=$|[\s,。!;\n]))"
+    rf"(?:就|要)?(?:说|答|报|念)(?:的?是)?(?:\"[{HAN_BLOCK}]{{2,12}}\"|\s[{HAN_BLOCK}]{{2,8}}(?=$|[\s,。!;\n]))"
 )
 
 
