@@ -19,7 +19,7 @@ from projections.embedding.meaning import (
     embedded_text,
 )
 from projections.embedding.vectors import pack, unpack_pieces, unpack_whole
-from projections.index.search_index import Rows
+from projections.memory.columns import Rows
 from projections.views.view import OwnerView
 
 BATCH = 64

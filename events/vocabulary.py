@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Annotated, Any, Literal, TypeVar
@@ -267,3 +268,13 @@ Keywords = Annotated[
     tuple[Keyword, ...], Field(max_length=50, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
 ]
 Tags = Annotated[tuple[Keyword, ...], Field(max_length=50, json_schema_extra=_UNIQUE), AfterValidator(_all_different)]
+
+DEFAULT_RESOLUTION: Mapping[str, Resolution] = {
+    "identity": "latest_wins",
+    "fact": "latest_wins",
+    "temporary": "latest_wins",
+    "stable_preference": "version_keep",
+    "short_term_preference": "version_keep",
+    "skill": "version_keep",
+}
+"""How a memory of each category is negated where the event names no resolution (memory.md, section 4)."""

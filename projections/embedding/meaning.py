@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.entry import SECRET_BYTES, keyed
-from projections.index.search_index import Rows
+from projections.memory.columns import Rows
 from projections.memory.record import SECRET, Memory
 
 Vectors = npt.NDArray[np.float32]

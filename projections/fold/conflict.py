@@ -11,6 +11,7 @@ from typing import Any
 
 from events.catalogue import MemoryNegated
 from events.envelope import Event
+from events.vocabulary import DEFAULT_RESOLUTION
 from projections.fold.working_set import Scene
 from projections.memory.record import (
     MAX_CONFLICTS,
@@ -20,15 +21,6 @@ from projections.memory.record import (
     Negation,
     UserMention,
 )
-
-DEFAULT_RESOLUTION = {
-    "identity": "latest_wins",
-    "fact": "latest_wins",
-    "temporary": "latest_wins",
-    "stable_preference": "version_keep",
-    "short_term_preference": "version_keep",
-    "skill": "version_keep",
-}
 
 
 def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:

@@ -22,12 +22,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from projections.index.bm25 import Bm25, Values
 from projections.index.key_rows import KeyRows
 from projections.index.postings import COUNT_BITS, COUNT_MAX, NONE, Found, Integers, Postings, Said, whole
 from projections.language.text import tokens
+from projections.memory.columns import Rows
 
 _DEAD = -1
 _SMALLEST_COMPACTION = 64
@@ -35,8 +35,6 @@ _TOGETHER = 1 << 14
 """Postings that are scored in one go: terms of few texts together, one of many by itself."""
 # Bytes beside the postings, measured with tracemalloc: a key's entries.
 _BYTES_A_KEY = 130
-
-Rows = npt.NDArray[np.int64]
 
 
 class Scores(NamedTuple):

@@ -1,4 +1,4 @@
-"""How alike two texts are, all pairs of texts that are alike, and which memories a job may merge; no model needed.
+"""How alike two texts are, and all pairs of texts that are alike; no model needed.
 
     similarity(a, b) = 2 * weight of the shared tokens / (weight of a's tokens + weight of b's tokens)
 
@@ -18,28 +18,21 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import combinations, product
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 
-from events.parameters import Parameters
-from events.vocabulary import MAX_SOURCES
 from projections.checks import Check, counted, unchecked
-from projections.language.polarity import difference, opposite, plain, speaks_from_its_day, wording
+from projections.language.polarity import plain
 from projections.language.text import FUNCTION_CHARACTERS, tokens
-from projections.memory.record import UNCOMPRESSED, Memory
 
 _CONTENT_WEIGHT = 3
 _LIGHT_TEXT = "i my we our you your me us user like love want prefer enjoy"
 _LIGHT_WORDS = frozenset(_LIGHT_TEXT.split())
 _LIGHT_CHARACTERS = frozenset("我你您喜欢爱想用户") | FUNCTION_CHARACTERS
 _ROUNDING = 1e-9
-_WORDINGS = 16
-"""Texts of which the wording is read between two checks: some milliseconds."""
 _CHUNK = 1 << 20
 """Candidate pairs looked at in one go: bounds the memory used, to less than 100 MB."""
 _BITS = 128
@@ -48,23 +41,14 @@ Integers = npt.NDArray[np.int32]
 
 
 class Pair(NamedTuple):
-    """Two alike memories, by their places in the sequence, a < b; similarity in (0, 1]."""
+    """Two alike texts, by their places in the sequence, a < b; similarity in (0, 1]."""
 
     a: int
     b: int
     similarity: float
 
 
-class Group(NamedTuple):
-    """Memories that may become one, by their places in the sequence: 2 to 100 sources, the base, the newest, first."""
-
-    base_index: int
-    source_indexes: tuple[int, ...]
-    similarity: float
-    """The least similarity, 0 to 1, between the base and another source."""
-
-
-class _Bag(NamedTuple):
+class Bag(NamedTuple):
     """The tokens of a text as sets: those that weigh 3 and those that weigh 1."""
 
     content: frozenset[str]
@@ -75,48 +59,50 @@ class _Bag(NamedTuple):
         return _CONTENT_WEIGHT * len(self.content) + len(self.light)
 
 
-def _bag(text: str) -> _Bag:
+def bag_of(text: str) -> Bag:
+    """What of a text counts when it is compared."""
     written = plain(text)
     # Punctuation alone says as little as nothing; other symbols ("→") are like themselves.
     found = frozenset(tokens(written) or ["".join(one for one in written if unicodedata.category(one)[0] not in "PZC")])
     light = frozenset(token for token in found if token in _LIGHT_WORDS or _LIGHT_CHARACTERS.issuperset(token))
-    return _Bag(found - light, light)
+    return Bag(found - light, light)
 
 
-def _alike(a: _Bag, b: _Bag) -> float:
+def alike(a: Bag, b: Bag) -> float:
+    """The similarity of two texts by their bags: 0 to 1."""
     shared = _CONTENT_WEIGHT * len(a.content & b.content) + len(a.light & b.light)
     return 2 * shared / (a.weight + b.weight)
 
 
 def similarity(a: str, b: str) -> float:
     """How alike two texts are: 0 (no token shared) to 1 (equal up to case, width, punctuation, order). Symmetric."""
-    return _alike(_bag(a), _bag(b))
+    return alike(bag_of(a), bag_of(b))
 
 
 def similar_pairs(
-    memories: Sequence[Memory],
+    texts: Sequence[str],
     least: float,
     most: float = 1.0,
     *,
     enough: int | None = None,
     check: Check = unchecked,
 ) -> list[Pair]:
-    """All pairs whose contents share a token and are alike by `least` to `most`, ascending by place.
+    """All pairs of texts that share a token and are alike by `least` to `most`, ascending by place.
 
-    Equal contents are compared once, but all their pairs are told: with many copies ask for a `most` below 1. Ten thousand
+    Equal texts are compared once, but all their pairs are told: with many copies ask for a `most` below 1. Ten thousand
     texts from one template are fifty million pairs: with `enough`, candidates beyond so many (those that share the rarest
-    tokens first) are not looked at, and the last of equal contents stands for all of them.
+    tokens first) are not looked at, and the last of equal texts stands for all of them.
     """
-    places: dict[_Bag, list[int]] = defaultdict(list)
-    for place, memory in enumerate(counted(memories, check, len(memories))):
-        places[_bag(memory.content)].append(place)
+    places: dict[Bag, list[int]] = defaultdict(list)
+    for place, text in enumerate(counted(texts, check, len(texts))):
+        places[bag_of(text)].append(place)
     held = list(places.values())
     found = [Pair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
-    for one, other, alike in _joined(list(places), least, enough, check):
-        if alike <= most and enough is not None:
-            found.append(Pair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), alike))
-        elif alike <= most:
-            found += [Pair(min(pair), max(pair), alike) for pair in product(held[one], held[other])]
+    for one, other, similar in _joined(list(places), least, enough, check):
+        if similar <= most and enough is not None:
+            found.append(Pair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), similar))
+        elif similar <= most:
+            found += [Pair(min(pair), max(pair), similar) for pair in product(held[one], held[other])]
     return _ascending(found)
 
 
@@ -126,19 +112,19 @@ def _ascending(found: list[Pair]) -> list[Pair]:
     return [found[at] for at in np.lexsort((places[:, 1], places[:, 0])).tolist()]
 
 
-def _joined(bags: Sequence[_Bag], least: float, enough: int | None, check: Check) -> Iterator[tuple[int, int, float]]:
+def _joined(bags: Sequence[Bag], least: float, enough: int | None, check: Check) -> Iterator[tuple[int, int, float]]:
     """All pairs of different bags that are alike by at least `least`, each once."""
     ranked = sorted(range(len(bags)), key=lambda place: bags[place].weight)
     bags = [bags[place] for place in ranked]
     count, candidates = _candidates(bags, least, enough, check)
     for one, other in counted(candidates, check, count):
-        alike = _alike(bags[one], bags[other])
-        if alike >= least and alike > 0:
-            yield ranked[one], ranked[other], alike
+        similar = alike(bags[one], bags[other])
+        if similar >= least and similar > 0:
+            yield ranked[one], ranked[other], similar
 
 
 def _candidates(
-    bags: Sequence[_Bag], least: float, enough: int | None, check: Check
+    bags: Sequence[Bag], least: float, enough: int | None, check: Check
 ) -> tuple[int, Iterable[tuple[int, int]]]:
     """How many, and pairs (each once) that may be alike by `least`, and all that are. The bags ascend by weight.
 
@@ -181,7 +167,7 @@ def _need(least: float) -> float:
 
 
 def _prefixes(
-    bags: Sequence[_Bag], weights: Integers, least: float
+    bags: Sequence[Bag], weights: Integers, least: float
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Integers, Integers]:
     """Bit signatures of the bags' content, and all entries of all prefixes: token, bag, weight from this token on.
 
@@ -206,130 +192,3 @@ def _prefixes(
     token, owner, rest = token[prefix], owner[prefix], rest[prefix]
     order = np.lexsort((owner, token))
     return signatures, token[order], owner[order], rest[order]
-
-
-def may_merge(a: Memory, b: Memory, parameters: Parameters) -> str | None:
-    """None if a job may merge the two, else why not, in words (memory.md, section 5).
-
-    Besides what the section names, they must say the same (`projections.language.polarity.difference`), be of one kind, tier,
-    project and speaker, and "tomorrow" must mean one day: a merge keeps the base's words alone. Only the order of the
-    reasons and the words in them depend on which comes first.
-    """
-    return (
-        _unfit(a)
-        or _unfit(b)
-        or _framed_apart(a, b, parameters)
-        or _tied(a, b)
-        or _worded_apart(a.content, b.content)
-        or _unlike(a.content, b.content, parameters.merge_similarity)
-    )
-
-
-def _unfit(memory: Memory) -> str | None:
-    """Why no job merges this memory with any, or None."""
-    states = (
-        ("purged", memory.purged_at is not None),
-        ("deleted", memory.deleted_at is not None),
-        ("merged already", memory.merged_into is not None),
-        ("retired", memory.retired_at is not None),
-        ("negated", memory.is_negated),
-        ("sensitive", memory.sensitivity >= UNCOMPRESSED),
-        ("what always holds, as it was said", memory.ground is not None),
-    )
-    return next((f"{memory.id} is {state}" for state, holds in states if holds), None)
-
-
-_FRAME = ("category", "kind", "tier", "project", "speaker", "source", "day to speak of time from")
-
-
-def _frame(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ...]:
-    """What all memories of a group have in common besides their words."""
-    source = "assistant" if memory.source == "assistant" else None
-    day = None
-    if speaks_from_its_day(memory.content):
-        day = datetime.fromtimestamp(memory.created_at // 1_000_000, ZoneInfo(parameters.time_zone)).toordinal()
-    return memory.category, memory.kind, memory.tier, memory.project, memory.speaker, source, day
-
-
-def _framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
-    pairs = zip(_FRAME, _frame(a, parameters), _frame(b, parameters), strict=True)
-    return next((f"different {name}" for name, of_a, of_b in pairs if of_a != of_b), None)
-
-
-def _tied(a: Memory, b: Memory) -> str | None:
-    """What ties two memories so that one cannot stand for the other, or None."""
-    if not set(a.unmerged_from).isdisjoint(b.unmerged_from):
-        return "somebody took their merge apart"
-    if a.id == b.id:
-        return "the same memory"
-    for one, other in ((a, b), (b, a)):
-        names = {other.id, *other.merged_from}
-        if names.intersection((one.corrects, one.superseded_by, *(entry.replaced_by for entry in one.negations))):
-            return f"{one.id} and {other.id} are linked by a correction"
-        if names.intersection(one.summarises):
-            return f"{one.id} summarises {other.id}"
-        if names.intersection(one.conflicts):
-            return f"{one.id} and {other.id} may contradict each other"
-    return None
-
-
-def _worded_apart(a: str, b: str) -> str | None:
-    if a == b:
-        return None
-    return "opposite polarity" if opposite(a, b) else difference(a, b)
-
-
-def _unlike(a: str, b: str, least: float) -> str | None:
-    alike = similarity(a, b)
-    return f"similarity {alike:.2f} is under {least:g}" if alike < least else None
-
-
-def merge_groups(memories: Sequence[Memory], parameters: Parameters, check: Check = unchecked) -> list[Group]:
-    """Groups in which any two may be merged, no memory in two; newest base first, whatever the order of the memories.
-
-    From the newest memory (`last_activated_at`, then `created_seq`) down, each that is free takes what is most like it.
-    """
-    same: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    newest = sorted(range(len(memories)), key=lambda place: _newest_first(memories[place]))
-    for place in counted(newest, check, len(newest), every=_WORDINGS):
-        if _unfit(memories[place]) is None:
-            same[frame_of(memories[place], parameters)].append(place)
-    groups = [
-        group for places in same.values() if len(places) > 1 for group in _grouped(memories, places, parameters, check)
-    ]
-    return sorted(groups, key=lambda group: _newest_first(memories[group.base_index]))
-
-
-def _newest_first(memory: Memory) -> tuple[int, int, str]:
-    return -memory.last_activated_at, -memory.created_seq, memory.id
-
-
-def frame_of(memory: Memory, parameters: Parameters) -> tuple[object, ...]:
-    """What two memories that may be merged have in common: their frame, and the same words in any order."""
-    return _frame(memory, parameters), *sorted(wording(memory.content))
-
-
-def _grouped(memories: Sequence[Memory], places: list[int], parameters: Parameters, check: Check) -> Iterator[Group]:
-    """The groups among memories of one frame and the same words in any order; places newest first."""
-    bags = {place: _bag(memories[place].content) for place in places}
-    free = places
-    while len(free) > 1:
-        base, *offered = free
-        alike = {place: _alike(bags[base], bags[place]) for place in offered}
-        members = [base]
-        nearest = sorted(offered, key=lambda place: -alike[place])
-        for place in counted(nearest, check, len(nearest), every=_WORDINGS):
-            if len(members) == MAX_SOURCES:
-                break
-            if all(_fits(memories, bags, place, member, parameters.merge_similarity) for member in members):
-                members.append(place)
-        if len(members) > 1:
-            yield Group(base, tuple(members), alike[members[-1]])
-        taken = set(members)
-        free = [place for place in free if place not in taken]
-
-
-def _fits(memories: Sequence[Memory], bags: dict[int, _Bag], one: int, other: int, least: float) -> bool:
-    """Whether two memories that are fit and of one frame may be merged."""
-    a, b = memories[one], memories[other]
-    return _alike(bags[one], bags[other]) >= least and not _tied(a, b) and not _worded_apart(a.content, b.content)

@@ -8,8 +8,9 @@ from functools import cache
 from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
 from projections.checks import Check, counted, unchecked
-from projections.language.similar import Pair, frame_of, may_merge, merge_groups, similar_pairs
+from projections.language.similar import Pair, similar_pairs
 from projections.lifecycle.decision import Decision
+from projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
 from projections.lifecycle.merging import merged_text
 from projections.memory.columns import Columns
 from projections.memory.record import MAX_EDGES, SECRET, Memory
@@ -41,7 +42,8 @@ def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]
     memories, parameters = _comparable(view), view.parameters
     found: dict[int, list[Pair]] = defaultdict(list)
     most = parameters.related_similarity_most
-    pairs = similar_pairs(memories, parameters.related_similarity, most, enough=ENOUGH, check=check)
+    contents = [memory.content for memory in memories]
+    pairs = similar_pairs(contents, parameters.related_similarity, most, enough=ENOUGH, check=check)
     framed = cache(lambda place: frame_of(memories[place], parameters))
 
     def may_become_one(pair: Pair) -> bool:

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from projections.memory.record import CATEGORIES, Memory
 
+Rows = npt.NDArray[np.int64]
+"""Places of memories in the columns."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
 _CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}

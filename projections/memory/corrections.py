@@ -14,7 +14,6 @@ import numpy as np
 from projections.memory.columns import Columns
 from projections.memory.kind import is_statement
 from projections.memory.record import Memory
-from projections.ranking.successors import successor_of
 
 
 class Correction(NamedTuple):
@@ -39,3 +38,18 @@ def corrections(columns: Columns) -> Mapping[str, Sequence[Correction]]:
             for turn in memory.source_turns:
                 found.setdefault(turn, []).append(correction)
     return found
+
+
+def successor_of(columns: Columns, row: int) -> int | None:
+    """The row of what holds now in place of a negated memory, at the end of its successors; None if nothing does."""
+    seen = {row}
+    while True:
+        memory = columns.memories[row]
+        following = memory.superseded_by if memory.is_negated else memory.merged_into
+        if following is None:
+            return row if len(seen) > 1 and not memory.is_negated else None
+        found = columns.row(following)
+        if found is None or found in seen:
+            return None
+        seen.add(found)
+        row = found

@@ -18,9 +18,9 @@ import numpy as np
 
 from projections.embedding.meaning import Sense
 from projections.index.conversation_index import ASSISTANT, NONE, ConversationIndex
-from projections.index.search_index import Rows
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
+from projections.memory.columns import Rows
 from projections.ranking.conversation_dates import date_fit
 from projections.ranking.conversation_meaning import Meant, meaning_values, meant, only_meant
 from projections.ranking.conversation_question import Heard

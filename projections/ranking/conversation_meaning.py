@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
-from projections.index.search_index import Rows
 from projections.language.text import tokens
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
+from projections.memory.columns import Rows
 from projections.ranking.conversation_question import Heard
 from projections.ranking.conversation_terms import Stage, Values, over_best
 from projections.ranking.ranked import best

@@ -9,7 +9,6 @@ import numpy as np
 
 from projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
 from projections.index.postings import Found
-from projections.index.search_index import Rows
 from projections.language.conversation_words import (
     ENDS_ASKING,
     HAS_NUMBER,
@@ -22,6 +21,7 @@ from projections.language.conversation_words import (
     asks_when,
 )
 from projections.laws.law import Floats
+from projections.memory.columns import Rows
 from projections.ranking.conversation_question import Heard
 from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView

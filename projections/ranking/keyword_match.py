@@ -16,14 +16,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from projections.index.search_index import Rows
 from projections.language.keywords.chinese import segmented
 from projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
+from projections.language.keywords.text import Keyword, extracted, folded
 from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import kept_tokens, stem, tokens
 from projections.laws.law import Floats
-from projections.memory.keywords import Keyword, extracted, folded
+from projections.memory.columns import Rows
 from projections.ranking.ranked import best
 from projections.views.view import PLAIN_WEIGHING, OwnerView
 

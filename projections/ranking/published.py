@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from events.parameters import Parameters
-from projections.index.search_index import Rows
 from projections.laws.law import Floats
-from projections.memory.columns import Columns
+from projections.memory.columns import Columns, Rows
 from projections.memory.record import DAY
 
 PREFERENCE, OUTPUT = "user_preference", "command_output"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.index.search_index import Rows
 from projections.laws.law import Floats
+from projections.memory.columns import Rows
 from projections.ranking.spreading import Activated
 
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.embedding.meaning import Sense
-from projections.index.search_index import Rows, Scores
+from projections.index.search_index import Scores
 from projections.laws import LAWS
 from projections.laws.law import Floats
 from projections.laws.modes import Flags, Visibility
+from projections.memory.columns import Rows
 from projections.ranking.brought import MOST_ACTIVATED, admits_shown
 from projections.ranking.keyword_match import KeywordMatch, keyword_match, reached_rows
 from projections.ranking.published import Matched, hit, relevance_parts, score_parts, youth

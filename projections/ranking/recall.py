@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from projections.embedding.meaning import Sense
-from projections.index.search_index import Rows, Scores
+from projections.index.search_index import Scores
 from projections.laws.law import Floats
 from projections.laws.modes import REASONS, Visibility, reasons_told, secrets, visibility
-from projections.memory.columns import Columns
+from projections.memory.columns import Columns, Rows
 from projections.memory.record import LEVELS
 from projections.memory.tags import contextual_match
 from projections.ranking import conversation, conversation_meaning

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.index.search_index import Rows
+from projections.language.keywords.text import folded
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
-from projections.memory.keywords import folded
+from projections.memory.columns import Rows
 from projections.memory.tags import contextual_match
 from projections.views.view import OwnerView
 

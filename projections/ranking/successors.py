@@ -14,6 +14,7 @@ import numpy as np
 from projections.index.search_index import Scores
 from projections.laws.modes import Flags
 from projections.memory.columns import Columns
+from projections.memory.corrections import successor_of
 from projections.memory.record import SECRET
 from projections.ranking.ranked import Ranked
 from projections.views.view import OwnerView
@@ -62,21 +63,6 @@ def with_successors(
         wanted[successor] = max(wanted.get(successor, 0.0), round(score, 6))
         replaced.setdefault(successor, []).append(columns.memories[row].id)
     return Lifted(_lifted(ranked, place, wanted), replaced)
-
-
-def successor_of(columns: Columns, row: int) -> int | None:
-    """The row of what holds now in place of a negated memory, at the end of its successors; None if nothing does."""
-    seen = {row}
-    while True:
-        memory = columns.memories[row]
-        following = memory.superseded_by if memory.is_negated else memory.merged_into
-        if following is None:
-            return row if len(seen) > 1 and not memory.is_negated else None
-        found = columns.row(following)
-        if found is None or found in seen:
-            return None
-        seen.add(found)
-        row = found
 
 
 def _lifted(ranked: Ranked, place: dict[int, int], wanted: dict[int, float]) -> Ranked:

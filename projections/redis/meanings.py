@@ -10,7 +10,7 @@ from typing import Any
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.meaning import EmbeddedQuestion, Embedder, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
-from projections.index.search_index import Rows
+from projections.memory.columns import Rows
 from projections.redis.vectors import RedisVectors
 from projections.views.view import OwnerView
 

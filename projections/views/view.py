@@ -16,12 +16,13 @@ from projections.index.conversation_index import ConversationIndex
 from projections.index.indexed_terms import indexed_terms
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import Said
-from projections.index.search_index import Bm25Index, Rows, Scores
+from projections.index.search_index import Bm25Index, Scores
 from projections.language.keywords.synonyms import Pair
+from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
-from projections.memory.columns import Columns, conflict_of, state_of
-from projections.memory.keywords import Keyword, keywords_of
+from projections.memory.columns import Columns, Rows, conflict_of, state_of
+from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory, with_changes, without_content
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of

@@ -12,11 +12,11 @@ import pytest
 
 from events.envelope import micros
 from events.parameters import DEFAULTS
-from projections.language.similar import may_merge
 from projections.laws import LAWS
 from projections.laws.modes import MODES
 from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
 from projections.lifecycle import JOBS
+from projections.lifecycle.may_merge import may_merge
 from projections.memory.record import DAY, with_changes
 from projections.memory.tags import TAGS, context_of
 from projections.ranking.recall import search

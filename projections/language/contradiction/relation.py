@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from projections.fold.conflict import DEFAULT_RESOLUTION
+from events.vocabulary import DEFAULT_RESOLUTION
 from projections.language.contradiction.alignment import Alignment, Match, align
 from projections.language.contradiction.negation import answer
 from projections.language.contradiction.reading import MOST_READ, Reading, cores, opposite_cores, opposites, read

@@ -14,8 +14,8 @@ from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.shape import Clause, Fact, Statement, Turn
 from projections.language.extraction.text import talk_of
+from projections.language.keywords.text import extracted
 from projections.language.scripts import holds_han
-from projections.memory.keywords import extracted
 
 _ASKED_TO = re.compile("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
 MOST_STATEMENTS = 12

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import Turn, extract, questions
 from projections.language.extraction.text import MOST_READ, talk_of
+from projections.language.keywords.text import extracted
 from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.keywords import extracted
 from tests.given_times import heard
 
 _PIECES = """

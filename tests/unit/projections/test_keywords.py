@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.memory.keywords import (
-    LEAST_WEIGHT,
-    MOST_KEYWORDS,
-    MOST_LETTERS,
-    MOST_READ,
-    Keyword,
-    extracted,
-    keywords_of,
-)
+from projections.language.keywords.text import LEAST_WEIGHT, MOST_KEYWORDS, MOST_LETTERS, MOST_READ, Keyword, extracted
+from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
 from tests.given import created, deleted, folded, merged, purged, revised
 from tests.given_views import viewed

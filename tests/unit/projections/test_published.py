@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
-from projections.index.search_index import Rows
-from projections.memory.columns import Columns
+from projections.memory.columns import Columns, Rows
 from projections.ranking.published import Matched, hit, interaction, kind_priority, relevance_parts, score_parts, youth
 from projections.ranking.ranked import added
 from projections.ranking.search_request import SEARCH_MODES

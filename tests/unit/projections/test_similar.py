@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from events.parameters import DEFAULTS, changed
-from projections.language.similar import Group, Pair, may_merge, merge_groups, similar_pairs, similarity
+from projections.language.similar import Pair, similar_pairs, similarity
+from projections.lifecycle.may_merge import Group, may_merge, merge_groups
 from projections.memory.record import Memory, Negation, with_changes
 from tests.given import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 
@@ -219,22 +220,22 @@ def test_tomorrow_is_one_day_only_if_it_was_said_on_one(text: str, hours: int, z
 
 
 def test_pairs_are_told_by_their_places_and_equal_texts_each_with_each() -> None:
-    found = similar_pairs(notes("I like tea", "I play chess", "I like tea!", "I like green tea", "I like tea"), 0.75)
+    found = similar_pairs(["I like tea", "I play chess", "I like tea!", "I like green tea", "I like tea"], 0.75)
     same, green = 1.0, 10 / 13
     assert found == [(0, 2, same), (0, 3, green), (0, 4, same), (2, 3, green), (2, 4, same), (3, 4, green)]
 
 
 def test_pairs_above_the_most_that_is_asked_for_are_left_out() -> None:
     """The last two are alike by 16 / 19, the first two wholly."""
-    found = similar_pairs(notes("I like tea", "I like tea", "I like green tea", "I also like green tea"), 0.7, 0.8)
+    found = similar_pairs(["I like tea", "I like tea", "I like green tea", "I also like green tea"], 0.7, 0.8)
     assert found == [(0, 2, 10 / 13), (1, 2, 10 / 13)]
 
 
 def test_a_pair_exactly_at_the_least_is_found() -> None:
     """Seven of eight tokens of weight 3 shared, and six of eight: 0.875 and 0.75 to the last bit."""
     eight, seven = "ab cd ef gh jk mn pq rs", "ab cd ef gh jk mn pq xx"
-    memories = notes(eight, seven, "ab cd ef gh jk mn yy zz")
-    assert similar_pairs(memories, 0.75) == [Pair(0, 1, 0.875), Pair(0, 2, 0.75), Pair(1, 2, 0.75)]
+    texts = [eight, seven, "ab cd ef gh jk mn yy zz"]
+    assert similar_pairs(texts, 0.75) == [Pair(0, 1, 0.875), Pair(0, 2, 0.75), Pair(1, 2, 0.75)]
 
 
 def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,17 +245,17 @@ def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> 
         " ".join(f"w{step * (n + 3) ** 3 % 101 // (1 + n % 5)}" for n in range(4 + step % 5)) for step in range(200)
     ]
     every = {(x, y) for x, y in combinations(range(200), 2) if similarity(texts[x], texts[y]) >= 0.6}
-    assert {pair[:2] for pair in similar_pairs(notes(*texts), 0.6)} == every
+    assert {pair[:2] for pair in similar_pairs(texts, 0.6)} == every
     assert len(every) > 50
 
 
 def test_nothing_and_one_memory_have_no_pairs_and_no_groups() -> None:
-    for memories in ([], notes("I like tea")):
-        assert (similar_pairs(memories, 0.5), merge_groups(memories, DEFAULTS)) == ([], [])
+    for texts in ([], ["I like tea"]):
+        assert (similar_pairs(texts, 0.5), merge_groups(notes(*texts), DEFAULTS)) == ([], [])
 
 
 def test_texts_that_share_nothing_are_no_pair_even_if_nothing_is_asked() -> None:
-    assert similar_pairs(notes("tea", "chess", "green tea"), 0) == [Pair(0, 2, 2 / 3)]
+    assert similar_pairs(["tea", "chess", "green tea"], 0) == [Pair(0, 2, 2 / 3)]
 
 
 def test_the_base_is_the_newest_and_stands_first_among_the_sources() -> None:
