@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from events.errors import BadSetting
+from projections.language.patterns import regex
 
 OPENAI = "https://api.openai.com/v1"
 REFUSES_CONTENT = (400, 413, 422)
@@ -24,7 +25,7 @@ _HINTS = {
     403: ": the key is not allowed to do this",
     404: ": the URL or the model is not known there",
 }
-_CODE = re.compile(r"[a-zA-Z][a-zA-Z0-9_.-]{0,63}")
+_CODE = regex(r"[a-zA-Z][a-zA-Z0-9_.-]{0,63}")
 """What an endpoint's error may be called by: no sentence, which could quote what was sent."""
 
 

@@ -5,16 +5,16 @@ The name holds the projection's version (`v1`, `v1.2` for its second rebuild), s
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from events.partitions import LogKeys
 from projections.fold.owner import PROJECTION_VERSION
+from projections.language.patterns import regex
 
 FIRST_BUILD = f"v{PROJECTION_VERSION}"
 
 
-_NAME = re.compile(r"v(0|[1-9][0-9]{0,8})(\.[1-9][0-9]{0,8})?\Z")
+_NAME = regex(r"v(0|[1-9][0-9]{0,8})(\.[1-9][0-9]{0,8})?\Z")
 
 
 def is_build(name: str) -> bool:

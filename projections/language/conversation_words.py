@@ -6,46 +6,45 @@ Every pattern takes time proportional to the text, whatever the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
+from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
 
-_AFTER_QUESTION = re.compile("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
-_TIME = re.compile(
+_AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
+_TIME = regex(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|january|february|march|april|june|july|august|september|october|november|december|\d{4}|\d+(?:st|nd|rd|th)"
     r"|recently|since|morning|evening)\b|[今昨明前后]天|去年|今年|上周|下周|\d[月日号]|星期|周末"
 )
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|dozen|couple|first|second|third)\b)"
     r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
 )
-_STANDING = re.compile(
+_STANDING = regex(
     r"\s*(?:please )?(?:always|never|whenever|from now on)\b|请?(?:以后|每次|始终|总是|今后)"  # at the start
 )
-_WHEN_I_ASK = re.compile(r"\bwhen(?:ever)? i ask\b")
-_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
+_WHEN_I_ASK = regex(r"\bwhen(?:ever)? i ask\b")
+_SELF = regex(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
 
-_ASIDE = re.compile(
+_ASIDE = regex(
     r"\b(?:can|could|would|will|do|did|have) you (?:please )?(?:remember|recall|know|tell|help|give|list|walk|explain"
     r"|summari[sz]e|remind|show|think|suggest|describe|provide|make)\b|你?还?记得吗?|你知道"
 )
-_YOU_SAID = re.compile(
+_YOU_SAID = regex(
     r"\b(?:did|had|have) you\b|\byou(?:'d|'ve| have| had)? ?(?:previously |just |also |originally |first |already )?"
     r"(?:recommend|suggest|told|gave|give|mention|said|say|list|explain|advis|describ|provid|shar|propos|show|point"
     r"|outline|offer|warn|help)"
 )
-_PERSON = re.compile("[我你您]")
-_PARTS = re.compile(r"[，。！？,!?；;\s]+")
-_SENTENCE = re.compile(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
-_WHEN = re.compile(r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时候|哪天|哪一天|日期")
-_MANY = re.compile(
-    r"\bhow (?:many|much|long|old|often)\b|\bwhat (?:number|score|percentage|amount)\b|多少|几[个次岁]|多久"
-)
-_WORD = re.compile(r"\w+")
+_PERSON = regex("[我你您]")
+_PARTS = regex(r"[，。！？,!?；;\s]+")
+_SENTENCE = regex(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
+_WHEN = regex(r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时候|哪天|哪一天|日期")
+_MANY = regex(r"\bhow (?:many|much|long|old|often)\b|\bwhat (?:number|score|percentage|amount)\b|多少|几[个次岁]|多久")
+_WORD = regex(r"\w+")
 
 
 def traits(text: str, wanted: int) -> int:
@@ -57,9 +56,11 @@ def traits(text: str, wanted: int) -> int:
         found |= ENDS_ASKING
     if wanted & (HAS_TIME | HAS_NUMBER | STANDING | SELF):
         folded = text.casefold()
-        for trait, tells in _TELLS:
-            if wanted & trait and tells(folded):
+        for trait, signs in _SIGNS:
+            if wanted & trait and signs.search(folded):
                 found |= trait
+        if wanted & STANDING and _stands(folded):
+            found |= STANDING
     return found
 
 
@@ -69,12 +70,7 @@ def _stands(folded: str) -> bool:
     return "i ask" in folded and _WHEN_I_ASK.search(folded) is not None
 
 
-_TELLS: tuple[tuple[int, Callable[[str], object]], ...] = (
-    (HAS_TIME, _TIME.search),
-    (HAS_NUMBER, _NUMBER.search),
-    (STANDING, _stands),
-    (SELF, _SELF.search),
-)
+_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF))
 
 
 def ends_asking(text: str) -> bool:

@@ -6,12 +6,12 @@ frequent, those said already counting less. What a caller is about counts more.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
 from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han
 from projections.language.text import kept_tokens, stem
 
@@ -22,10 +22,8 @@ COMMON = 0.25
 LEAST_WORDS = 3
 """Different words from which a sentence says something by itself."""
 
-_ENDS = re.compile(
-    rf"(?<=[。！？；])[”’」』）]*|(?<=[!?…])[\"'”’)]*\s+|(?<=[.])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9{HAN}])|\n+"
-)
-_SHORT_FORM = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|approx|Inc|Ltd|Co)\.$")
+_ENDS = regex(rf"(?<=[。！？；])[”’」』）]*|(?<=[!?…])[\"'”’)]*\s+|(?<=[.])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9{HAN}])|\n+")
+_SHORT_FORM = regex(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|approx|Inc|Ltd|Co)\.$")
 _COMMON = frozenset(map(stem, NEVER)) | WEAK | {word for word in NEVER_HAN | WEAK_HAN if len(word) == 2}
 
 

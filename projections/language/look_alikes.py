@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from projections.language.patterns import regex
+
 _WRITTEN = {
     "greek": ("α:a β:b ε:e ζ:z η:h ι:i κ:k ν:n ο:o ρ:p τ:t υ:y χ:x μ:u ϲ:c ϳ:j ϻ:m ϝ:f γ:ɣ"),
     "cyrillic": (
@@ -62,12 +64,12 @@ def _accented() -> dict[str, str]:
 
 _ALL = {letter: like for pairs in LIKE.values() for letter, like in pairs.items()} | _accented()
 _LIKE = str.maketrans(_ALL)
-_ANY = re.compile(f"[{''.join(_ALL)}]")
+_ANY = regex(f"[{''.join(_ALL)}]")
 _LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _IN_LATIN = str.maketrans(IN_LATIN)
-_WORDS = re.compile(f"[{_LATIN}\u0370-\u052f\u0531-\u0587\u0300-\u0345]{{2,}}")
-_HAS_LATIN = re.compile(f"[{_LATIN}]")
-_TWO_FACED = re.compile(f"[{''.join(IN_LATIN)}]")
+_WORDS = regex(f"[{_LATIN}\u0370-\u052f\u0531-\u0587\u0300-\u0345]{{2,}}")
+_HAS_LATIN = regex(f"[{_LATIN}]")
+_TWO_FACED = regex(f"[{''.join(IN_LATIN)}]")
 
 
 def as_in_latin(text: str) -> str:

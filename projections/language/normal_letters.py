@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from projections.language.look_alikes import as_in_latin, as_they_look
+from projections.language.patterns import regex
 from projections.language.scripts import FROM_KANA_TO_HAN
 from projections.language.sensitivity.fold import CHANGED, read_as
 
@@ -31,7 +32,7 @@ _BOXED = (0x249C, 0x1F110, 0x1F150, 0x1F170)
 _MOST_CHARACTERS = 1 << 15
 MOST_MARKS = 30
 """Most marks on one letter that are looked at, as in Unicode's Stream-Safe Text Format."""
-_HEAPED = re.compile(r"[^\w\s]{31,}")
+_HEAPED = regex(r"[^\w\s]{31,}")
 
 
 class _Forms(dict[int, str]):
@@ -46,14 +47,14 @@ class _Forms(dict[int, str]):
 
 _FORMS = _Forms()
 _RAISED = "\x1f"
-_FIRST_RAISED = re.compile(f"(?<!{_RAISED}[0-9]){_RAISED}")
+_FIRST_RAISED = regex(f"(?<!{_RAISED}[0-9]){_RAISED}")
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"), ("`", "'"))
 """The most frequent ones: a Chinese text without others needs no further step."""
 _CONTROLS = bytes(byte for byte in (*range(32), 127) if not chr(byte).isspace())
 _LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
-_LAID = re.compile(f"[{_LAID_OVER}]")
-_LOOSE = re.compile(f"(?<=i)\u0307+|(?<![^\\W\\d_{FROM_KANA_TO_HAN}])(?<![{_ACCENTS}])[{_ACCENTS}]+")
+_LAID = regex(f"[{_LAID_OVER}]")
+_LOOSE = regex(f"(?<=i)\u0307+|(?<![^\\W\\d_{FROM_KANA_TO_HAN}])(?<![{_ACCENTS}])[{_ACCENTS}]+")
 """What no alphabet writes: the dot of a small i, and accents on what is no letter."""
 
 

@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.text import tokens
 
 _CONTRACTIONS = tuple(
-    (re.compile(pattern), into)
+    (regex(pattern), into)
     for pattern, into in (
         (r"\bcan(?:'t|not|t)\b", "can not"),
         (r"\bwon't\b", "will not"),
@@ -31,10 +32,10 @@ _CONTRACTIONS = tuple(
         (r"\b(it|he|she|that|there|here|what|who)'s\b", r"\1 is"),
     )
 )
-_PROBABLE = re.compile("'|n[to]")
+_PROBABLE = regex("'|n[to]")
 _APOSTROPHES = str.maketrans("‘’ʼ", "'''")
 
-_NEGATING = re.compile(
+_NEGATING = regex(
     r"\b(?:not|no|never|nobody|nothing|nowhere|none|neither|without|hardly|barely|scarcely|rarely|seldom|unable|"
     r"(?:hat|dislik|despis|loath|refus|ceas)(?:e|es|ed|ing)|(?:detest|avoid|fail|lack)(?:s|ed|ing)?|"
     r"stop(?:s|ped|ping)?|quit(?:s|ting)?|g[ia]ven? up|giving up|forg[eo]t(?:s|ten|ting)?|den(?:y|ies|ied|ying))\b"
@@ -42,7 +43,7 @@ _NEGATING = re.compile(
 )
 """Each turns the statement round. "Neither ... nor", "not ... nor" count once, by their first word."""
 
-_IDLE = re.compile(
+_IDLE = regex(
     r"^(?:oh )?(?:no|nope|nah)\b(?=[,.!;:])|\bnot (?:only|just|to mention)\b|\bno (?:problem|doubt|matter|wonder|sooner)\b"
     r"|\bno\. ?\d|\bcan not (?:wait|help)\b|\b(?:why|if|or|of course) not\b|\bnothing but\b|\bnever mind\b"
     r"|, \w+ not (?:i|you|he|she|it|we|they)\?"
@@ -67,37 +68,37 @@ always:sometimes often:sometimes all:some everybody:somebody
 高兴:伤心 幸福:痛苦 成功:失败 同意:反对 支持:反对 允许:禁止 增加:减少 上升:下降 开始:结束 已婚:单身 结婚:离婚 安全:危险
 简单:复杂 容易:困难 简单:困难 勤奋:懒 聪明:笨 健康:生病 热闹:安静 干净:脏 相信:怀疑 室内:室外 公开:私人
 """
-_REVERSING = re.compile(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
+_REVERSING = regex(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
 
-_WORD = re.compile(rf"[{HAN}]|(?:[^\s{HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
+_WORD = regex(rf"[{HAN}]|(?:[^\s{HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
 _LEADING, _TRAILING, _DASHES = "'`", ".:'`", ("-", "–")
-_EMPTY_ENGLISH = re.compile(
+_EMPTY_ENGLISH = regex(
     r"^(?:(?:oh|hey|hi|yes|yeah|please)\b,? *)+(?=\w)|\b(?:an?|the)\b(?= (?!few\b|little\b|bit\b)[^\W\d])|\b(?:do|does|also)\b"
     r"|(?<!not )\b(?:really|very)\b(?! (?:few|little)\b)"
 )
 """Not before "few" or "little", nor after "not", where they turn the sense."""
-_LETTER_A = re.compile(r"(?<=[a-z\d] )A\b(?!')")
+_LETTER_A = regex(r"(?<=[a-z\d] )A\b(?!')")
 """As in "vitamin A": no article."""
 _NUMERALS = "〇零一二两三四五六七八九十百千万亿"
-_EMPTY_HAN = re.compile(
+_EMPTY_HAN = regex(
     rf"(?<=[我你您他她它们咱])的(?=[{HAN}])|(?<![我你您他她它们咱])的(?=$|[。,.!?;\s])|[啊呀呢嘛哦嗯啦哎]+(?=$|[。,.!?;\s])"
     r"|(?<![不没是])(?:很|(?:非常|特别|真的|挺)(?=[喜爱讨想怕好高开忙累难热冷]))"
     rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所辆台张]|本(?![正科])|部(?!分)|个(?![人月星小礼钟头半]))"
 )
-_NAME = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
+_NAME = regex(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
 _NUMBER_TEXT = "two three four five six seven eight nine ten eleven twelve"
 _ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_TEXT.split(), 2)}
 """Not "one", which is a pronoun and nearly an article."""
 _HAN_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
-_HAN_NUMBER = re.compile(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
-_COLLOQUIAL = re.compile("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
+_HAN_NUMBER = regex(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
+_COLLOQUIAL = regex("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
 _DATE_TEXT = """
 january february march april may june july august september october november december monday tuesday wednesday thursday
 friday saturday sunday today tomorrow yesterday tonight pm 今 昨
 """
 _DATE_WORDS = frozenset(_DATE_TEXT.split())
-_RELATIVE_DAY = re.compile(
+_RELATIVE_DAY = regex(
     r"\b(?:today|tonight|tomorrow|yesterday|ago|in (?:an?|\d+|two|three|six|(?:a )?few|several) (?:day|week|month|year)s?"
     r"|(?:this|next|last|on) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening|night|week(?:end)?"
     r"|month|quarter|year|spring|summer|autumn|fall|winter))\b"

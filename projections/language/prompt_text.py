@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 
 from events.invisible import without_hidden
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, count_of_han
 
 TokenCount = Callable[[str], int]
@@ -14,9 +15,9 @@ TokenCount = Callable[[str], int]
 MOST_READ = 8_000
 """Characters of a text that are looked at: a prompt takes far fewer."""
 
-_CHEAP = re.compile(r"[A-Za-z ]+")
-_HALF = re.compile(r"[\x00-\x1f!-@\[-`{-\x7f]")
-_BEYOND = re.compile(f"[^\u0000-\uffff{HAN}]")
+_CHEAP = regex(r"[A-Za-z ]+")
+_HALF = regex(r"[\x00-\x1f!-@\[-`{-\x7f]")
+_BEYOND = regex(f"[^\u0000-\uffff{HAN}]")
 """A character beyond the basic plane that is no Han."""
 _BRACKETS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›"})
 

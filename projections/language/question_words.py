@@ -6,15 +6,15 @@ A word is, as written: one Han character; else a run of letters and digits, with
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
 _LETTERS = rf"[^\W{HAN}]+"
-_WORD = re.compile(rf"[{HAN}]|{_LETTERS}(?:['’.@:+-]{_LETTERS})*|\S")
+_WORD = regex(rf"[{HAN}]|{_LETTERS}(?:['’.@:+-]{_LETTERS})*|\S")
 
 
 def words_at(text: str, starts: Iterable[int]) -> list[str]:

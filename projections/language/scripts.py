@@ -12,7 +12,7 @@ so the two stay as they are, with all that a purer list would leave out.
 
 from __future__ import annotations
 
-import re
+from projections.language.patterns import regex
 
 HAN_BLOCK = "\u4e00-\u9fff"
 """The unified ideographs of everyday text."""
@@ -38,7 +38,7 @@ WORDS_BY_THEMSELVES = (
 """In a statement: Han, kana and bopomofo, with the hexagrams between extension A and the block; no compatibility ideographs."""
 FROM_KANA_TO_HAN = f"\u3005-{HAN_BLOCK[-1]}"
 """In a statement: what no accent is written over."""
-_HAN = re.compile(f"[{HAN}]")
+_HAN = regex(f"[{HAN}]")
 
 
 def holds_han(text: str) -> bool:

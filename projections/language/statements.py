@@ -16,12 +16,12 @@ raises `STATEMENT_RULES` (tests/golden/test_statement_figures.py).
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import AnyEvent
 from projections.language.normal_letters import composed, letters
+from projections.language.patterns import regex
 from projections.language.scripts import WORDS_BY_THEMSELVES
 
 STATEMENT_RULES = 1
@@ -40,16 +40,16 @@ _SOFT = (
     "\u25cf\u25e6\u2768-\u2775\u27e6-\u27ef\u2983-\u2998\u2e00-\u2e2d\u2e30-\u2e52\u3001-\u3003\u3008-\u3011\u3014-\u301f\u3030"
     "\u303d\u30a0\u30fb\ua4fe\ua4ff\ua60d-\ua60f\ua92e\ua92f\ufd3e\ufd3f\ufe45\ufe46"
 )
-_RUN = re.compile(f"([{_SOFT}][{_SOFT} ]*)")
-_BY_ITSELF = re.compile(f"[{WORDS_BY_THEMSELVES}]")
+_RUN = regex(f"([{_SOFT}][{_SOFT} ]*)")
+_BY_ITSELF = regex(f"[{WORDS_BY_THEMSELVES}]")
 """A character that is a word by itself: Han, kana, bopomofo."""
 _NEVER_WITHIN = frozenset(",;!\u3001\u3002\u060c\u061b\u06d4\u0964")
 _ENDS = _NEVER_WITHIN | {" "}
 _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 """What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
-_SHORT_WORD = re.compile(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
-_APART = re.compile(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
-_QUESTIONS = re.compile(r"\?{2,}")
+_SHORT_WORD = regex(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
+_APART = regex(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
+_QUESTIONS = regex(r"\?{2,}")
 
 
 def normalised(text: str) -> str:

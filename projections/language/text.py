@@ -26,6 +26,7 @@ from operator import add
 
 import Stemmer
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
 
 MAX_TOKEN = 128
@@ -59,16 +60,16 @@ def _chunks(word: str) -> str:
     return rf"{word}(?:{_JOINT}{word})*(?:{_SUFFIX})?"
 
 
-_ASCII_CHUNK = re.compile(_chunks("[a-z0-9]+"))
-_CHUNK = re.compile(rf"[{HAN}]+|[{OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{HIRAGANA}]+|[{KATAKANA}]+|{_EMOJI}")
-_PART = re.compile(_WORD)
-_UNSPACED_START = re.compile(f"([{HAN}])|[{OTHER_UNSPACED}]")
-_IDENTIFIER = re.compile(r"[\d_@.#]|\+\+")
-_RUN = re.compile(r"[\w~.@:+%=&#?/-]+", re.ASCII)
-_NUMBERED = re.compile(r"#\d+(?!\w)", re.ASCII)
-_NINE_DIGITS = re.compile(r"\d(?:[ ()-]{0,2}\d){8}", re.ASCII)
-_PHONE = re.compile(r"(?<![\w.:-])\+?\(?\d(?:[ ()-]{0,2}\d){8,14}(?![\w:-])", re.ASCII)
-_DAY = re.compile(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:\D|$)")
+_ASCII_CHUNK = regex(_chunks("[a-z0-9]+"))
+_CHUNK = regex(rf"[{HAN}]+|[{OTHER_UNSPACED}]+|{_chunks(_WORD)}|[{HIRAGANA}]+|[{KATAKANA}]+|{_EMOJI}")
+_PART = regex(_WORD)
+_UNSPACED_START = regex(f"([{HAN}])|[{OTHER_UNSPACED}]")
+_IDENTIFIER = regex(r"[\d_@.#]|\+\+")
+_RUN = regex(r"[\w~.@:+%=&#?/-]+", re.ASCII)
+_NUMBERED = regex(r"#\d+(?!\w)", re.ASCII)
+_NINE_DIGITS = regex(r"\d(?:[ ()-]{0,2}\d){8}", re.ASCII)
+_PHONE = regex(r"(?<![\w.:-])\+?\(?\d(?:[ ()-]{0,2}\d){8,14}(?![\w:-])", re.ASCII)
+_DAY = regex(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:\D|$)")
 _TELEPHONE_DIGITS = 9
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from events.catalogue import EventData
 from events.envelope import derived_id
 from events.vocabulary import Actor
+from projections.language.patterns import regex
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
 
-_NO_ID = re.compile(r"[^A-Za-z0-9\-_.:@/+]")
+_NO_ID = regex(r"[^A-Za-z0-9\-_.:@/+]")
 
 
 class Decision(NamedTuple):

@@ -18,6 +18,7 @@ from projections.checks import Check, counted, unchecked
 from projections.language.extractive import sentences, words
 from projections.language.keywords.chinese import read_chinese
 from projections.language.keywords.words import NEVER, WEAK, WEAK_HAN
+from projections.language.patterns import regex
 from projections.language.polarity import polarity
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
@@ -43,12 +44,12 @@ Words = frozenset[str]
 _EMPTY = frozenset(map(stem, NEVER))
 _NOBODY = ("user", "assistant", "用户")
 """What texts call whoever has no name."""
-_STAMP = re.compile(r"^\[[^\]]{16}\] ")
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_CLAUSE = re.compile(r"[,;:，；：、—]|\s[-–]\s|\bbut\b|但是?|不过")
-_NAME = re.compile(r"(?<=[^\s.!?:。！？] )(?!I\b)[A-Z][\w'-]+|\d[\d.,:]*")
+_STAMP = regex(r"^\[[^\]]{16}\] ")
+_CODE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
+_CLAUSE = regex(r"[,;:，；：、—]|\s[-–]\s|\bbut\b|但是?|不过")
+_NAME = regex(r"(?<=[^\s.!?:。！？] )(?!I\b)[A-Z][\w'-]+|\d[\d.,:]*")
 """Capitalised words inside an English sentence, and numbers."""
-_KNOWS_NOTHING = re.compile(
+_KNOWS_NOTHING = regex(
     r"\b(?:(?:do|did|does|can|could|have|has|had|was|were|am|are|is)(?:n't| not)|never|no)\b[^.!?]{0,24}\b(?:know|sure|recall|"
     r"remember|record|find|found|mention(?:ed)?|t(?:ell|old)|sa(?:y|id)|aware|information|memor(?:y|ies)|idea|access)\b"
     r"|(?:不|没有?|未|无法)[^。！？，,]{0,6}(?:知道|清楚|确定|记得|记录|提到|提过|说过|告诉|了解|找到|印象|信息)",

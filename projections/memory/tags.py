@@ -16,7 +16,6 @@ What the producer set wins: one of these tags, and none is derived; an emotion, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
@@ -24,6 +23,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from events.parameters import Parameters
+from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.tag_words import (
     CHINESE,
@@ -159,13 +159,13 @@ _PLAIN = bytes(
 )
 _EMOJI = "❤\U0001f198-\U0001f9ff"
 # A run of Han is one token here: its end may deny the English word that follows it.
-_TOKEN = re.compile(rf"[a-z0-9\u00df-\u024f]+|[{HAN}]+|[{_MARKS}，。；：！？{_EMOJI}]")
-_LATIN = re.compile("[a-z]")
+_TOKEN = regex(rf"[a-z0-9\u00df-\u024f]+|[{HAN}]+|[{_MARKS}，。；：！？{_EMOJI}]")
+_LATIN = regex("[a-z]")
 _HAN_STARTS = "".join(sorted({key[0] for key in _CHINESE if len(key) == 2}))
 _HAN_SECONDS = "".join(sorted({key[1] for key in _CHINESE if len(key) == 2}))
 # A character that begins an entry, before one that is second in an entry: few places in a text, found in one pass.
-_PLACES = re.compile(f"[{_HAN_STARTS}{_EMOJI}](?:(?<=[{_EMOJI}])|(?=[{_HAN_SECONDS}]))")
-_BEFORE = re.compile(
+_PLACES = regex(f"[{_HAN_STARTS}{_EMOJI}](?:(?<=[{_EMOJI}])|(?=[{_HAN_SECONDS}]))")
+_BEFORE = regex(
     rf"(?:({'|'.join(QUESTIONS_CHINESE)})|{'|'.join(NO_NEGATORS_CHINESE)}|({'|'.join(NEGATORS_CHINESE)}))"
     rf"(?:{'|'.join(LIGHT_CHINESE)}){{0,3}}\Z"
 )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from projections.language.extractive import words
+from projections.language.patterns import regex
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -28,7 +29,7 @@ MOST_TOKENS = 300
 GROUNDED = 0.5
 """Least share of a summary's words that were said."""
 _STAMP = len("[2026-11-22 09:30] ")
-_DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
+_DIGITS = regex(r"\d+(?:[.,:]\d+)*")
 
 
 class Summary(BaseModel):

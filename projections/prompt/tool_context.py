@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from projections.language.extractive import chosen, joined, sentences, words
+from projections.language.patterns import regex
 from projections.language.prompt_text import one_line
 
 MOST_SENTENCES = 2
@@ -23,8 +24,8 @@ MOST_FIELDS = 6
 MOST_PIECES = 400
 """Sentences or fields that are looked at, the first."""
 
-_TAG = re.compile(r"<(script|style)\b.{0,20000}?</\1\s*>|<[!/a-zA-Z][^<>]{0,2000}>", re.DOTALL | re.IGNORECASE)
-_MARKS = re.compile(r"^[#>*\-+|=\s]+|[*_`|]{1,3}(?=\s|$)|(?<=\s)[*_`|]{1,3}", re.MULTILINE)
+_TAG = regex(r"<(script|style)\b.{0,20000}?</\1\s*>|<[!/a-zA-Z][^<>]{0,2000}>", re.DOTALL | re.IGNORECASE)
+_MARKS = regex(r"^[#>*\-+|=\s]+|[*_`|]{1,3}(?=\s|$)|(?<=\s)[*_`|]{1,3}", re.MULTILINE)
 _TRACE = "Traceback (most recent call last)"
 
 

@@ -5,7 +5,6 @@ What a phrase looks like and means is in times_english and times_chinese. A ques
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.envelope import from_micros, micros, utc_text
+from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import BEGINNING, END, Kind, Span
 from projections.language.times.chinese import SIGNS, chinese
@@ -76,11 +76,11 @@ class DateShares(NamedTuple):
 
 
 zone_named = cache(ZoneInfo)
-_LETTERS = re.compile("[a-z]+")
-_NUMERIC = re.compile(r"\d[-/.]\d|\d{4}|\d(?:st|nd|rd|th)\b|\d0'?s\b|q\d")
-_SPACE = re.compile(r"\s")
-_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)")
-_BEFORE = re.compile(r"(?:(?:in|on|at|during|over|within|from) ?)?(?:the )?|[在于]")
+_LETTERS = regex("[a-z]+")
+_NUMERIC = regex(r"\d[-/.]\d|\d{4}|\d(?:st|nd|rd|th)\b|\d0'?s\b|q\d")
+_SPACE = regex(r"\s")
+_DATE_TIME = regex(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)")
+_BEFORE = regex(r"(?:(?:in|on|at|during|over|within|from) ?)?(?:the )?|[在于]")
 _FIRST, _LAST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 
 

@@ -9,7 +9,6 @@ characters), and does not break a number: v2.3.1 does not begin v2.3.10.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -20,6 +19,7 @@ from projections.language.keywords.chinese import segmented
 from projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
 from projections.language.keywords.text import Keyword, extracted, folded
 from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import kept_tokens, stem, tokens
 from projections.laws.law import Floats
@@ -33,7 +33,7 @@ MOST_BEGUN = 100
 """Terms looked for that a keyword of the question begins."""
 LEAST_PREFIX, LEAST_HAN_PREFIX = 3, 2
 _LONGEST_PHRASE = 3
-_WORD = re.compile(r"[^\s,;:!?()\[\]{}\"'<>/|]+")
+_WORD = regex(r"[^\s,;:!?()\[\]{}\"'<>/|]+")
 _How = Literal["exact", "prefix", "synonym"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from projections.language.extractive import sentences, words
 from projections.language.keywords.words import NEVER, NEVER_HAN
+from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
 from projections.views.view import OwnerView
@@ -23,7 +23,7 @@ MOST_RESULTS = 5
 LONGEST = 1_000
 """Characters of a turn that are searched for as one: of a longer one its last, where people ask."""
 
-_ASKED_HAN = re.compile(
+_ASKED_HAN = regex(
     "为什么|什么时候|什么样|什么|怎么样|怎么办|怎么|怎样|如何|哪里|哪儿|哪些|哪个|哪家|哪天|哪|谁|几点|几个|多少|多久|是不是|有没有|吗|呢"
 )
 """Chinese question words: an answer need not hold them, as it need not hold English ones, which are stop words."""
@@ -32,7 +32,7 @@ thanks thank great good nice cool awesome perfect wonderful amazing lovely welco
 goodbye morning afternoon evening night sounds glad please agree agreed
 """
 _CHAT = frozenset(stem(word) for word in NEVER | set(_CHAT_TEXT.split()))
-_CHAT_HAN = re.compile(
+_CHAT_HAN = regex(
     "|".join(sorted((word for word in NEVER_HAN if len(word) > 1), key=len, reverse=True))
     + "|[我你您他她它的了是在好啊吧呀哦嗯]"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from projections.checks import Check, counted, unchecked
+from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
 from projections.language.text import STOP_WORDS, tokens
 from projections.laws.consolidating import consolidations
@@ -23,7 +23,7 @@ LABEL = 40
 """Characters of a node's label."""
 _ROWS = 8
 """Rows of which the neighbours are found between two checks."""
-_WORD = re.compile(r"(?<!\w)[a-z0-9]+(?!\w)")
+_WORD = regex(r"(?<!\w)[a-z0-9]+(?!\w)")
 """Words that search reads by their stems."""
 
 

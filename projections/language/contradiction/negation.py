@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.polarity import plain
 
 NOT, END = "\u0001", "\u0002"
 """Control characters, which `marked` takes out of the text before."""
-_CONTROL = re.compile("[\u0000-\u0008\u000e-\u001f]")
+_CONTROL = regex("[\u0000-\u0008\u000e-\u001f]")
 
-_IDLE_CHINESE = re.compile(
+_IDLE_CHINESE = regex(
     r"(?P<drop>(?<![^\s,.!?;。、])(?:不|没有|没|不是)(?:啊|呀|哦|啦|的|呢|吧)?(?=[\s,.!;。])"
     r"|(?<=,)\s?(?:难道)?不是吗(?=\W*$)|(?<![^\s,.!?;。、])没办法(?:啊|呀|呢)?(?=[\s,.!;。])"
     r"|(.)[不没](?=\2)|没有?[啊呀呢吗]?(?=$|[?.!。])|了没(?=[啊呀呢?]|$)|不[啊呀]?(?=$|\?))"
@@ -29,28 +30,28 @@ _NOT_CHINESE = (
     "[不没沒无無未勿甭](?:有|会|能|想|要|用|必|曾)?|别(?=[^的])|非(?=[去要说])|并非|停止|放弃|拒绝|避免|禁止|缺乏|难以|很少"
     "|极少|戒(?![指备尺])"
 )
-_TURNS_CHINESE = re.compile(f"{_IDLE_CHINESE.pattern}|(?P<denies>{_NOT_CHINESE})")
-_END_CHINESE = re.compile(r"[,.;:!?。、\n…~～]+|但是?|可是|不过|而是|因为|所以|只是|的时候|的话|还是|就是")
-_IDLE_ENGLISH = re.compile(
+_TURNS_CHINESE = regex(f"{_IDLE_CHINESE.pattern}|(?P<denies>{_NOT_CHINESE})")
+_END_CHINESE = regex(r"[,.;:!?。、\n…~～]+|但是?|可是|不过|而是|因为|所以|只是|的时候|的话|还是|就是")
+_IDLE_ENGLISH = regex(
     r"(?<![^\s,.!?;])(?:oh )?(?:no|nope|nah)\b(?=[,.!;])|\bnot (?:only|just|to mention)\b"
     r"|\bno (?:problem|doubt|matter|wonder|sooner)\b|\bno\. ?(?=\d)|\bcan not (?:wait|help)\b"
     r"|\b(?:why|if|or|of course) not\b(?! [a-z])|\bnothing but\b|\bnever mind\b|, \w+ not (?:i|you|he|she|it|we|they)\?"
 )
-_NOT_ENGLISH = re.compile(
+_NOT_ENGLISH = regex(
     r"\b(?:no longer|no one|no-one|not|no|never|neither|nor|hardly|barely|scarcely|rarely|seldom|nobody|none|nothing|nowhere|cannot"
     r"|without|unable to|(?:fail|refus|stopp?|quit+|avoid|ceas)(?:e|es|s|ed|ing)?(?: to)?(?= [a-z])"
     r"|g[ia]ven? up|giving up|den(?:y|ies|ied|ying)(?= that)"
     r"|(?<!am )(?<!is )(?<!are )(?<!was )(?<!get )(?<!got )(?<!be )used to|any ?more)\b"
 )
-_WHOLE = re.compile(r"\bthere (?:is|are|was|were) (?:not|no)\b|^(?:no|nobody|not)\b")
-_END_ENGLISH = re.compile(
+_WHOLE = regex(r"\bthere (?:is|are|was|were) (?:not|no)\b|^(?:no|nobody|not)\b")
+_END_ENGLISH = regex(
     r"[.;:!?\n]+|,(?= (?:i|you|he|she|it|we|they|so|which|who|but|because|although|there|the)\b)"
     r"|\b(?:but|although|though|because|while|whereas|however|instead|when|if|that)\b"
     r"|\band(?= (?:(?:i|you|he|she|it|we|they|there)\b|(?:is|are|was|were|has|have|had|do|does|did|can|will|would)\b))"
 )
-_END_OF_PHRASE = re.compile(r"\b(?:is|are|was|were|has|have|in|on|at|and|to|with|by|of|near|while)\b|[,.;:!?]")
-_NO = re.compile(r"(?:不|没有|不是|不对|不行|不可能)[啊呀哦啦的呢吧]?[,.!。]|(?:oh,? )?(?:no|nope|nah)[,.!]")
-_YES = re.compile(
+_END_OF_PHRASE = regex(r"\b(?:is|are|was|were|has|have|in|on|at|and|to|with|by|of|near|while)\b|[,.;:!?]")
+_NO = regex(r"(?:不|没有|不是|不对|不行|不可能)[啊呀哦啦的呢吧]?[,.!。]|(?:oh,? )?(?:no|nope|nah)[,.!]")
+_YES = regex(
     r"(?:那?[挺很真太]?[好行对是]|嗯+|可以|当然|没错)[的啊呀哦啦呢吧了嘛]{0,2}[,.!。]"
     r"|(?:oh,? )?(?:yes|yeah|yep|sure|right|of course)[,.!]"
 )

@@ -13,13 +13,14 @@ from projections.language.contradiction import words_english as english
 from projections.language.contradiction.negation import END, NOT, marked, written
 from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
 from projections.language.keywords.chinese import segmented
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han, holds_han
 from projections.language.text import STOP_WORDS, stem
 
 MOST_READ = 2_000
 """Characters of a statement that are read: a fact is a sentence or two, and what follows would only cost time."""
 
-_PIECES = re.compile(rf"[{NOT}{END}]|[{HAN}]+|[^\W_{HAN}]+(?:[-'.][^\W_{HAN}]+)*")
+_PIECES = regex(rf"[{NOT}{END}]|[{HAN}]+|[^\W_{HAN}]+(?:[-'.][^\W_{HAN}]+)*")
 _PARTICLE_TEXT = """
 in into inside out outside on onto off up down over under above below before after with from to more less most least
 """
@@ -41,29 +42,29 @@ _PREDICATING_TEXT = """
 am is are was were be been being feel feels felt get gets got become becomes became very really so too quite always completely
 """
 _BEFORE_PREDICATE = frozenset(_PREDICATING_TEXT.split())
-_LIKES_TO = re.compile("爱[吃喝看听玩做学去买读唱跳写画打用穿]")
+_LIKES_TO = regex("爱[吃喝看听玩做学去买读唱跳写画打用穿]")
 """One word for the segmenter, and two things that are said: to like, and to eat."""
-_WHOLE_NUMBER = re.compile(f"{NUMBER_ENGLISH}|{NUMBER_CHINESE}")
-_QUESTION = re.compile(r"\?|[吗呢么][啊呀]?\W*$|难道|是不是|有没有|能不能|会不会|要不要|好不好")
-_ASKS = re.compile(r"(?:\?|[吗么][啊呀]?)\s*$")
-_AND_YOU = re.compile(r"[\s,.!;。]{0,4}(?:你呢|您呢|(?:and|how about|what about) you)[?？]*\s*$")
-_SENTENCE_END = re.compile(r"[.!。](?=\s|[^\x00-\x7f]|$)")
-_SUPPOSED = re.compile(
+_WHOLE_NUMBER = regex(f"{NUMBER_ENGLISH}|{NUMBER_CHINESE}")
+_QUESTION = regex(r"\?|[吗呢么][啊呀]?\W*$|难道|是不是|有没有|能不能|会不会|要不要|好不好")
+_ASKS = regex(r"(?:\?|[吗么][啊呀]?)\s*$")
+_AND_YOU = regex(r"[\s,.!;。]{0,4}(?:你呢|您呢|(?:and|how about|what about) you)[?？]*\s*$")
+_SENTENCE_END = regex(r"[.!。](?=\s|[^\x00-\x7f]|$)")
+_SUPPOSED = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|wish(?:es)?|would)\b"
     r"|如果|(?<![主需只])要是|假如|假设|万一|倘若|若是|除非|要不是"
 )
-_UNCERTAIN = re.compile(
+_UNCERTAIN = regex(
     r"\b(?:might|may|maybe|perhaps|probably|possibly|could|should|hopes?|plan(?:s|ning)?|wants? to|say|says|said|told"
     r"|heard|thinks?|thought|guess|believes?|considering|going to|will|seems?|sometimes|some days|usually|often|almost"
     r"|about)\b|可能|也许|或许|大概|大约|应该|希望|打算|想要|听说|据说|[他她]说|猜|以为|觉得|好像|似乎|估计|差不多|左右"
     r"|有时|一般|通常|不怎么|不太|不大|不常|不一定|不总|[没沒]|正在|\b(?:am|is|are) (?:not )?[a-z]{2,}ing\b"
 )
-_PAST = re.compile(
+_PAST = regex(
     r"\b(?:used to|did|was|were|had|last (?:year|month|week)|(?:years|months|weeks|days) ago|previously|formerly"
     r"|back (?:then|in)|in the past|when i was|as a child|yesterday|once)\b"
     r"|以前|曾经|之前|过去|当时|那时|去年|前年|小时候|从前|原来|原先|昨天|上次|那年|刚毕业|年前"
 )
-_PERSON = re.compile(
+_PERSON = regex(
     r"\b(?:(?P<first>i|me|my|mine|we|us|our|user)|(?P<second>you|your)|(?P<he>he|him|his)|(?P<she>she|hers?)"
     r"|(?P<they>they|them|their))\b"
     r"|(?P<first_zh>我|咱|俺|用户)|(?P<second_zh>[你您])|(?P<he_zh>他)|(?P<she_zh>她)"

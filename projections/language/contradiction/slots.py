@@ -5,13 +5,13 @@ Only what is asserted of somebody definite is read: no question, supposition, ap
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from projections.language.contradiction.places import different_places, place_at_start
 from projections.language.contradiction.slots_chinese import slots_chinese
 from projections.language.contradiction.slots_english import slots_english
+from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
 
@@ -36,11 +36,11 @@ class SlotClash(NamedTuple):
         return f"{self.new} / {self.known}"
 
 
-_ANYBODY = re.compile(r"(?:he|she|they)$|(?:his|her|their|the) |[他她]")
+_ANYBODY = regex(r"(?:he|she|they)$|(?:his|her|their|the) |[他她]")
 _TIMES = frozenset(("day", "time"))
-_ONES_OWN = re.compile(r"i$|(?:my|our|we)\b|[^\x00-\x7f]*(?:生日|纪念日)$")
-_CLAUSE = re.compile(r"[^,.;:!?。、\n]+(?:(?<=\d)[.,:](?=\d)[^,.;:!?。、\n]+)*[?]?")
-_ENGLISH, _CHINESE = re.compile("[a-z]"), re.compile(rf"[{HAN}]|\d年?$")
+_ONES_OWN = regex(r"i$|(?:my|our|we)\b|[^\x00-\x7f]*(?:生日|纪念日)$")
+_CLAUSE = regex(r"[^,.;:!?。、\n]+(?:(?<=\d)[.,:](?=\d)[^,.;:!?。、\n]+)*[?]?")
+_ENGLISH, _CHINESE = regex("[a-z]"), regex(rf"[{HAN}]|\d年?$")
 _PLACES = frozenset(("home", "origin", "whereabouts"))
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import place_at_start
+from projections.language.patterns import regex
 from projections.language.text import stem
 
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"\?|\b(?:not|no|never|if|unless|maybe|might|may be|perhaps|probably|possibly|could|would|should|about|around|almost"
     r"|nearly|roughly|approximately|over|under|at least|at most|more than|less than|up to|until|used to|was|were|had|lived"
     r"|ago|last|when|said|says|told|think|thinks|guess|hope|wish|wants?|plans?|planning|will|going to|consider"
@@ -21,20 +22,20 @@ _SUBJECT = (
     r" (?:now |already |currently |only |just |still |actually |really |both |all |presently |also )*"
 )
 _ADVERBS = r"(?:now |already |currently |only |just |still |exactly |actually |also )*"
-_AGE = re.compile(
+_AGE = regex(
     rf"{_SUBJECT}(?:am|is|are|turned|turns) {_ADVERBS}({NUMBER})(?: years? old| years? of age|$| and | now$| today$)"
 )
-_OF_AGE = re.compile(rf"{_SUBJECT}(?:am|is) {_ADVERBS}an? ({NUMBER})[- ]years?[- ]old")
-_BORN = re.compile(rf"{_SUBJECT}(?:am |is )?born in (\d{{4}})\b")
-_HOME = re.compile(
+_OF_AGE = regex(rf"{_SUBJECT}(?:am|is) {_ADVERBS}an? ({NUMBER})[- ]years?[- ]old")
+_BORN = regex(rf"{_SUBJECT}(?:am |is )?born in (\d{{4}})\b")
+_HOME = regex(
     rf"{_SUBJECT}(?:lives?|(?:am|is|are) (?:living|based)|resides?|(?:have |has )?settled"
     r"|(?:have |has )?(?:just |recently )?(?:moved|relocated)(?: from [a-z ]{1,30}?)?(?= to)"
     rf") {_ADVERBS}(?:in|to) (?:the (?:city|town) of )?"
 )
-_ORIGIN = re.compile(
+_ORIGIN = regex(
     rf"{_SUBJECT}(?:(?:come|comes|am|is) (?:originally )?from|(?:am |is )?(?:originally )?born (?:and raised )?in|grew up in) "
 )
-_OWN_COUNT = re.compile(
+_OWN_COUNT = regex(
     rf"{_SUBJECT}(?:have|has|have got|has got|own|owns) {_ADVERBS}({NUMBER}) ((?:[a-z-]+ )?[a-z-]+)"
     r"(?=$| (?:and|who|that|which|in|at|now|named|called) )"
 )
@@ -45,7 +46,7 @@ piano compani employe monitor phone laptop
 """
 _COUNTED = frozenset(_COUNTED_TEXT.split())
 """Stems of what one has a certain number of at a time."""
-_MEASURE = re.compile(
+_MEASURE = regex(
     rf"{_SUBJECT}(?:am|is|weighs?|measures?) {_ADVERBS}({NUMBER})"
     r" ?(cm|centimet(?:er|re)s?|m|met(?:er|re)s?|kg|kilos?|kilograms?|lbs?|pounds?|feet|inches)(?: tall| high|$)"
 )
@@ -53,18 +54,18 @@ _UNITS = {"c": "cm", "k": "kg", "l": "lb", "p": "lb", "m": "m", "f": "ft", "i": 
 _MONTH_TEXT = "january february march april may june july august september october november december"
 _MONTHS = _MONTH_TEXT.split()
 _MONTH = "|".join(f"{month}|{month[:3]}" for month in _MONTHS)
-_OF_THING = re.compile(
+_OF_THING = regex(
     r"(?<![a-z])((?:my|our|his|her|their|the) (?:[a-z'-]+ ){0,2}?[a-z'-]+?)"
     r" (?:is|are|costs?|starts?|begins?|ends?|takes place|falls)"
     r" (?:now |scheduled |set |due |planned |always )*(?:(?:for|on|at|by|to|every) )?(?:the )?(?=[\d$€£]|[a-z])"
 )
-_MONTH_DAY = re.compile(
+_MONTH_DAY = regex(
     rf"(?:({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_MONTH})\b)"
 )
-_ISO_DAY = re.compile(r"\d{4}-(\d{2})-(\d{2})\b")
-_WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b")
-_CLOCK = re.compile(r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b")
-_AMOUNT = re.compile(rf"([$€£])? ?({NUMBER})(?: ?(%|[a-z]+))?(?=$| (?:a|per|each) (?:month|year|week|day|hour)$)")
+_ISO_DAY = regex(r"\d{4}-(\d{2})-(\d{2})\b")
+_WEEKDAY = regex(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b")
+_CLOCK = regex(r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b")
+_AMOUNT = regex(rf"([$€£])? ?({NUMBER})(?: ?(%|[a-z]+))?(?=$| (?:a|per|each) (?:month|year|week|day|hour)$)")
 
 
 def slots_english(clause: str) -> Iterator[tuple[str, str, str]]:

@@ -9,45 +9,44 @@ from projections.language.extraction.chinese_rules import COMPILED
 from projections.language.extraction.shape import Clause, Fact, Rule, Statement, Turn
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
+from projections.language.patterns import regex
 from projections.language.polarity import polarity, speaks_from_its_day
 
 MOST_LETTERS = 150
 """A longer clause is no talk."""
-_SENTENCE = re.compile(r"[^。！？?!；;\n…]+[。！？?!；;…]*")
-_CLAUSE = re.compile(r"[^，,]+")
-_ASKS = re.compile(
+_SENTENCE = regex(r"[^。！？?!；;\n…]+[。！？?!；;…]*")
+_CLAUSE = regex(r"[^，,]+")
+_ASKS = regex(
     "[?？]|[吗么]$|什么|怎么|怎样|如何|为什么|为何|哪[里儿个些种一位]|谁|多少|几[点个岁次]|是不是|有没有|能不能"
     "|可不可以|要不要|会不会|好不好"
     r"|对不对|呢$|(?:你|您).{0,6}(?:吗|呢)|难道|是否|请问"
 )
-_SUPPOSES = re.compile(
+_SUPPOSES = regex(
     r"在(?:我的)?(?:梦|小说|故事|游戏|剧本)里|假装|扮演|如果|要是|假如|假设|假使|倘若|若是|万一|的话|除非|即使|就算|哪怕|当.{1,10}时(?:候)?$"
 )
-_UNSURE = re.compile(
+_UNSURE = regex(
     "可能|也许|或许|大概|好像|似乎|应该|估计|说不定|没准|恐怕|但愿|仿佛|差点|本来想|原本想|听说|据说|据称|梦见"
     "|梦到|开玩笑|骗你|不确定|不知道|不清楚"
 )
-_REPORTS = re.compile(
-    r"(?:说|问|告诉[^，。]{1,6}|认为|觉得|以为|写道|表示|回答|建议|提到)(?:过|道|着)?[：:]?[“「\"']?$"
-)
-_OTHERS = re.compile(r"^(?:[^我，。]{1,8})(?:说|问|告诉|认为|觉得|以为|写道|表示|建议|提到|希望)")
-_QUOTED = re.compile(r"[“「『\"]([^”」』\"]{1,200})[”」』\"]")
-_FILLERS = re.compile(
+_REPORTS = regex(r"(?:说|问|告诉[^，。]{1,6}|认为|觉得|以为|写道|表示|回答|建议|提到)(?:过|道|着)?[：:]?[“「\"']?$")
+_OTHERS = regex(r"^(?:[^我，。]{1,8})(?:说|问|告诉|认为|觉得|以为|写道|表示|建议|提到|希望)")
+_QUOTED = regex(r"[“「『\"]([^”」』\"]{1,200})[”」』\"]")
+_FILLERS = regex(
     "^(?:(?:嗯+|啊|哦|噢|哈+|哇|唉|哎|是的?|对的?|是啊|好的?|没错|不过|但是?|而且|所以|因为|然后|另外|还有|其实"
     "|说实话|老实说|不对|更正一下?|其实呢"
     "|对了|话说|总之|不|你好啊?|您好|嗨|朋友|那么?|当然|例如|比如|确实|的确|没有|请?(?:帮我)?记住|请?记一下"
     "|别忘了|说错了|我是说|事实上|同时|此外"
     r"|虽然|尽管|毕竟|原来|不好意思|抱歉|AI伴侣|谢谢你?)(?:[，,！!：:、\s]|(?=我|今天|最近|昨天)))+"
 )
-_CORRECTS = re.compile(r"^(?:不，|不对|更正|其实|说错了|我说错了|我是说|纠正一下|事实上)")
-_POINTS = re.compile(
+_CORRECTS = regex(r"^(?:不，|不对|更正|其实|说错了|我说错了|我是说|纠正一下|事实上)")
+_POINTS = regex(
     "^(?:这|那|它|他|她|你|您|你们|他们|她们|的|了|其|此|什么|一下|一些|一点|很多|许多|太多|更多|东西|事情"
     "|自己的?$|大家|别人|得|有点|一会|不同|相关)|你|您"
 )
-_LEFT_OPEN = re.compile(
+_LEFT_OPEN = regex(
     r"它|(?<![吉其耳])他们?|她们?|这(?!周|个?月|学期|几天|段时间)|那(?![么])|你|您|上述|以上|其中|这样|那样|某"
 )
-_VAGUE = re.compile(
+_VAGUE = regex(
     "^(?:[^，。]{0,4})(?:很多(?:东西|事情?|人)|一些(?:东西|事情|问题|困难|事)|一个问题|问题|困难|东西|事情|的时候"
     "|一下)$|什么"
     "|(?:事情?|困难|问题|烦恼|麻烦|挑战|建议|帮助|压力|挫折|东西|收获|感觉|体验|方法|新技能|新的菜|新菜|的歌曲"
@@ -55,27 +54,27 @@ _VAGUE = re.compile(
     "|一些[^，。、《]{1,5}$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:电影|小说|书|歌曲?|技能|菜"
     "|餐厅|古城|地方|城市|景点|节目|游戏|课程|食物|作品)$"
 )
-_OUTSIDE = re.compile(
+_OUTSIDE = regex(
     "^(?:[吃喝做玩看听去来养买学用打写说想]了?)$|^(?:外面|里面|[这那][里边])|可多了?$|(?<![回出过起下进])(?<!(?<![晚早])上)[来去]了?$"
     "|^(?:正?在)?(?:[看听玩学练打做跑读写唱画弹养用干吃喝]|从事|练习|学习)[了过]?(?:已经)?有?[好快]?[\\d一二两三四五六七八九十几多半百]+多?"
     "(?:年|个?月|遍|次|天|个?小时|分钟)多?了?$|^(?:正?在)?(?:做|干|忙)自己的(?:工作|事情?)$"
 )
 """A verb without what it is done to, a place that is none: what it is about was said elsewhere."""
-_RUNS_ON = re.compile("我(?:每|平时|经常|也|还|就|都|会|要|想|今|在|是|有|没|不|最|很|特别|非常|从|可以|能|觉得|感觉)")
+_RUNS_ON = regex("我(?:每|平时|经常|也|还|就|都|会|要|想|今|在|是|有|没|不|最|很|特别|非常|从|可以|能|觉得|感觉)")
 """A second clause without a comma before it."""
-_TITLE = re.compile("《[^》]*》")
-_TO_COME = re.compile("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
-_GOES_ON = re.compile("而是|名?叫做?|名字[叫是]|《")
-_OPEN_END = re.compile(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
-_FOR_NOW = re.compile("最近|现在|目前|这几天|这段时间|近来")
-_WHERE = re.compile("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
-_PEOPLE = re.compile(
+_TITLE = regex("《[^》]*》")
+_TO_COME = regex("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
+_GOES_ON = regex("而是|名?叫做?|名字[叫是]|《")
+_OPEN_END = regex(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
+_FOR_NOW = regex("最近|现在|目前|这几天|这段时间|近来")
+_WHERE = regex("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
+_PEOPLE = regex(
     "(?:[闲达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
 )
 """People by what they are, not by where they are from."""
 _BY_DEGREES = frozenset({"喜欢", "偏好"})
 """Predicates that hold more or less, more or less often, or only at times."""
-_WE = re.compile("我们|咱们")
+_WE = regex("我们|咱们")
 
 
 def chinese_clauses(text: str) -> Iterator[Clause]:

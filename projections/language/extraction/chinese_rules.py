@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from projections.language.extraction.shape import Rule
+from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
 _SELF = "(?:我(?:本人|自己|个人)?)"
@@ -208,5 +207,5 @@ RULES: tuple[Rule, ...] = (
         "stable_preference", "fact", 0.75,
     ),
 )  # fmt: skip
-COMPILED = tuple((re.compile(rule.pattern), rule) for rule in RULES)
+COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
 """The rules in the order in which they are tried."""

@@ -10,20 +10,21 @@ from projections.language.extraction.shape import Clause, Fact, Rule, Statement,
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
+from projections.language.patterns import regex
 from projections.language.polarity import speaks_from_its_day
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|guess|suppose|imagine|i bet|should"
     "|hope|hoping|seems?"
     r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
-_CORRECTS = re.compile(
+_CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
 )
-_FILLERS = re.compile(
+_FILLERS = regex(
     "^(?:(?:yeah|yep|yes|yup|no|nope|well|oh|so|and|but|hey|hi|hello|wow|hmm|ah|aw|haha|also|plus|btw|by the way"
     "|anyway|ok|okay|sure"
     "|actually|honestly|personally|you know|to be honest|in fact|as for me|i mean|for me|same here|thanks"
@@ -34,17 +35,17 @@ _FILLERS = re.compile(
     r"(?: that)?)\b[,!.:]*\s*)+",
     re.IGNORECASE,
 )
-_CALLED = re.compile(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
-_MILD = re.compile(
+_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
+_MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
     "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
     "|pretty|too))+) ",
 )
-_LEFT_OPEN = re.compile(
+_LEFT_OPEN = regex(
     r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
 )
-_POINTS = re.compile(
+_POINTS = regex(
     "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way"
     "|fact|feeling"
     "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton"
@@ -55,7 +56,7 @@ _POINTS = re.compile(
     r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
     re.IGNORECASE,
 )
-_VAGUE = re.compile(
+_VAGUE = regex(
     r"\b(?:something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
     "|a great time|in touch"
     "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
@@ -68,10 +69,10 @@ _VAGUE = re.compile(
     r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b)",
     re.IGNORECASE,
 )
-_FOR_NOW = re.compile(
+_FOR_NOW = regex(
     r"\b(?:right now|at the moment|these days|lately|currently|for now|this (?:week|month|year))\b", re.IGNORECASE
 )
-_NO_OBJECT = re.compile(
+_NO_OBJECT = regex(
     "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set"
     "|set up|tested|used|added|had"
     "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
@@ -79,7 +80,7 @@ _NO_OBJECT = re.compile(
     r" (?:by|on|at|in|for|with|as|to|up|out|back|it|down|over|through|along|away|from|that|how|why)\b",
     re.IGNORECASE,
 )
-_OPEN_END = re.compile(
+_OPEN_END = regex(
     r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
     re.IGNORECASE,
 )
@@ -96,7 +97,7 @@ _EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
 _BY_DEGREES = frozenset({"likes", "prefers", "plays"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})
-_NAMED = re.compile(
+_NAMED = regex(
     rf"\b(?!I\b)[A-Z]\w+|\b{KIN}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
 )
 

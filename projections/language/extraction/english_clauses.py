@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from projections.language.extraction.shape import Clause
+from projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
-_SENTENCE = re.compile(r"[^.!?\n;]+(?:\.(?=[\w/])[^.!?\n;]+)*[.!?;]*")
-_CUT = re.compile(
+_SENTENCE = regex(r"[^.!?\n;]+(?:\.(?=[\w/])[^.!?\n;]+)*[.!?;]*")
+_CUT = regex(
     r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
     rf"(?:{_PERSON})\b)"
     r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|should|which|where|when|why|who|maybe|please|any"
@@ -21,28 +22,28 @@ _CUT = re.compile(
     r"|\s+[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_ASKS = regex(
     "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which"
     "|where|when|why"
     "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
     r"|got any|right)\b",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
-_INDIRECT = re.compile(
+_TAG = regex(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
+_INDIRECT = regex(
     r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decide|find out|tried|figure out)\s*$", re.IGNORECASE
 )
-_IF = re.compile(
+_IF = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case|let's say|act as"
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
     re.IGNORECASE,
 )
-_REPORTS = re.compile(
+_REPORTS = regex(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
+_QUOTED = regex(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_FIRST_PERSON = regex(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
 
 
 def english_clauses(text: str) -> Iterator[Clause]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from projections.language.extraction.english_words import DAY, DONE, KIN, NOUN, PARTICIPLE, PETS, WHEN, WORKER
 from projections.language.extraction.shape import Rule
+from projections.language.patterns import regex
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -222,5 +221,5 @@ RULES: tuple[Rule, ...] = (
         "temporary", "fact", 0.65,
     ),
 )  # fmt: skip
-COMPILED = tuple((re.compile(rule.pattern), rule) for rule in RULES)
+COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
 """The rules in the order in which they are tried."""

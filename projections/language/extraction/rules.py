@@ -15,13 +15,14 @@ from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.shape import Clause, Fact, Statement, Turn
 from projections.language.extraction.text import talk_of
 from projections.language.keywords.text import extracted
+from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 
-_ASKED_TO = re.compile("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
+_ASKED_TO = regex("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""
-_SENTENCE = re.compile(r"[^。！？!?.\n]+[。！？!?.\n]*")
-_REMEMBER = re.compile(
+_SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*")
+_REMEMBER = regex(
     r"(?:^|[.!?。！？\n][ \t]*)(?:hey,? |and |also,? )?(?:please |pls )?(?:remember|note|keep in mind|don't forget"
     r"|make a note)(?: that|:|,)?\s+"
     r"(?P<en>(?=[^.!?\n]*\b(?:I|I'm|I've|my|our)\b)(?!(?:when|how|what|why|who|to|the time|that time|me|if|you"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from projections.language.patterns import regex
+
 MOST_READ = 8_000
 """Characters of a turn that are read."""
-_GAP = re.compile(r"\s{2,}")
-_NO_TALK = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE
-)
+_GAP = regex(r"\s{2,}")
+_NO_TALK = regex(r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE)
 
 
 class Talk(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
+
 _TO_THIRD = (
     (r"\b(?:I am|I'm)\b", "they are"), (r"\b(?:I've|I have)\b", "they have"), (r"\bI'll\b", "they will"),
     (r"\bI was\b", "they were"),
@@ -12,15 +14,13 @@ _TO_THIRD = (
     (r"\bwe've\b", "they have"),
     (r"\bwe\b", "they"), (r"\bus\b", "them"),
 )  # fmt: skip
-_REST = tuple(
-    (re.compile(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD
-)
+_REST = tuple((regex(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD)
 _HEADS = (
     (r"I'm not\b|I am not\b", "is not"), (r"I'm\b|I am\b", "is"), (r"I've\b|I have\b", "has"), (r"I'll\b", "will"),
     (r"I don't\b|I do not\b", "does not"),
     (r"I haven't\b", "has not"), (r"I can't\b|I cannot\b|I can not\b", "cannot"), (r"I was\b", "was"),
 )  # fmt: skip
-_HEAD = tuple((re.compile(pattern), into) for pattern, into in _HEADS)
+_HEAD = tuple((regex(pattern), into) for pattern, into in _HEADS)
 _PRESENT = (
     "live reside work love like enjoy adore prefer hate dislike detest loathe speak know play plan intend aim drive own use wear"
     " collect drink eat teach coach study volunteer run mentor attend practice practise write cook go exercise wake get sleep jog"
@@ -28,12 +28,12 @@ _PRESENT = (
 )
 VERBS = frozenset(_PRESENT.split())
 """Verbs that are put into the third person."""
-_FIRST_WORD = re.compile(
+_FIRST_WORD = regex(
     r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?(?P<verb>\w+)\b"
 )
-_LEAD = re.compile(r"(.{1,40}?),? I ")
-_AND_VERB = re.compile(r"^ and (\w+)\b")
-_SOLO = re.compile(r"^I\b")
+_LEAD = regex(r"(.{1,40}?),? I ")
+_AND_VERB = regex(r"^ and (\w+)\b")
+_SOLO = regex(r"^I\b")
 
 
 def third_person(said: str, name: str) -> str:

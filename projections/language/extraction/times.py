@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
+
 _SEASON = r"(?:summer|winter|spring|autumn|fall|semester|term|holidays?|season|weekend|week|month|year|time being|moment|present)"
 _SPAN = r"(?:days?|nights?|weeks?|months?|semesters?|terms?|summers?|winters?|years?)"
 _SOME = r"(?:an?|one|two|three|four|five|six|\d{1,3}|a few|a couple of|several|some|a short)"
-_FOR_A_TIME = re.compile(
+_FOR_A_TIME = regex(
     rf"\b(?:temporar\w+|for now\b|for (?:the|this|next) (?:next |whole |entire )?{_SEASON}|for {_SOME} {_SPAN}(?! now)"
     rf"|until|till|(?:over|during) the {_SEASON}|this (?:summer|winter|spring|autumn|fall|semester|term|season)"
     rf"|next {_SEASON}|in (?:the )?(?:summers?|winters?|springtime|autumn)\b|(?:on|at) (?:the )?weekends?|on weekdays"
@@ -21,7 +23,7 @@ _FOR_A_TIME = re.compile(
     "|这(?:段时间|几[天周]|几个月)|[一二两三四五六七八九十几半\\d]个?(?:天|周|星期|月)(?![前初底份]|以前|之前)",
     re.IGNORECASE,
 )
-_EARLIER = re.compile(
+_EARLIER = regex(
     r"\b(?:(?:years?|decades?|long) ago|last (?:year|decade)|years? (?:before|earlier)|when (?:they|I|my|their)\b"
     r"|as an? (?:\w+ )?(?:kid|child|teen\w*|student|boy|girl)|used to|previously|formerly|at (?:the )?age|back then"
     r"|at the time|in (?:my|their|the) (?:childhood|youth|teens|twenties|thirties|college|student|\d\ds)"
@@ -29,26 +31,26 @@ _EARLIER = re.compile(
     "|去年|前年|年前|小时候|以前|之前|从前|曾|当时|那时|那年|的时候|年轻时|岁时",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?<!since )(?<![\d.,-])((?:19|20)\d\d)(?![\d.,]*\d|-\d)(?!年?(?:以来|起|开始|至今))")
-_SET_IN = re.compile(
+_YEAR = regex(r"(?<!since )(?<![\d.,-])((?:19|20)\d\d)(?![\d.,]*\d|-\d)(?!年?(?:以来|起|开始|至今))")
+_SET_IN = regex(
     r"(?:and |but |so |well |oh )?(?:(?:back )?in (?:[a-z]+ |the (?:early |late |mid )?)?(?:19|20)?\d\ds?"
     r"|(?:back )?when I was [^,.]{1,40}|as an? (?:\w+ )?(?:kid|child|teen\w*|student|boy|girl)|back then"
     rf"|for {_SOME} {_SPAN}|(?:for|over|during) the [a-z]+|last (?:year|summer|winter)|(?:\w+ )?\w+ years? ago"
     rf"|this (?:summer|winter|spring|autumn|fall|semester|term)|next {_SEASON}|until [^,.]{{1,30}}|in my [a-z]+)",
     re.IGNORECASE,
 )
-_LIMITED_TO = re.compile(
+_LIMITED_TO = regex(
     r"(?:and |but |though |although )?(?:it's |that's |this is )?(?:only |just )?(?:"
     rf"for (?:{_SOME}|the|now|this|next)\b(?: [\w]+){{0,3}}|temporarily|until [^,.]{{1,30}}|back in (?:19|20)\d\d"
     r"|in (?:19|20)\d\d|when I was [^,.]{1,40}|(?:\w+ )?\w+ years? ago)",
     re.IGNORECASE,
 )
-_SET_IN_CHINESE = re.compile(
+_SET_IN_CHINESE = regex(
     "(?:在)?(?:(?:19|20)\\d\\d年(?:\\d{1,2}月)?(?:的时候|时|那年)?|小时候|以前|从前|当时|那时候?|去年|前年|年轻时"
     "|[几一二两三四五六七八九十多\\d]+年前|我?[一二两三四五六七八九十\\d]+岁(?:时|的时候|那年)|明年|暂时|临时"
     "|(?:上?大学|高中|初中|小学|工作)(?:时|期间|的时候)|(?:这个?|今年|去年)?(?:暑假|寒假|夏天|冬天|学期)(?:期间|里)?)"
 )
-_LIMITED_TO_CHINESE = re.compile(
+_LIMITED_TO_CHINESE = regex(
     "(?:不过|但是?|而且)?(?:只是|就|只)?(?:暂时|临时|短期|(?:住|待|呆)(?:到|[一二两三四五六七八九十几半\\d])"
     "|(?:这个?|一个)?(?:暑假|寒假|夏天|冬天|学期))[^，。]{0,10}"
 )

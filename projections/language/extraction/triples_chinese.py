@@ -10,6 +10,7 @@ import re
 
 from projections.language.extraction.chinese_rules import KIN
 from projections.language.extraction.shape import Fact
+from projections.language.patterns import regex
 
 MOST_LETTERS, MOST_LETTERS_TO_DO = 16, 24
 """Of an object that is a thing, and of one that is something to be done."""
@@ -43,27 +44,25 @@ _PLAIN: tuple[tuple[str, str], ...] = (
     (_I + "戒(?:了|掉了?)?(?P<object>[^，。了]{1,8})了?$", "戒了"),
     (_I + "(?P<verb>毕业于)(?P<object>[^，。]{2,16})$", ""),
 )  # fmt: skip
-_RULES = tuple((re.compile(pattern), predicate) for pattern, predicate in _PLAIN)
-_OF_KIN = re.compile(
+_RULES = tuple((regex(pattern), predicate) for pattern, predicate in _PLAIN)
+_OF_KIN = regex(
     f"^我的?(?P<who>(?:小|大)?(?:{KIN}|猫|狗|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都|刚)*"
     "(?P<verb>叫|住在|喜欢|爱|考上了?|是|在)(?P<object>[^，。]{1,15})$"
 )
 _KIN_VERBS = {"叫": "名字", "爱": "喜欢", "考上了": "考上"}
-_AGED = re.compile(
-    f"^我的?(?P<who>{KIN})(?:今年|现在|已经|刚)*(?P<object>[\\d一二三四五六七八九十]{{1,3}}岁)(?:了|半)*$"
-)
-_PURPOSE = re.compile(
+_AGED = regex(f"^我的?(?P<who>{KIN})(?:今年|现在|已经|刚)*(?P<object>[\\d一二三四五六七八九十]{{1,3}}岁)(?:了|半)*$")
+_PURPOSE = regex(
     "(?:散步|游泳|玩耍?|吃饭|购物|锻炼|跑步|逛街?|旅游|旅行|看电影|学习|参观|写生|工作|上班|买[^，。]{1,8}|吃[^，。]{1,8}|看[^，。]{1,8}"
     "|观看[^，。]{1,8}|欣赏[^，。]{1,8}|参加[^，。]{1,8}|喝[^，。]{1,6}|玩了?[^，。]{1,8}|和[^，。]{1,10}|跟[^，。]{1,10}|拍照|运动|健身|度假|降温|放松|休息)$"
 )
-_TITLE = re.compile("《[^》]{1,30}》")
-_COUNTED = re.compile(
+_TITLE = regex("《[^》]{1,30}》")
+_COUNTED = regex(
     "^(?:一|这|那)?(?:一|几|两|些|点)?(?:家|个|部|本|场|道|只|条|次|张|首|份|种|件|门|些|位|款|幅|篇|座|趟|下)"
 )
-_POINTS = re.compile(
+_POINTS = regex(
     "^(?:快?[一二两三四五六七八九十几半\\d]+(?:多|个)*(?:年|天|月|周|小时|口|遍|回|场|半)|好几|好多|人|一些其他|其他|的|了|过|着|得|这|那|它|他|她|你|您|什么|怎么|自己$|一下|一些$|东西|事情|问题|很多|很久|好久)|[你您它就却]|^\\W*$"
 )
-_VAGUE = re.compile(
+_VAGUE = regex(
     "(?:东西|事情?|问题|方面|时候|感觉|方法|建议|内容|的人|一下|一会儿?|一点|有关|之类|等等|好多|不少|地方|活动)$"
 )
 _ONE_CHARACTER = frozenset("饭菜茶酒烟肉鱼书歌画琴棋猫狗")
@@ -80,8 +79,8 @@ _HOW_MUCH: tuple[tuple[str, float], ...] = (
     ("偶尔", 0.3),
     ("很少|不怎么|不太", 0.2),
 )
-_DEGREES = tuple((re.compile(pattern), degree) for pattern, degree in _HOW_MUCH)
-_WHEN = re.compile(
+_DEGREES = tuple((regex(pattern), degree) for pattern, degree in _HOW_MUCH)
+_WHEN = regex(
     "(?P<when>(?:每天|每周|每个?月|每年|每个?周末|周末|周[一二三四五六日]|早上|晚上|下午|中午|夜里|睡前|饭后|睡觉前|下班后|放学后|雨天|夏天|冬天"
     "|春天|秋天|(?:在)?[^，。我]{1,10}?(?:的时候|时候?|之余|以后|之后|之前))+)"
 )

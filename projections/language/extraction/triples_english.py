@@ -11,6 +11,7 @@ import re
 from projections.language.extraction.english_words import KIN, PETS
 from projections.language.extraction.shape import Fact
 from projections.language.extraction.third_person import in_third
+from projections.language.patterns import regex
 
 MOST_WORDS, MOST_WORDS_TO_DO = 9, 14
 """Of an object that is a thing, and of one that is something to be done."""
@@ -56,16 +57,16 @@ _PLAIN: tuple[tuple[str, str], ...] = (
     (_DOES + r"volunteer (?P<slot>at|for|with) (?P<object>.+)$", "volunteers"),
     (r"^I(?:'m| am) married to (?P<object>.+)$", "is married to"),
 )  # fmt: skip
-_RULES = tuple((re.compile(pattern, re.IGNORECASE), predicate) for pattern, predicate in _PLAIN)
-_WORKS = re.compile(
+_RULES = tuple((regex(pattern, re.IGNORECASE), predicate) for pattern, predicate in _PLAIN)
+_WORKS = regex(
     r"^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? (?:working|employed)) (?P<slot>as|at|for) (?P<object>.+)$"
 )
-_OF_KIN = re.compile(
+_OF_KIN = regex(
     rf"^My (?P<who>(?:[a-z-]+ )?(?:{KIN}|{PETS}|best friend|boss|mentor))(?:,? (?P<name>[A-Z]\w+),?)? "
     r"(?P<verb>is called|is named|is from|is an?|lives? in|works? (?:as|at|for)|loves?|likes?) (?P<object>.+)$"
 )
 _KIN_VERBS = {"is named": "is called", "is a": "is", "is an": "is"}
-_TIME = re.compile(
+_TIME = regex(
     r",? (?:\(?(?:yesterday|today|tonight|tomorrow|recently|lately|already|now|right now|at the moment|too|as well|though|again"
     r"|(?:just )?(?:last|this|next|the other|past|on the) \w+(?: \w+)?|(?:a|an|one|two|three|four|five|six|(?:a )?few"
     r"|a couple of|\d+) (?:hours?|days?|weeks?|weekends?|months?|years?) ago"
@@ -75,7 +76,7 @@ _TIME = re.compile(
     r"(?:days?|weeks?|months?|years?|hours?))\)?)$",
     re.IGNORECASE,
 )
-_ENDS = re.compile(
+_ENDS = regex(
     r"(?:,| -| –|;|:)\s.*$|\s(?:because|since|but|so|which|who|whom|whose|where|while|although|though|due to|thanks to"
     r"|after|before|until|if|as (?:I|it|we|they|my|well)|(?:and|or) (?:also |then |even )?(?:\w+ed|met|built|wrote|won|bought"
     r"|read|made|got)|instead of|rather than|especially|including|such as|that|whenever|when|whether)\b.*$"
@@ -86,12 +87,12 @@ _ENDS = re.compile(
     r"|for|with|in|on|at)\b.*$",
     re.IGNORECASE,
 )
-_ENDS_TO_DO = re.compile(
+_ENDS_TO_DO = regex(
     r"(?:,| -| –|;|:)\s.*$|\s(?:because|since|but|so|although|though|which|where|while|due to|if|whenever|when|whether"
     r"|instead of|rather than|that)\b.*$",
     re.IGNORECASE,
 )
-_POINTS = re.compile(
+_POINTS = regex(
     r"^(?:it|that|this|these|those|them|they|there|here|one|some|both|all|so|what|how|when|where|who|more|most|much|many|any"
     r"|something|anything|everything|nothing|things?|stuff|a lot|lots|a bit|a few|few|another|someone|somebody|people|up|out|off"
     r"|on|in|at|to|by|back|down|over|through|along|about|for|with|from|as|like|well|together|home|around|away|not|only|just"
@@ -100,15 +101,15 @@ _POINTS = re.compile(
     r"|^\W*$",
     re.IGNORECASE,
 )
-_VAGUE_HEAD = re.compile(
+_VAGUE_HEAD = regex(
     r"\b(?:bit|thing|things|one|ones|way|time|times|kind|lot|part|step|parts|steps|issue|problem|situation|details|everything|anything)$",
     re.IGNORECASE,
 )
-_OPEN = re.compile(
+_OPEN = regex(
     r"(?:\s(?:and|or|of|to|for|the|a|an|my|in|on|at|with|by|from|about|into|via|using|through|their|is|are|was|were))+$",
     re.IGNORECASE,
 )
-_WHEN = re.compile(
+_WHEN = regex(
     r",? (?P<when>(?:when|whenever|while|during|after|before|if)(?: [\w'-]+){1,4}"
     r"|in the (?:mornings?|evenings?|afternoons?|winter|summer|spring|autumn|fall)|at (?:night|home|work|lunch)"
     r"|on (?:weekends|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days)"
@@ -116,9 +117,9 @@ _WHEN = re.compile(
     r"|(?:once|twice|three times) a (?:day|week|month|year)|daily|weekly)$",
     re.IGNORECASE,
 )
-_THAT_ONE = re.compile(r"(?<=[a-z]) (?:I|we)(?:'ve|'m|'d)? [a-z]+\b.*$|(?<=[a-z]) \d+ (?:days?|weeks?|months?|years?)$")
+_THAT_ONE = regex(r"(?<=[a-z]) (?:I|we)(?:'ve|'m|'d)? [a-z]+\b.*$|(?<=[a-z]) \d+ (?:days?|weeks?|months?|years?)$")
 """Which one it is, in a clause of its own: "the shelter I volunteer at"."""
-_ASIDE = re.compile(
+_ASIDE = regex(
     ",? (?:to be honest|right now|at the moment|these days|lately|sometimes|though|too|as well|so much|in general)$",
     re.IGNORECASE,
 )
@@ -134,7 +135,7 @@ _HOW_MUCH: tuple[tuple[str, float], ...] = (
     (r"\breally\b|\bvery\b|\bso much\b", 0.8),
     (r"\b(?:kind of|kinda|sort of|a bit|a little)\b", 0.4),
 )
-_DEGREES = tuple((re.compile(pattern, re.IGNORECASE), degree) for pattern, degree in _HOW_MUCH)
+_DEGREES = tuple((regex(pattern, re.IGNORECASE), degree) for pattern, degree in _HOW_MUCH)
 
 
 def english_fact(said: str, name: str) -> Fact | None:

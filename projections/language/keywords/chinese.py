@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
 from projections.language.keywords.english import FAINT, NAME, PLAIN, Candidate
 from projections.language.keywords.words import NEVER_HAN, VERBS_BEFORE, WEAK_HAN
+from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = regex("[\ud800-\udfff]")
 _PERSONS = frozenset("我你他她它您这那哪")
 _SCORES = {
     "n": PLAIN + 0.05,
@@ -35,7 +35,7 @@ _SCORES = {
     "z": FAINT,
 }
 """By the part of speech that the segmenter tells; what is not named here is no keyword."""
-_FEASTS = re.compile("[节诞]$|生日$")
+_FEASTS = regex("[节诞]$|生日$")
 _MOST_FAINT = FAINT + 0.02
 _ENOUGH = 3
 """Times that a common word must stand in a text to be what it is about."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from projections.language.keywords.words import NEVER, WEAK
+from projections.language.patterns import regex
 from projections.language.scripts import MARKS
 from projections.language.text import stem
 
@@ -32,25 +33,23 @@ _LONGEST_WORD = 40
 _LONGEST_ADDRESS = 256
 
 _COMMA, _STOP = 1, 2
-_EDGES = re.compile(rf"^[^\w#/]+|[^\w#+{MARKS}]+$")
-_INNER = re.compile(rf"[^\w'’{MARKS}-]+|-{{2,}}")
-_NOUN = re.compile(r"(?:[ts]ion|ment|ness|ity|ship|ism|ist|ance|ence|ogy|phy|dom)s?$")
-_VERB = re.compile(r"(?:ing|ed|ize|ise|ful|ous|ive|able|ible|est)$")
-_DATE = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?|\d+[.,]\d+|\d{4}-\d{2}-\d{2}t[\d:.+z-]+")
-_MEASURE = re.compile(
+_EDGES = regex(rf"^[^\w#/]+|[^\w#+{MARKS}]+$")
+_INNER = regex(rf"[^\w'’{MARKS}-]+|-{{2,}}")
+_NOUN = regex(r"(?:[ts]ion|ment|ness|ity|ship|ism|ist|ance|ence|ogy|phy|dom)s?$")
+_VERB = regex(r"(?:ing|ed|ize|ise|ful|ous|ive|able|ible|est)$")
+_DATE = regex(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?|\d+[.,]\d+|\d{4}-\d{2}-\d{2}t[\d:.+z-]+")
+_MEASURE = regex(
     r"[$€£¥]?\d{1,4}(?:st|nd|rd|th|s|k|m|am|pm|h|hr|hrs|min|mins|kg|g|km|cm|mm|ft|x|px|ms|gb|mb|kb|%)?"
     r"|\d+-(?:day|week|month|year|hour|minute|second|step|point|star|part|page|\d+)s?"
 )
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_ADDRESS = re.compile(
-    r"(?:https?://|www\.)[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
-)
-_SIGN = re.compile(r"@|://|www\.", re.IGNORECASE)
-_WRITTEN = re.compile(
+_CAMEL = regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_ADDRESS = regex(r"(?:https?://|www\.)[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+_SIGN = regex(r"@|://|www\.", re.IGNORECASE)
+_WRITTEN = regex(
     r"(?=\S{0,99}[\d_.+#])#?[A-Za-z0-9~]?[\w]*(?:[.:@+\\_-]+\w+)*(?:\+\+|#)?|/?(?:[\w.-]+/)+[\w-]+\.\w{1,8}", re.ASCII
 )
-_DIGITS = re.compile(r"\d\d")
-_PHONE = re.compile(r"(?<![\w.+-])\+?\(?\d[\d ().-]{6,20}\d(?![\w-])")
+_DIGITS = regex(r"\d\d")
+_PHONE = regex(r"(?<![\w.+-])\+?\(?\d[\d ().-]{6,20}\d(?![\w-])")
 
 
 Candidate = tuple[float, int, str, bool]

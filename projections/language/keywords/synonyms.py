@@ -6,7 +6,6 @@ defined goes before what is known to all (`synonyms_known`); a similarity of 0 s
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
@@ -14,6 +13,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from projections.language.keywords.synonyms_known import GROUPS
+from projections.language.patterns import regex
 from projections.language.text import stem
 
 Pair = tuple[str, str, float]
@@ -28,7 +28,7 @@ MOST_RELATED = 8
 """Related words of one word, the most alike."""
 LEAST_RELATED = 0.5
 """Least product of similarities over two steps."""
-_WORD = re.compile(r"[^\s]+")
+_WORD = regex(r"[^\s]+")
 Alike = Mapping[str, Mapping[str, float]]
 """By key: synonyms as written, with their similarity."""
 

@@ -6,12 +6,12 @@ A text is read alone, so what other memories say changes nothing; it takes time 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Literal, NamedTuple
 
 from projections.language.keywords.chinese import read_chinese
 from projections.language.keywords.english import read_words
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, holds_han
 
 Source = Literal["llm", "user_tag", "system"]
@@ -23,10 +23,10 @@ MOST_READ = 4_000
 LEAST_WEIGHT = 0.3
 _FEW = 2
 """Keywords of a text that says nothing in particular."""
-_OTHER = re.compile(rf"[^\W{HAN}]")
+_OTHER = regex(rf"[^\W{HAN}]")
 """A letter or digit that is not Han."""
-_HAN_RUN = re.compile(rf"[{HAN}]+[,!?;:。、…]*")
-_SPACES = re.compile(r"\s+")
+_HAN_RUN = regex(rf"[{HAN}]+[,!?;:。、…]*")
+_SPACES = regex(r"\s+")
 
 
 class Keyword(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
 
@@ -19,8 +18,8 @@ PROFESSIONS = Cues(
     tailor, teacher, technician, therapist, translator, tutor, vet, veterinarian, waiter, waitress, welder, writer
     """)
 )
-_SAID_OF = re.compile(r"(?: am|i'm| is|'s| as) an? (?:[\w-]{1,20} ){0,2}\Z")
-_GOES_ON = re.compile(r"\w")
+_SAID_OF = regex(r"(?: am|i'm| is|'s| as) an? (?:[\w-]{1,20} ){0,2}\Z")
+_GOES_ON = regex(r"\w")
 
 WORK = Cues(listed("work, works, worked, working, job, profession, occupation, title"))
 STUDY = Cues(
@@ -62,11 +61,11 @@ BACKGROUND_ZH = Cues(
     """)
 )
 
-_IS_PROFESSION_ZH = re.compile(
+_IS_PROFESSION_ZH = regex(
     r"(?:我|[你他她]|爸|妈|妻子|丈夫|老公|老婆|哥|姐|弟|妹|儿子|女儿|朋友)(?:现在|目前|以前|曾经)?[是当做][过了]?(?:一?[名个位])?"
     rf"[^,，。!！?？\n]{{0,8}}?(?:{'|'.join(PROFESSIONS_ZH)})"
 )
-_BACKGROUND_ZH = re.compile(
+_BACKGROUND_ZH = regex(
     r"(?:职业|专业|学历|岗位|职位|职务)(?:是|为|[:：])|[我他她]的?工作(?:单位)?(?:是|为|[:：])"
     r"|在(?<!现在)[^,，。!！?？\n在找哪么想]{1,16}(?:工作|上班|任职|就职|教书|实习)(?!日)|毕业于|(?:大学|学院|中学|高中|专业|本科|硕士|博士)毕业|就读"
     r"|主修|攻读|从事[^,，。!！?？\n]{1,12}(?:工作|行业)|担任|(?:本科|硕士|博士|大专)学[历位]"

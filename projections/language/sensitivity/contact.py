@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.numbers import regions
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
 from projections.language.sensitivity.sign import Sign
 
-_EMAIL = re.compile(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
-_LOCAL_PART = re.compile(
+_EMAIL = regex(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
+_LOCAL_PART = regex(
     r"(?:^|[^A-Za-z0-9._+%:/-]|(?:mailto|mail|邮箱)[:：])(?!git@)[A-Za-z0-9._+%-]{1,64}@$", re.IGNORECASE
 )
 
 _PHONE_SHAPES = (
     # Chinese mobiles and landlines
-    re.compile(r"(?<![0-9A-Za-z_.-])(?:\+?86[ -]?)?1[3-9][0-9](?:[ -]?[0-9]{4}){2}(?![0-9A-Za-z_-]|\.[0-9])"),
-    re.compile(r"(?<![0-9.-])(?:0[1-9][0-9]{1,2}[- ]|\(0[1-9][0-9]{1,2}\) ?)[2-9][0-9]{6,7}(?![0-9-])"),
+    regex(r"(?<![0-9A-Za-z_.-])(?:\+?86[ -]?)?1[3-9][0-9](?:[ -]?[0-9]{4}){2}(?![0-9A-Za-z_-]|\.[0-9])"),
+    regex(r"(?<![0-9.-])(?:0[1-9][0-9]{1,2}[- ]|\(0[1-9][0-9]{1,2}\) ?)[2-9][0-9]{6,7}(?![0-9-])"),
     # North America
-    re.compile(
+    regex(
         r"(?<![\w.-])(?:1[ .-])?(?:\([2-9][0-9]{2}\) ?[0-9]{3}[ .-]|[2-9][0-9]{2}(?P<between>[.-])[0-9]{3}(?P=between))"
         r"[0-9]{4}(?![\w-]|\.[0-9])"
     ),
     # British mobiles
-    re.compile(r"(?<![\w.])07[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}(?!\w)"),
+    regex(r"(?<![\w.])07[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}(?!\w)"),
 )
-_INTERNATIONAL = re.compile(r"\+(?<![\w+.]\+)(?P<number>[1-9][0-9 ().-]{6,22}[0-9])(?![0-9])")
+_INTERNATIONAL = regex(r"\+(?<![\w+.]\+)(?P<number>[1-9][0-9 ().-]{6,22}[0-9])(?![0-9])")
 # From here to the streets, in lower case.
-_CALLED_PHONE = re.compile(
+_CALLED_PHONE = regex(
     r"(?:phone|mobile|cell|tel|whatsapp|landline|me at|me on|us at|us on|him at|him on|her at|her on|my number"
     r"|his number|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
     r"(?:\s{0,4}(?:\bis|\bwas|[:：=]|就?是|为))?\s{0,4}(?P<number>[0-9(][0-9 ().-]{4,20}[0-9])(?![0-9]|\s?[元块])"
@@ -51,32 +52,32 @@ STREETS = Cues(
 ROADS_ZH = Cues(listed("路, 街, 大道, 巷, 弄, 胡同"))
 ADDRESSES_ZH = Cues(listed("地址, 住址, 住在, 家在"))
 BUILDINGS_ZH = Cues(listed("号楼, 栋, 幢, 座, 单元"))
-_MESSENGER = re.compile(
+_MESSENGER = regex(
     r"(?:qq(?<![a-z]qq)号?(?:码)?\s?(?:就?是|为|is|[:：])?\s?[1-9][0-9]{4,10}(?![0-9])"
     r"|(?:微信|wechat|weixin|telegram|skype)(?:号|\s?id)?\s?(?:就?是|为|is|[:：])\s?"
     r"@?(?=[a-z_-]{0,19}[0-9_])[a-z][a-z0-9_-]{5,19}(?![a-z0-9_]))"
 )
-_AT_STREET = re.compile(
+_AT_STREET = regex(
     r"(?:\s(?:it\s)?(?:at|to|on)|\sis|\s?:)\s{1,4}(?:[\w.# ]{0,16}, )?(?:no\.? ?)?[0-9]{1,5}[a-z]?,?\s"
     rf"(?:[\w'’.-]{{1,20}} ){{1,4}}(?:{'|'.join(STREETS)})\b"
 )
-_BOX = re.compile(r"p\.?\s?o\.? box [0-9]{1,6}\b")
+_BOX = regex(r"p\.?\s?o\.? box [0-9]{1,6}\b")
 # A capitalised street name says it by itself.
-_STREET = re.compile(
+_STREET = regex(
     r"[0-9](?<![\w.$€£:/-][0-9])[0-9]{0,4}[A-Za-z]?,? (?:[NSEW]\.? )?"
     r"(?:[A-Z][\w'’.-]{1,20} |[0-9]{1,3}(?:st|nd|rd|th) ){1,4}"
     r"(?:[Ss]treet|[Ss]t|[Aa]venue|[Aa]ve|[Rr]oad|[Rr]d|[Ll]ane|Ln|[Dd]rive|Dr|[Bb]oulevard|Blvd|[Cc]ourt|Ct|[Tt]errace"
     r"|[Cc]rescent|Close|[Ss]quare|Sq|[Pp]arkway|Pkwy|[Hh]ighway|Hwy|Circle|Alley|Mews|Way|Place|Pl)\b"
 )
-_STATE_AND_ZIP = re.compile(r", [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?(?![0-9])")
+_STATE_AND_ZIP = regex(r", [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?(?![0-9])")
 
 _NUMBER_ZH = "[0-9一二三四五六七八九十百零〇]"
-_ROAD_ZH = re.compile(rf"(?:路|街|大道|巷|弄|胡同|街道)\s?{_NUMBER_ZH}{{1,5}}\s?[号弄](?![线车楼选])")
-_BUILDING_ZH = re.compile(
+_ROAD_ZH = regex(rf"(?:路|街|大道|巷|弄|胡同|街道)\s?{_NUMBER_ZH}{{1,5}}\s?[号弄](?![线车楼选])")
+_BUILDING_ZH = regex(
     rf"(?:号楼(?<={_NUMBER_ZH}号楼)|[栋幢座](?<={_NUMBER_ZH}[栋幢座])|单元(?<={_NUMBER_ZH}单元))"
     r"(?:[^,，。;；!！?？\n]{0,8}?[0-9]{1,4}\s?(?:室|号房|户|单元)|\s?[0-9]{3,4}(?![0-9]))"
 )
-_CALLED_ADDRESS_ZH = re.compile(
+_CALLED_ADDRESS_ZH = regex(
     rf"(?:地址|住址|住在|家在)(?:就?是|为|[:：])?\s?(?=[{HAN_BLOCK}]{{1,12}}?[省市区县镇乡])[{HAN_BLOCK}]{{4,40}}?"
     r"(?:路|街|大道|巷|弄|胡同|小区|花园|公寓|苑|村|家园)"
 )

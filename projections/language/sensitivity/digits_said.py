@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.rule import listed
 
 _WORDS = dict(zip(listed("zero, one, two, three, four, five, six, seven, eight, nine"), "0123456789", strict=True))
@@ -19,7 +20,7 @@ STARTING = frozenset(_VALUES) | frozenset(_TIMES)
 OF_A_ROW = STARTING - {"one", "two"}
 """Of these one must stand in a row: the two others are in too many texts."""
 _WORD = f"(?:{'|'.join(sorted(STARTING, key=len, reverse=True))})"
-_ROW = re.compile(rf"{_WORD}(?:(?:, |[ ,-]){_WORD}){{2,15}}(?![a-z-])")
+_ROW = regex(rf"{_WORD}(?:(?:, |[ ,-]){_WORD}){{2,15}}(?![a-z-])")
 _COUNTED = "01234567890", "9876543210"
 """In this order digits are counted aloud, not told."""
 _LEAST = 4

@@ -12,6 +12,7 @@ import unicodedata
 from itertools import pairwise
 
 from events.invisible import HIDDEN
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.traditional import SIMPLIFIED
 
@@ -24,9 +25,9 @@ _SIGNS = {
 }
 _SIGN_OF = {written: plain for plain, all_written in _SIGNS.items() for written in all_written}
 _DIGITS = "零〇一二三四五六七八九幺壹贰叁肆伍陆柒捌玖"
-_COUNTED = re.compile(rf"[{_DIGITS}两](?:[ ,、]?[{_DIGITS}]){{2,31}}")
+_COUNTED = regex(rf"[{_DIGITS}两](?:[ ,、]?[{_DIGITS}]){{2,31}}")
 _AS_DIGITS = str.maketrans(_DIGITS + "两", "0012345678911234567892", " ,、")
-_CALLED = re.compile("(?:1(?:2(?:3(?:4(?:5(?:6(?:7(?:89?)?)?)?)?)?)?)?)+")
+_CALLED = regex("(?:1(?:2(?:3(?:4(?:5(?:6(?:7(?:89?)?)?)?)?)?)?)?)+")
 """Digits that are counted aloud and not dictated: 一二三四, 一二一."""
 _CONTROLS = bytes(byte for byte in range(256) if (byte < 32 and byte not in b"\t\n\r") or byte == 127)
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -66,7 +67,7 @@ _STAYS = "".join(
     for before, after in pairwise([_HAN.start - 1, *sorted(SIMPLIFIED.keys() & set(_HAN)), _HAN.stop])
     if after - before > 1
 )
-CHANGED = re.compile(rf"[^ -~\t\n\r\u3001\u3002{_STAYS}]+")
+CHANGED = regex(rf"[^ -~\t\n\r\u3001\u3002{_STAYS}]+")
 """What may be read as something else: all but ASCII, two Chinese stops, and the characters that are simplified already."""
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"))
 """The most frequent ones, each replaced in a tenth of the time that the table takes."""

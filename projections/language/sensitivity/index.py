@@ -6,10 +6,10 @@ cannot match.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
 from projections.language.sensitivity.reading import Reading, holds_a_long_run
 from projections.language.sensitivity.rule import Rule
@@ -123,7 +123,7 @@ class _Keys:
         parts = [part for parts in self._parts.values() for part in parts]
         alone = "".join(part for part in parts if len(part) == 1)
         seconds = "".join(sorted({part[1] for part in parts if len(part) > 1}))
-        self._starts = re.compile(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
+        self._starts = regex(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
 
     def words_in(self, data: bytes) -> list[str]:
         """The words among those of a text in lower case."""

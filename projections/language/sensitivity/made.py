@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.rule import listed
 from projections.language.sensitivity.values import bare, strength
 
@@ -20,7 +21,7 @@ _KINDS = bytes(
     for byte in range(256)
 )
 _LEAST, _MOST = 7, 40
-_WORD = re.compile("[A-Za-z]{2,}")
+_WORD = regex("[A-Za-z]{2,}")
 _PRODUCTS = "|".join(
     listed("""
     iphone, ipad, ipod, imac, mac, macbook, airpods?, homepod, thinkpad, ideapad, yoga, legion, chromebook, surface
@@ -49,19 +50,19 @@ _PRODUCTS = "|".join(
     section
 """)
 )
-_SOMETHING_ELSE = re.compile(
+_SOMETHING_ELSE = regex(
     rf"(?:{_PRODUCTS})(?:pro|air|max|plus|ultra|mini|se|lite|gen)*(?:[\d.+_-]|$)"
     r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d|.*-\d+\.\d+$"
     r"|.*[_.-](?:rc|beta|alpha|pre|rev|fix|dev|prod|test|staging|node|copy|final|draft|img|dsc|pic|photo|chapter|part|page)[_.-]?\d*$"
     r"|(?:img|dsc|pic|scr|rfc|cve|iso|ieee|pep|jira|bug|pr|eq|fig|img|ver|rev|gen|lv|us|eu|ap|ca)[_-]"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-_.]?\d"
 )
-_LEET = re.compile("[A-Za-z][0-9][A-Za-z]{2}|[0-9][A-Za-z]{3}")
-_AT_NUMBER = re.compile("[a-z]{6,16}@[0-9]{2,6}")
-_HUMP = re.compile("[a-z][A-Z][a-z]")
-_NUMBERED = re.compile("[A-Z][a-z]+[-.][0-9]{1,3}")
+_LEET = regex("[A-Za-z][0-9][A-Za-z]{2}|[0-9][A-Za-z]{3}")
+_AT_NUMBER = regex("[a-z]{6,16}@[0-9]{2,6}")
+_HUMP = regex("[a-z][A-Z][a-z]")
+_NUMBERED = regex("[A-Z][a-z]+[-.][0-9]{1,3}")
 """As a crew, a plane, an error is: Apollo-11."""
-_ENDS = re.compile(r"[A-Za-z]{6,24}[0-9]{1,8}")
+_ENDS = regex(r"[A-Za-z]{6,24}[0-9]{1,8}")
 
 
 def candidates(text: str) -> Iterator[tuple[int, str]]:

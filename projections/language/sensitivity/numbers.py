@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 
-_RUN = re.compile(r"[0-9][0-9 ().-]{6,}")
-_CARD = re.compile(
+from projections.language.patterns import regex
+
+_RUN = regex(r"[0-9][0-9 ().-]{6,}")
+_CARD = regex(
     r"(?<![0-9A-Za-z_.#$€£¥+-])(?:"
     r"[2-6][0-9]{3}([ .-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"  # 13 to 19 digits in fours, or unbroken
     r"|3[47][0-9]{2}([ .-])[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ -])[0-9]{6}\3[0-9]{4}"  # 4-6-5, 4-6-4
     r")(?![0-9A-Za-z_-]|\.[0-9]| [0-9]{4})"
 )
 # Issuers by prefix and length (ISO/IEC 7812): UnionPay, Visa, Mastercard, American Express, Discover, JCB, Diners, Mir.
-_ISSUER = re.compile(
+_ISSUER = regex(
     r"62\d{14,17}|4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
     r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|220[0-4]\d{12}"
 )
-_IBAN = re.compile(
+_IBAN = regex(
     r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![0-9A-Za-z][A-Za-z]{2}[0-9])[0-9](?: ?[0-9A-Za-z]{4}){2,7}"
     r"(?: ?[0-9A-Za-z]{1,3})?(?![0-9A-Za-z])"
 )
@@ -27,7 +29,7 @@ MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 
 TN24 TR26 UA29 VA22 VG24 XK20
 """
 _IBAN_LENGTHS = {entry[:2]: int(entry[2:]) for entry in _IBAN_LENGTHS_TEXT.split()}
-_CHINESE_ID = re.compile(
+_CHINESE_ID = regex(
     r"(?<![0-9A-Za-z])[1-8][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9Xx]"
     r"(?![0-9A-Za-z])"
 )

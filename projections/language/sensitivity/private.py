@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
 from projections.language.sensitivity.sign import Sign
@@ -57,7 +58,7 @@ HEALTH = Cues(
 _SOMEBODY = (
     "(?:wife|sister|daughter|girlfriend|mom|mum|mother|son|brother|husband|dad|father|partner|friend|boss|cousin)"
 )
-_ILL = re.compile(
+_ILL = regex(
     r"\bdiagnosed (?:me |him |her )?(?:with|as)\s\w"
     r"|\b(?:have|has|had|having|'ve|got|suffer(?:s|ed|ing)? from|living with|treat(?:ed|ment) for|struggl\w{1,4} with"
     r"|battl\w{1,4}"
@@ -75,7 +76,7 @@ ORIENTATION = Cues(
     heterosexual, sexual orientation
     """)
 )
-_ORIENTED = re.compile(
+_ORIENTED = regex(
     r"\b(?:i'm|i am|he's|he is|she's|she is|they're|identif(?:y|ies) as|came out(?: to \w{1,12}(?: \w{1,12})?)? as"
     rf"|{_SOMEBODY}(?:'s| is))\s(?:[a-z]{{1,10}} ){{0,2}}?(?:gay|lesbian|bisexual|bi(?=[.,!]|$| and)|queer"
     rf"|transgender|trans(?=[\s.,!]|$)|asexual"
@@ -90,7 +91,7 @@ PAY = Cues(
     paid, bring home, brings home
     """)
 )
-_PAID = re.compile(
+_PAID = regex(
     r"\b(?:salary|salaries|wages?|paycheck|take[- ]home|base pay|gross pay|net pay|income|comp|compensation|my pay"
     r"|hourly rate|bonus)\b"
     r"[^\n.!?\d]{0,40}?[$\u00a3\u20ac\u00a5]?\s?\d[\d,.]{1,9}\s?k?\b(?! ?(?:%|percent|days|weeks|months|people"
@@ -107,7 +108,7 @@ _DAY = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}"
     rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}})"
 )
-_BORN = re.compile(
+_BORN = regex(
     rf"(?:\b(?:i|he|she|you|baby|kid|{_SOMEBODY})(?:'s| was|'m| am| were) born (?:on )?(?:the )?"
     r"|(?:\b(?:my|his|her|their|our|your)|'s) (?:\w{1,12} )?(?:birthday|b-?day|birth ?date|date of birth|dob) (?:is"
     r"|was|falls)(?: on)? (?:the )?"
@@ -121,21 +122,21 @@ _ILLNESS_ZH = (
     "|不育|肺结核|创伤后应激|厌食症|暴食症|子宫肌瘤|多囊|甲状腺结节|失眠症|阳痿|早泄|痔疮|尖锐湿疣|腰椎间盘突出)"
 )
 _MEDICINE_ZH = "(?:抗抑郁|舍曲林|百忧解|胰岛素|二甲双胍|利培酮|碳酸锂|安眠药|降压药|帕罗西汀|优甲乐)"
-_ILL_ZH = re.compile(
+_ILL_ZH = regex(
     r"(?:确诊|患上?了?|得了|查出|诊断[为出]?|被诊|罹患|检查出|有|因为?|治疗?|复发)"
     rf"[^,。!?\n没无防预]{{0,8}}?{_ILLNESS_ZH}|[我他她](?:是|有)?{_ILLNESS_ZH}(?:患者|病人)?"
     rf"|{_ILLNESS_ZH}(?:[一二三四]期|晚期|早期|复发|确诊|住院)|[我她](?:\w{{0,4}})?(?:怀孕|流产|人流|堕胎|做试管)了?"
     rf"|(?:在吃|服用|吃着|每天吃|停了)[^,。\n]{{0,6}}{_MEDICINE_ZH}|[我他她]\w{{0,6}}(?:化疗|透析|戒毒|截肢)"
 )
-_ORIENTED_ZH = re.compile(
+_ORIENTED_ZH = regex(
     r"[我他她](?:\w{0,4})?(?:是|叫)(?:个|一个|一名)?(?:同性恋|双性恋|跨性别|无性恋|男同|女同|拉拉|同志(?![们,]))"
     r"|[我他她]\w{0,4}出柜|性取向是?|喜欢同性"
 )
-_PAID_ZH = re.compile(
+_PAID_ZH = regex(
     r"(?:工资|月薪|年薪|薪水|薪资|底薪|月收入|年收入|税后|税前|年终奖|到手|时薪|公积金缴存额)"
     r"[^,。!?\n\d一二三四五六七八九]{0,8}?(?:\d[\d,.]{2,9}|[\d一二三四五六七八九十两]{1,3}[万千])(?!\s?[人天名%])"
 )
-_BORN_ZH = re.compile(
+_BORN_ZH = regex(
     r"(?:生日|出生日期|出生年月日?|生辰|出生于|生于)[^,。!?\n\d一二三四五六七八九十]{0,8}?(?:\d{4}[-年./]?)?(?:农历|阴历|阳历)?"
     r"(?:\d{1,2}[-月./]\d{1,2}|\d{8}|[一二三四五六七八九十]{1,2}月[初十一二三四五六七八九]{1,3})"
     r"|[我他她](?:是)?\d{4}[-年./]\d{1,2}[-月./]\d{1,2}日?(?:出)?生"

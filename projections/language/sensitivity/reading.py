@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, places
 from projections.language.sensitivity.sign import LONG
 
-_TELLING = re.compile("[0-9]|[Ww][Ii][Ff][Ii]:")
+_TELLING = regex("[0-9]|[Ww][Ii][Ff][Ii]:")
 
 
 _FREQUENT = frozenset(["code", "file", "first", "number", "people", "company", "collection", "screen"])

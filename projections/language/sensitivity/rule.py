@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.reading import NO_CUES, Cues, Reading
 from projections.language.sensitivity.sign import NO_SIGN, Sign
 
@@ -54,7 +55,7 @@ class Begun:
     """
 
     def __init__(self, *alternatives: str, then: str = "") -> None:
-        self.pattern = re.compile(f"(?:{'|'.join(alternatives)}){then}")
+        self.pattern = regex(f"(?:{'|'.join(alternatives)}){then}")
         self._heads = tuple(dict.fromkeys(map(_head, alternatives)))
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:

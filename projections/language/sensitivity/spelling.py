@@ -6,10 +6,10 @@ looked up with the rules' cues (`sensitivity_index`), and only a text that holds
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues
 from projections.language.sensitivity.rule import listed
@@ -61,23 +61,21 @@ MISSPELT_ZH = Cues(
 )
 CUES = Cues(MISSPELT, MISSPELT_ZH)
 
-_LATIN = re.compile(
-    r"(?<![a-z0-9])(?=pa|ps|pw|ap|[a-z]pa|[a-z]as)[a-z]{4,12}(?:[ _-](?:word|phrase|code))?(?![a-z0-9])"
-)
+_LATIN = regex(r"(?<![a-z0-9])(?=pa|ps|pw|ap|[a-z]pa|[a-z]as)[a-z]{4,12}(?:[ _-](?:word|phrase|code))?(?![a-z0-9])")
 _HAN = (
     (
-        re.compile(
+        regex(
             "(?<![亲保加紧严精周稠秘])(?<![^开手本款主]机)(?:密[马玛嘛]|蜜[码马]|秘码|密[ .*-]码)"
             f"|(?<![{HAN_BLOCK}])密(?=\\s?[:=\\s]\\s?[!-~]{{4}})|(?<=[录入折卡号])密(?=[:\\s]\\s?[!-~]{{4}})"
             "|(?<![a-z0-9:/.-])(?<!\\d )mm(?=[:是]\\s?[!-~]{4}|\\s是)"
         ),
         "密码",
     ),
-    (re.compile(f"(?:口今(?![天年晚早日后夜时次朝宵儿])|囗令|(?<![{HAN_BLOCK}])口 令)"), "口令"),
+    (regex(f"(?:口今(?![天年晚早日后夜时次朝宵儿])|囗令|(?<![{HAN_BLOCK}])口 令)"), "口令"),
 )
 
 
-_BESIDE_NETWORK = re.compile(r"mm(?:(?<=wifi.mm)|(?<=vpn.mm))(?=:\s?[!-~]{6})")
+_BESIDE_NETWORK = regex(r"mm(?:(?<=wifi.mm)|(?<=vpn.mm))(?=:\s?[!-~]{6})")
 
 
 def corrected(text: str, lower: str) -> tuple[str, str] | None:

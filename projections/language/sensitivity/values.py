@@ -8,38 +8,37 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.rule import listed
 
-TOKEN = re.compile(r"[!-~\u00a3\u20ac]{4,256}")
+TOKEN = regex(r"[!-~\u00a3\u20ac]{4,256}")
 """A run without white space and without Han: what a password is typed as."""
 
 _WRAPPING = "\"'`([{<>}])"
 _ENDING = ".,;:?()]}>\"'`"
 # What programs, addresses, files, numbers with units and the like look like.
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     r"[a-z][a-z0-9+.-]{1,20}://|www\.|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z.]{2,}|[@#][a-z_][\w-]*$|[./~]?(?:[\w.-]*/){2}"
     r"|[\w-]+\.(?:com|net|org|io|cn|dev|py|js|ts|md|txt|json|ya?ml|toml|csv|pdf|png|jpe?g|html?|css|rs|go|java|sh|log"
     r"|sql|xml"
     r"|env|lock|zip|gz|local|exe|php|rb|c|h|cpp)\b|\d{1,3}(?:\.\d{1,3}){3}",
     re.IGNORECASE,
 )
-_CODE = re.compile(
-    r"[(){}\[\]<>|\\;`]|\*\*|==|=>|->|::|&&|\|\||^[^A-Z]*\.\w+\.|\w=|[!%+*&^]=|^[$%*_.-]+\w*$|\w\+\+|^--?\w"
-)
-_RECKONED = re.compile(r"[\w+^*%&~#]+")  # 2x+3y, 365^n, R&D2
-_FILLED_IN = re.compile(r"\$?\{[^\"']*\}")  # {elapsed:.2f}
-_NAME = re.compile(
+_CODE = regex(r"[(){}\[\]<>|\\;`]|\*\*|==|=>|->|::|&&|\|\||^[^A-Z]*\.\w+\.|\w=|[!%+*&^]=|^[$%*_.-]+\w*$|\w\+\+|^--?\w")
+_RECKONED = regex(r"[\w+^*%&~#]+")  # 2x+3y, 365^n, R&D2
+_FILLED_IN = regex(r"\$?\{[^\"']*\}")  # {elapsed:.2f}
+_NAME = regex(
     r"(?:[A-Z][a-z]+-){1,3}[A-Z]?[a-z]+\d{1,2}|[a-z0-9]{2,12}[:]sha\d+.*|[\w./-]+@v?\d+(?:\.\d+)*|(?:UTC|GMT)[+-]\d.*"
     r"|\d+(?:am|pm)@\w+|.*\b[Ss]\d\d[Ee]\d\d"
 )  # Flask-Argon2
-_CONTRACTION = re.compile(r"[a-z]+['\u2019](?:s|t|m|d|re|ve|ll)\b", re.IGNORECASE)
-_MEASURE = re.compile(
+_CONTRACTION = regex(r"[a-z]+['\u2019](?:s|t|m|d|re|ve|ll)\b", re.IGNORECASE)
+_MEASURE = regex(
     r"[~<>+#$\u00a3\u20ac-]*\d[\d.,:/x*-]*(?:st|nd|rd|th|s|x|k|m|b|am|pm|%|\+|km|kg|mb|gb|tb|ms|px|min|hrs?|gbps|mbps"
     r"|hz"
     r"|mm|cm|ft|lbs?|oz|ml|bit|fps|p|w|v|mah|years?|days?|d|h|g|l|usd|rmb|eur)?[.!?,]*$",
     re.IGNORECASE,
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = regex(
     r"(?:sha|md|aes|rsa|des|3des|utf|base|wpa|wep|argon|pbkdf|blake|rfc|iso|oauth|http|v|ed|totp|fido|web|x|ip|mp|h"
     r"|usb|ps"
     r"|win|windows|python|py|es|vue|log4j|covid|iphone|ipad|ios|macos|android|mate|b2b|p2p|w3c|i18n|k8s|s3|ec2|h2o|co2"
@@ -49,19 +48,19 @@ _TECHNICAL = re.compile(
     r"[-_]?\d[\w./-]*",
     re.IGNORECASE,
 )
-STAND_IN = re.compile(
+STAND_IN = regex(
     r"your|passw|example|placeholder|changeme|xxx|dummy|sample|insert|replace|redact|secret|token|\*\*|\.\.\.|<|{"
     r"|username"
     r"|api_?key|hidden|masked|confirm|valid|require|encrypt"
     r"|(?:field|input|hash|string)(?!(?<=[a-z]{9})\d)",
     re.IGNORECASE,
 )
-_INNER_SIGN = re.compile(
+_INNER_SIGN = regex(
     r"[A-Za-z0-9][!#$%^&*~?@+][A-Za-z0-9!#$%^&*~?@+_-]*[A-Za-z0-9]|[A-Za-z0-9]{3,}[!#$%^&*~@]+[A-Za-z0-9]"
 )
-_MIXED_CASE = re.compile(r"[A-Za-z]\d+[A-Za-z]|[a-z]\d*[A-Z]|[_-]\w")
-_MIXED_DIGITS = re.compile(r"[A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d")
-_RARE_PAIRS = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|q[^u]|[jvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjkmpqvwxz]{3}")
+_MIXED_CASE = regex(r"[A-Za-z]\d+[A-Za-z]|[a-z]\d*[A-Z]|[_-]\w")
+_MIXED_DIGITS = regex(r"[A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d")
+_RARE_PAIRS = regex(r"[bcdfghjklmnpqrstvwxz]{4}|q[^u]|[jvxz][bcdfghjklmnpqrstvwxz]|[bcdfghjkmpqvwxz]{3}")
 NUMBER_WORDS = frozenset(
     listed("""
     zero, oh, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, sixteen
@@ -70,7 +69,7 @@ NUMBER_WORDS = frozenset(
     """)
 )
 _NUMBER_WORD = f"(?:{'|'.join(sorted(NUMBER_WORDS - {'naught'}))})"
-SPOKEN = re.compile(rf"\b{_NUMBER_WORD}(?:[ ,-]{{1,3}}{_NUMBER_WORD}){{2,24}}\b")
+SPOKEN = regex(rf"\b{_NUMBER_WORD}(?:[ ,-]{{1,3}}{_NUMBER_WORD}){{2,24}}\b")
 """A number said word by word, at least three words of it: `four oh seven, sixty-two`."""
 _SIGN_WORD = (
     "capital|uppercase|upper case|lowercase|lower case|underscore|hyphen|dash|hash ?(?:tag|sign|key)|exclamation(?: mark"
@@ -78,9 +77,9 @@ _SIGN_WORD = (
     "|at sign|dollar(?: sign)?|asterisk|star|pound(?: sign)?|percent(?: sign)?|question mark|full stop|all caps"
     "|all lowercase"
 )
-DICTATED = re.compile(rf"\b(?:{_SIGN_WORD})\b(?:(?!\n).){{1,60}}?(?:\b(?:{_SIGN_WORD})\b|\b{_NUMBER_WORD}\b|\d)")
+DICTATED = regex(rf"\b(?:{_SIGN_WORD})\b(?:(?!\n).){{1,60}}?(?:\b(?:{_SIGN_WORD})\b|\b{_NUMBER_WORD}\b|\d)")
 """A password spelled aloud: `capital r, k, four nine, dash`."""
-DICTATED_ZH = re.compile("(?:大写|小写|下划线|感叹号|艾特|井号|星号|减号|横杠|全拼|首字母)")
+DICTATED_ZH = regex("(?:大写|小写|下划线|感叹号|艾特|井号|星号|减号|横杠|全拼|首字母)")
 
 
 def bare(token: str) -> str:
@@ -109,11 +108,11 @@ def strength(token: str) -> int:
     return _strength_by_digits(value, cased)
 
 
-_HASHED = re.compile(r"\W{0,2}(?:pbkdf2|scrypt|argon2\w{0,2}|bcrypt|sha\d{1,3})[:$]|\$2[aby]\$")
+_HASHED = regex(r"\W{0,2}(?:pbkdf2|scrypt|argon2\w{0,2}|bcrypt|sha\d{1,3})[:$]|\$2[aby]\$")
 
 
-_PLAIN = re.compile(rf"[{re.escape(_WRAPPING)}]*[A-Za-z]{{0,9}}[{re.escape(_ENDING)}]*")
-_STRONG = re.compile(r"[0-9]|[A-Za-z0-9][!#$%^&*~?@+]|[A-Za-z]{10}")
+_PLAIN = regex(rf"[{re.escape(_WRAPPING)}]*[A-Za-z]{{0,9}}[{re.escape(_ENDING)}]*")
+_STRONG = regex(r"[0-9]|[A-Za-z0-9][!#$%^&*~?@+]|[A-Za-z]{10}")
 
 
 def may_be_strong(text: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from re import Match
 
+from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.phrases import Phrase, joined, opened
@@ -34,7 +34,7 @@ _PARTS = {  # in reading order: 早上 before 早
     "晚(?![饭餐会点安报])": "night",
     "早(?![饭餐点就已安])": "morning",
 }
-_PART = re.compile(rf"的?(?P<part>{'|'.join(_PARTS)})")
+_PART = regex(rf"的?(?P<part>{'|'.join(_PARTS)})")
 _PART_NAMES = {word.partition("(")[0]: name for word, name in _PARTS.items()}
 _EDGES: dict[str, cal.Edge] = {
     "初": "beginning",
@@ -45,17 +45,17 @@ _EDGES: dict[str, cal.Edge] = {
     "底": "end",
     "末": "end",
 }
-_EDGE = re.compile(r"的?[年月]?(?P<edge>初|上旬|中旬|中(?![国午间文秋])|下旬|底|末)")
-_OF = re.compile(r"的?那个?(?P<unit>周末|周|星期|礼拜)")
-_APART = re.compile(rf"的?(?:[之以](?P<of>[前后])的|(?P<way>[前后])){COUNT}{UNIT}")
-_BOUND = re.compile(r"(?:[之以]?前(?![天面台往后夕])|[之以]?后(?![来面天悔])|以来|至今|到现在|为止)")
-_SINCE = re.compile(r"自从?$")
-_STARTS = re.compile(r"开始|起")
-_UNTIL = re.compile(r"直到$")
-_TO = re.compile(r"(?:到|至|-|~|–|—)")
-_AND = re.compile(r"[和与跟]")
-_BETWEEN = re.compile(r"之?间")
-_FROM = re.compile(r"(?:自|从)$")
+_EDGE = regex(r"的?[年月]?(?P<edge>初|上旬|中旬|中(?![国午间文秋])|下旬|底|末)")
+_OF = regex(r"的?那个?(?P<unit>周末|周|星期|礼拜)")
+_APART = regex(rf"的?(?:[之以](?P<of>[前后])的|(?P<way>[前后])){COUNT}{UNIT}")
+_BOUND = regex(r"(?:[之以]?前(?![天面台往后夕])|[之以]?后(?![来面天悔])|以来|至今|到现在|为止)")
+_SINCE = regex(r"自从?$")
+_STARTS = regex(r"开始|起")
+_UNTIL = regex(r"直到$")
+_TO = regex(r"(?:到|至|-|~|–|—)")
+_AND = regex(r"[和与跟]")
+_BETWEEN = regex(r"之?间")
+_FROM = regex(r"(?:自|从)$")
 
 
 def number(text: str) -> int:

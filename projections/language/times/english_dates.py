@@ -5,10 +5,10 @@ May and march are months, spring and fall seasons, 2000 a year only where they s
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from re import Match
 
+from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.phrases import Rule
@@ -49,10 +49,10 @@ _WHICH = r"(?:this )?(?P<which>last|past|previous|this|next|coming)"
 _NOT_COUNTED = r"(?![.,:]\d| (?:words|people|steps|times|miles|calories|dollars|pages|lines|points|users|characters)\b)"
 _AWAY = {"last": -1, "this": 0, "next": 1, "coming": 1}
 _AMBIGUOUS = {"may", "march"}
-_LEADS = re.compile(r"(?:^|[\0,(]|\b(?:on|of|by|since|until|till|from|to|before|after|and|the|dated)) ?$")
+_LEADS = regex(r"(?:^|[\0,(]|\b(?:on|of|by|since|until|till|from|to|before|after|and|the|dated)) ?$")
 _ENDS = r" ?(?:$|[?!.,;:)\0]|(?:and|or|to|at|in|with|for|by|when|because|about|did|was|were)\b)"
-_AFTER_MONTH = re.compile(r"(?:\0|\b(?:january|february|march|april|may|june|july|august|\w{3,5}ber)),? ?$")
-_ENDED = re.compile(_ENDS)
+_AFTER_MONTH = regex(r"(?:\0|\b(?:january|february|march|april|may|june|july|august|\w{3,5}ber)),? ?$")
+_ENDED = regex(_ENDS)
 
 
 def _month(match: Match[str]) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import date
 from re import Match
 
+from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.phrases import Phrase, joined, opened
@@ -21,9 +21,9 @@ _KINDS: dict[str, cal.Kind] = {"day": "day", "week": "week"}
 _NEAR = 40
 """Characters before a time in which words about it are looked for."""
 _PART = r"(?P<part>morning|afternoon|evening|night)"
-_PART_AFTER = re.compile(rf"(?:'s|,)? (?:in the |at )?{_PART}\b")
-_PART_BEFORE = re.compile(rf"\bthe {_PART} of (?:the )?$")
-_EDGE = re.compile(
+_PART_AFTER = regex(rf"(?:'s|,)? (?:in the |at )?{_PART}\b")
+_PART_BEFORE = regex(rf"\bthe {_PART} of (?:the )?$")
+_EDGE = regex(
     r"\b(?:(?P<edge>early|mid|late)(?: in)?|(?:at )?(?:the )?(?P<of>beginning|start|middle|end) of)[ -](?:the )?$"
 )
 _EDGES: dict[str, cal.Edge] = {
@@ -36,17 +36,17 @@ _EDGES: dict[str, cal.Edge] = {
     "end": "end",
 }
 _NTH = ("first", "second", "third", "fourth", "last")
-_WEEK = re.compile(rf"\b(?:the )?(?P<nth>{'|'.join(_NTH)}) (?P<unit>week|weekend) (?:of|in) (?:the )?$")
-_APART = re.compile(
+_WEEK = regex(rf"\b(?:the )?(?P<nth>{'|'.join(_NTH)}) (?P<unit>week|weekend) (?:of|in) (?:the )?$")
+_APART = regex(
     rf"\b(?:the|{COUNT}) (?P<unit>day|weekend|week|month|year)s? (?P<way>before|after|prior to|following|of) (?:the )?$"
 )
-_ANCHORED = re.compile(r" (?:before|prior to) (?:the )?")
-_TO = re.compile(r" ?(?:to|through|thru|until|till|-|–|—) ?(?:the )?")
-_AND = re.compile(r",? and (?:the )?")
-_FROM = re.compile(r"\b(?:from|between) (?:the )?$")
-_BETWEEN = re.compile(r"\bbetween (?:the )?$")
-_OPEN = re.compile(r"\b(?P<way>since|after|before|prior to|until|till|up to|from)(?: the)? $")
-_ONWARDS = re.compile(r" (?:on|onwards?|and (?:after|later))\b")
+_ANCHORED = regex(r" (?:before|prior to) (?:the )?")
+_TO = regex(r" ?(?:to|through|thru|until|till|-|–|—) ?(?:the )?")
+_AND = regex(r",? and (?:the )?")
+_FROM = regex(r"\b(?:from|between) (?:the )?$")
+_BETWEEN = regex(r"\bbetween (?:the )?$")
+_OPEN = regex(r"\b(?P<way>since|after|before|prior to|until|till|up to|from)(?: the)? $")
+_ONWARDS = regex(r" (?:on|onwards?|and (?:after|later))\b")
 
 
 def count_of(match: Match[str]) -> float:

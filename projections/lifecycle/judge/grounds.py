@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from projections.language.patterns import regex
 from projections.language.text import kept_tokens
 from projections.lifecycle.judge.grounds_numbers import MONTHS
 
@@ -18,18 +19,18 @@ LEAST_SHARE = 0.5
 """Of the words of a content that must have been said."""
 LEAST_QUOTED = 2
 """Letters and digits of a quotation."""
-_NOT_LETTERS = re.compile(r"[\W_]+")
+_NOT_LETTERS = regex(r"[\W_]+")
 _ABOUT = frozenset(("user", "said", "on", "year", "old", "用户", "说", "用", "户", "岁")) | {
     token for month in MONTHS for token in kept_tokens(month)
 }
 """Words of a content that need not have been said."""
-_YES = re.compile(
+_YES = regex(
     r"\s*(?:(?:yes|yeah|yep|yup|right|exactly|correct|sure|indeed|absolutely|definitely|true|that's (?:it|right)|of course)\b"
     r"|i (?:do|am|have|did|was)\b(?! not|n't)|(?:是|对(?!不起)|嗯|没错|当然|的确|确实))",
     re.IGNORECASE,
 )
-_NO = re.compile(r"\s*(?:no\b|nope\b|not |i (?:don't|haven't|didn't|am not)|不|没|对不起)", re.IGNORECASE)
-_CAPITAL = re.compile(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][\w'’-]*")
+_NO = regex(r"\s*(?:no\b|nope\b|not |i (?:don't|haven't|didn't|am not)|不|没|对不起)", re.IGNORECASE)
+_CAPITAL = regex(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][\w'’-]*")
 """A name, inside a sentence."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
+from projections.language.patterns import regex
 
 NEAR_DAYS = 400
 """Days around that of a turn within which a date may be what "last year" or "next month" means."""
@@ -19,7 +20,7 @@ MONTHS = _MONTH_TEXT.split()
 _MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else name for name in MONTHS)})\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    regex(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?<!\d){_YEAR}-(?P<m>\d\d)-(?P<day>\d\d)(?!\d)",
         rf"(?<!\d){_YEAR}年(?P<m>\d{{1,2}})月(?:(?P<day>\d{{1,2}})[日号])?",
@@ -29,9 +30,9 @@ _DATES = tuple(
         rf"\b{_MONTH},? {_YEAR}\b",
     )
 )
-_WRITTEN = re.compile(r"\d+(?:[.,:]\d+)*")
-_IN_WORDS = re.compile(rf"(?<![a-z\d.,:]){NUMBER_ENGLISH}(?![a-z\d])")
-_IN_HAN = re.compile(NUMBER_CHINESE)
+_WRITTEN = regex(r"\d+(?:[.,:]\d+)*")
+_IN_WORDS = regex(rf"(?<![a-z\d.,:]){NUMBER_ENGLISH}(?![a-z\d])")
+_IN_HAN = regex(NUMBER_CHINESE)
 
 
 def unsaid_number(content: str, heard: str, day: str | None) -> str | None:

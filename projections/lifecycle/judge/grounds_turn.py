@@ -15,46 +15,43 @@ from projections.language.contradiction.reading import read
 from projections.language.extraction.rules import clauses
 from projections.language.extraction.shape import Clause
 from projections.language.extraction.text import talk_of
+from projections.language.patterns import regex
 from projections.language.text import kept_tokens
 
 REVERSED, COVERED = 0.6, 0.75
 """Share of a content's words that a sentence denies, or of which it says the opposite, from which it says the reverse."""
 MOST_READ = 2_000
 """Characters of the sentences around a quotation that are read."""
-_SENTENCE = re.compile(r"[^.!?。！？；;\n]+(?:\.(?=\w)[^.!?。！？；;\n]+)*[.!?。！？；;]*")
+_SENTENCE = regex(r"[^.!?。！？；;\n]+(?:\.(?=\w)[^.!?。！？；;\n]+)*[.!?。！？；;]*")
 _LED = r"^(?:(?:and|but|so|or|well|oh|hey|hmm|ok(?:ay)?|now|then|also|actually|please|just|yeah|yes|no)[, ]+)*"
-_YES_NO = re.compile(
+_YES_NO = regex(
     _LED + r"(?:(?:do|does|did|is|are|am|was|were|have|has|had|should|shall|may|might|must|isn't|aren't|don't|doesn't"
     r"|didn't)\b|(?:can|could|would|will) (?:i|we|it|he|she|they|my|the|a|this|that|there)\b|what if\b)",
     re.IGNORECASE,
 )
-_YES_NO_CHINESE = re.compile("吗|是不是|有没有(?!什么)|要不要|会不会|能不能|可不可以|该不该|吧[?？]")
-_IF = re.compile(
+_YES_NO_CHINESE = regex("吗|是不是|有没有(?!什么)|要不要|会不会|能不能|可不可以|该不该|吧[?？]")
+_IF = regex(
     r"\b(?:if|unless|suppos(?:e|ing)|imagine|pretend|what if|assuming|hypothetically|let's say"
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|poem|song))\b"
     "|如果|要是|假如|假设|倘若|万一|的话(?=[，,。！!]|$)|除非|梦见|梦到|开玩笑|在(?:我的?)?(?:梦|小说|故事|游戏|剧本)里",
     re.IGNORECASE,
 )
-_INDIRECT = re.compile(
-    r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decid\w*|find out|figure out|debating)\s*$"
-)
-_HEDGE = re.compile(
+_INDIRECT = regex(r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decid\w*|find out|figure out|debating)\s*$")
+_HEDGE = regex(
     r"\b(?:maybe|perhaps|might|possibly|probably|i guess|apparently|rumou?r\w*)\b"
     "|可能|也许|或许|大概|说不定|没准|听说|据说|好像",
     re.IGNORECASE,
 )
-_TITLE = re.compile("《[^》]*》")
-_NOT = re.compile(
-    r"(?:\b(?:not|never|haven't|hasn't|didn't|don't|won't|isn't|wasn't)|没有?|还没|从未)\s*$", re.IGNORECASE
-)
+_TITLE = regex("《[^》]*》")
+_NOT = regex(r"(?:\b(?:not|never|haven't|hasn't|didn't|don't|won't|isn't|wasn't)|没有?|还没|从未)\s*$", re.IGNORECASE)
 _LIGHT_TEXT = """
 user like love have has go live work job do make get want use take see know think feel enjoy 用户 用 户 喜欢 喜 欢 有 去 是 想 做 爱
 """
 LIGHT = frozenset(_LIGHT_TEXT.split())
 """Words that say little about what is meant, as tokens and as canonical forms."""
-_QUOTED = re.compile(r"[\"“«「『]([^\"”»」』]{1,400})[\"”»」』]")
-_OWN = re.compile(r"\b(?:I|I'm|I've|I'll|my|me|we)\b|我", re.IGNORECASE)
-_REPORTS = re.compile(
+_QUOTED = regex(r"[\"“«「『]([^\"”»」』]{1,400})[\"”»」』]")
+_OWN = regex(r"\b(?:I|I'm|I've|I'll|my|me|we)\b|我", re.IGNORECASE)
+_REPORTS = regex(
     r"\b(?P<who>my \w+|he|she|they|[A-Z]\w+|the \w+) (?:says?|said|claims?|claimed|thinks?|believes?|told (?:me|us))\b"
     r"(?! (?:to|no|yes))"
 )
@@ -66,13 +63,13 @@ _KIN_HAN = (
     "爸|妈|父亲|母亲|父母|哥|姐|弟|妹|老婆|妻子|太太|丈夫|老公|先生|男朋友|女朋友|男友|女友|朋友|同事|老板|领导|儿子|女儿|孩子|爷爷|奶奶"
     "|外公|外婆|叔叔|阿姨|室友|邻居|老师|狗|猫"
 )
-_OTHERS = re.compile(
+_OTHERS = regex(
     _LED + rf"(?:(?:my|our) (?P<kin>{_KIN})(?:s|ren)?|he|she|they)\b(?! (?:and i|say|think|call|ask|told|want me)\b)"
     rf"|^(?:我的?(?:{_KIN_HAN})|他们?|她们?)(?![们]?[和跟与叫让][我])",
     re.IGNORECASE,
 )
-_IS_OF_OTHERS = re.compile(rf"\b(?:{_KIN})(?:s|ren)?\b|{_KIN_HAN}", re.IGNORECASE)
-_ENDS = re.compile(
+_IS_OF_OTHERS = regex(rf"\b(?:{_KIN})(?:s|ren)?\b|{_KIN_HAN}", re.IGNORECASE)
+_ENDS = regex(
     r"\b(?:any ?more|no longer|used to|quit|stopp?(?:ed|ing)?|gave up|given up|sold|lost|broke (?:up|off|down)|split up"
     r"|divorc\w+|cancell?\w*|call(?:ed)? off|postpon\w+|reschedul\w+|put off|moved?|switch\w*|changed?|left|died"
     r"|passed away|finished|graduated|promoted|retired|resigned|fired|laid off|instead|became|become|turned|replaced"
@@ -82,7 +79,7 @@ _ENDS = re.compile(
     "|已经|其实|而是|更正|纠正|说错|曾经|以前|弄错|记错|岁",
     re.IGNORECASE,
 )
-_FORGET = re.compile(
+_FORGET = regex(
     _LED
     + r"(?:(?:can|could|would|will) you |you (?:can|may|should) |i(?:'d| would)? (?:want|like|need) you to |i want to )?"
     r"(?:please |just |kindly |now |also )*"
@@ -95,13 +92,13 @@ _FORGET = re.compile(
     r"|\bscratch that\b|^(?:pretend|act as if) i never (?:said|told|mentioned)\b",
     re.IGNORECASE,
 )
-_FORGET_CHINESE = re.compile(
+_FORGET_CHINESE = regex(
     "(?<![别没难勿])(?<!不要)(?<!不会)(?<!不能)(?<!差点)忘(?:了|掉|记|却)(?!带|拿|买|做|去|写|关|锁|吃)"
     "|删(?:除|掉|了|去)?(?=[^。！？!?]{0,20}(?:记忆|记录|信息|说过|说的|关于|事))"
     "|(?:记忆|记录|信息|关于|说过|说的)[^。！？!?]{0,20}(?:删|清|抹)"
     "|(?:别|不要|不用|不必|无需|甭)再?(?:帮我|替我|给我)?(?:记(?:着|得|住|录|下)?|保存|存)|就?当我没说"
 )
-_NARRATES = re.compile(
+_NARRATES = regex(
     r"我们?(?:已经|刚刚?|都|也|又|就|总是?|经常|常常?|差点|不小心|昨[天晚]|今[天早])*(?:把[^，,]{1,10})?(?:忘|删)"
     r"|忘不了|(?:他|她|它)[^，,]{0,8}(?:忘|删)"
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from events.vocabulary import Category
 from projections.language.extraction.rules import Fact, Statement
+from projections.language.patterns import regex
 from projections.language.polarity import polarity
 from projections.language.prompt_text import one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -26,7 +25,7 @@ from projections.lifecycle.judge.proposals import Operation
 from projections.lifecycle.judge.talk import Shown, Talk
 from projections.memory.record import SECRET
 
-_PASSING = re.compile(
+_PASSING = regex(
     r"\b(?:today|tonight|tomorrow|right now|at the moment|currently|this (?:morning|afternoon|evening|week(?:end)?|month))\b"
     "|今[天晚早]|明天|现在|目前|此刻|这(?:几天|周|个星期|个?月|段时间)|最近"
 )

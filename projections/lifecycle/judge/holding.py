@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import different_places, lies_in, place_at_start
 from projections.language.extraction.times import for_a_time, of_earlier
+from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han
 
 Outcome = Literal["replaces", "may", "stands"]
@@ -22,30 +23,30 @@ HOLDS_ONCE = HOMES | AGES
 """Predicates that have one object at a time, and a new one is the ordinary case."""
 HOLDS_ALWAYS = frozenset({"is called", "was born", "名字", "出生"}) | ORIGINS
 """Predicates that have one object: a new one is a correction if said to be one, else a possible conflict."""
-_LED = re.compile(
+_LED = regex(
     r"(?:the (?:city|town|village|state) of |the |downtown |central |greater |upstate |(?:north|south|east|west)(?:ern)? )"
 )
-_WITHIN = re.compile(r"\b(?:in|of|near|outside) (?:the )?")
-_NEXT = re.compile(r",? (?:in )?(?:the )?|市?省?")
-_ENDS = re.compile(
+_WITHIN = regex(r"\b(?:in|of|near|outside) (?:the )?")
+_NEXT = regex(r",? (?:in )?(?:the )?|市?省?")
+_ENDS = regex(
     r"(?:[,.]? ?(?:now|again|city|proper|with|for|because|since|to|near|where|after|as|by|just|recently|last|this|on"
     r"|and(?= [a-z])(?! the ))\b|\s*\(|\s*$)"
 )
-_ENDS_CHINESE = re.compile(
+_ENDS_CHINESE = regex(
     "(?:市区?|[区县省]|城里|市里)?(?:$|[了的，,]|已经|很久|多年|[\\d一二两三四五六七八九十几好多]+年|工作|生活|上学|读书|发展)"
 )
-_DISTRICT = re.compile(f"[{HAN}]{{2,4}}(?<![小郊市校社景])区")
-_TOWN_CHINESE = re.compile(f"[{HAN}]{{1,5}}[市县]")
-_PROVINCE = re.compile(f"[{HAN}]{{2,3}}省")
-_PART_CHINESE = re.compile(
+_DISTRICT = regex(f"[{HAN}]{{2,4}}(?<![小郊市校社景])区")
+_TOWN_CHINESE = regex(f"[{HAN}]{{1,5}}[市县]")
+_PROVINCE = regex(f"[{HAN}]{{2,3}}省")
+_PART_CHINESE = regex(
     "[楼层路街巷弄号室房栋村镇乡区]|公寓|宿舍|花园|附近|旁边|单元|酒店|公司|学校|市中心|城里|乡下|父母|爸|妈|亲戚|朋友|家里?$|[里边]$"
 )
-_NAME = re.compile(r"[A-Z][\w'.-]*(?: (?:of |on |upon |de |la )?[A-Z][\w'.-]*)*")
-_PART = re.compile(
+_NAME = regex(r"[A-Z][\w'.-]*(?: (?:of |on |upon |de |la )?[A-Z][\w'.-]*)*")
+_PART = regex(
     r"\b(?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|District|Quarter|Heights|Square|Court|Apartments?|House|Building|Tower"
     r"|Park|Hall|Close|Terrace|Place|Dorm\w*|Residences?|Gardens|Hotel|Block|Floor|Campus|University|College)$"
 )
-_TOWN = re.compile(r" (?:City|Town)$")
+_TOWN = regex(r" (?:City|Town)$")
 
 
 class _Home(NamedTuple):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from projections.language.extraction.rules import Statement
 from projections.language.extraction.shape import NOBODY
+from projections.language.patterns import regex
 from projections.language.polarity import difference, polarity
 from projections.language.text import tokens
 from projections.memory.record import Memory
 
 LEAST_WORDS = 3
 """Words that a memory must have to be refined, and a question, beside those of politeness, to be remembered."""
-_DATED = re.compile(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]")
+_DATED = regex(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]")
 
 
 def core(content: str) -> str:

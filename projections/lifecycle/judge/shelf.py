@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from projections.checks import Check, unchecked
 from projections.language.extraction.rules import Fact, Statement, Turn
+from projections.language.patterns import regex
 from projections.language.similar import similarity
 from projections.language.text import tokens
 from projections.lifecycle.judge.known import LEAST_WORDS, Known, core, who
@@ -34,8 +35,8 @@ everything thing feel day week lately s anything something ever still 你 您 �
 方法 觉得 帮助 帮 什 么 议 推 荐 方 法 办 今天 最近 你好 朋友 天 天气 还 其他 别 们 呢 想 知 道 心情 情
 """
 _POLITE = frozenset(_POLITE_TEXT.split())
-_POINTS = re.compile(r"\b(?:this|that|these|those|it|its|them|they|he|she|him)\b|[这那它他她]", re.IGNORECASE)
-_GREETING = re.compile(r"^(?:hey|hi|hello|so|and|oh|wow|well|thanks)?,? ?[A-Z]\w+[,!] ?")
+_POINTS = regex(r"\b(?:this|that|these|those|it|its|them|they|he|she|him)\b|[这那它他她]", re.IGNORECASE)
+_GREETING = regex(r"^(?:hey|hi|hello|so|and|oh|wow|well|thanks)?,? ?[A-Z]\w+[,!] ?")
 _BYTES_A_MEMORY, _BYTES_A_WORD = 500, 120
 
 Word = tuple[str | None, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
@@ -25,11 +26,11 @@ ASKED = Cues(
 """What such questions ask for; each also stands in harmless talk, so an answer must be told just after the question mark."""
 
 ANSWERS = Cues(listed("answer is, answer's"))
-_WHO_ASKS = re.compile(
+_WHO_ASKS = regex(
     r"\b(?:bank|chase|lady|guy|rep|agent|insurance|pharmacy|they|support|teller|help ?desk)\b"
     r"[^.\n]{0,12}\basks?\b[^.\n]{0,48}$"
 )
-_SAID_TO_THEM = re.compile(
+_SAID_TO_THEM = regex(
     r"(?: (?:it is|it's|its|that it's|is))?:? [\"']?(?!I |We |The |No\b|Yes\b|To |That |You |He |She )[A-Z][a-z]{2,}"
 )
 
@@ -38,7 +39,7 @@ _ABOUT = either("""
     pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
     grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
 """)
-_ANSWER = re.compile(
+_ANSWER = regex(
     r"(?:->|\u2192|answer(?:s|ed)?"
     r"(?: (?:on file|they have|we set|i set|i gave|i put|there))?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
     + either("""
@@ -47,40 +48,40 @@ _ANSWER = re.compile(
     """)
     + r")(?P<value>[a-z0-9])"
 )
-_ABOUT_SAID = re.compile(
+_ABOUT_SAID = regex(
     _ABOUT
     + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was| (?:and|but|so) it(?:'s|s| is)|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
 )
-_TOLD_AT_ONCE = re.compile(
+_TOLD_AT_ONCE = regex(
     r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose)|[\"']?,?\s(?:put|answer|enter|type))\s?[\"']?"
     r"(?!what|the |not|a |and|to |wrong|too "
     r"|easy|case|required|hidden|stored|never|in |on |known|broken|null|none|missing|incorrect|invalid)"
     r"[a-z0-9]{3,}"
 )
-_ON_FILE = re.compile(r"answer (?:on file|they have|we set|i set|i gave|i put)?\s?(?:is|was|[:=])\s?[a-z]{3,}")
-_NAMED = re.compile(r",?\s[A-Z][a-z]{2,}")
-_MAIDEN = re.compile(
+_ON_FILE = regex(r"answer (?:on file|they have|we set|i set|i gave|i put)?\s?(?:is|was|[:=])\s?[a-z]{3,}")
+_NAMED = regex(r",?\s[A-Z][a-z]{2,}")
+_MAIDEN = regex(
     r"(?:(?:that |which )?(?:they|the bank|we|i) (?:have|hold|gave|use|put|used)(?: on file| down)? (?:is |was )"
     r"|is |was |\u2192 ?|-> ?|: ?|= ?|for [^.,\n]{3,30}(?: is |: ?))[\"']?(?!what|the |not |a |asked|required"
     r"|used|hard|easy|spell|long|short|common|never|so |very|too |from|changed|different|unknown|on |in |also)[a-z]{3,}"
 )
-_ANSWER_ZH = re.compile(
+_ANSWER_ZH = regex(
     r"(?:→|->|[:=](?=[^:=\n]{2,})|答案?[是为:]?|叫|[填写](?:的?是?)?|是)\s?(?P<value>[^\s。,!?;:]{2,24})"
 )
-_ANSWERED_ZH = re.compile(rf"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[{HAN_BLOCK}]{{2,12}}")
-_SPACED_ZH = re.compile(f"(?:问题)?\\s[{HAN_BLOCK}]{{3,14}}\\s(?:答案?\\s?)?[{HAN_BLOCK}]{{2,8}}(?:$|[,\\s])")
-_ASKED_ZH = re.compile("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
+_ANSWERED_ZH = regex(rf"(?:答案|(?<![a-z])a\s?:)\s?[是为填写:]?\s?(?!什么|哪|忘|是|不|错)[{HAN_BLOCK}]{{2,12}}")
+_SPACED_ZH = regex(f"(?:问题)?\\s[{HAN_BLOCK}]{{3,14}}\\s(?:答案?\\s?)?[{HAN_BLOCK}]{{2,8}}(?:$|[,\\s])")
+_ASKED_ZH = regex("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
 
 
 _NO_ANSWER = either("""
     is, was, what, who, where, how, why, i, we, do, did, can, and, or, the, a, just, asking, not, no, yes, mine
     that, this, it
 """)
-_ANSWERED = re.compile(
+_ANSWERED = regex(
     r"[^?\n]{0,40}\?\s{0,2}(?:a[:=]\s?|answer[:=]?\s?|ans[:=]?\s?|it's |it is |-+>?\s?|\u2192\s?)?[\"']?"
     rf"(?!{_NO_ANSWER})[a-z0-9]"
 )
-_OPENS = re.compile(
+_OPENS = regex(
     either(
         "security, answer, answers, reset, verify, verification, recover, recovery, bank, account, hint, locked, portal"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.made import made
 from projections.language.sensitivity.reading import Cues, Reading
@@ -21,22 +22,20 @@ _ASSIGNED = Begun(
     *("_PASS", "_PWD", "_PW", "_PSW", "_SECRET", "_TOKEN", "_KEY", "_AUTH", "_CREDS"),
     then=r"(?:WORD|WD|PHRASE)?(?:_(?:KEY|KEY_BASE|PROD|LIVE|DEV|STAGING|[0-9]))?\s?[=:]\s?(?P<quote>[\"'`]?)(?P<value>[!-~]{6,256})",
 )
-_NAME_BEFORE = re.compile(r"[A-Z0-9_]{1,40}$")
-_OF_ELSE = re.compile(
-    "PUBLIC|PRIMARY|FOREIGN|PARTITION|SORT|CACHE|MAX|MIN|LIMIT|OBJECT|FILE|S3|HOT|INDEX|SHARD|TEST|TYPE"
-)
-_REFERENCE = re.compile(
+_NAME_BEFORE = regex(r"[A-Z0-9_]{1,40}$")
+_OF_ELSE = regex("PUBLIC|PRIMARY|FOREIGN|PARTITION|SORT|CACHE|MAX|MIN|LIMIT|OBJECT|FILE|S3|HOT|INDEX|SHARD|TEST|TYPE")
+_REFERENCE = regex(
     r"[$<{%*/~.\[(]|[a-z][a-z0-9+.-]{1,20}://|[a-z_]+[.(\[]|os\.|process\.|[\w/.-]+\.(?:pem|key|crt|json|ya?ml|txt|env|png|jpe?g|md|py|ts|js)$",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile("_P(?:ASS|WD|W|SW)")
-_OPENS = re.compile(
+_PASSWORD = regex("_P(?:ASS|WD|W|SW)")
+_OPENS = regex(
     r"(?:'s)?(?:\s(?:master|vault|file|database|db|account|app|main|key|pass|passphrase|password|phrase|pw|login|unlocks?|is|now|still)(?:'s)?){0,5}\s?"
     r"(?:\bis|:|=|'s|\bwith|\bnow|\bto|\buse|\bare|->|\u2192|,)?\s{1,2}(?:now |still |just |my |use )?[\"'(]?"
 )
-_LEADS = re.compile(either("master, vault, opens, unlocks, opened, passphrase, phrase, password, login, pw, pass"))
-_JOINED = re.compile(r"[A-Za-z]{3,14}(?:[-_. ][A-Za-z]{3,14}){2,7}(?:[-_. ]\d{1,4})?")
-_PHRASE = re.compile(r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}(?=\s{0,2}(?:$|[.,;!?)\n]))")
+_LEADS = regex(either("master, vault, opens, unlocks, opened, passphrase, phrase, password, login, pw, pass"))
+_JOINED = regex(r"[A-Za-z]{3,14}(?:[-_. ][A-Za-z]{3,14}){2,7}(?:[-_. ]\d{1,4})?")
+_PHRASE = regex(r"[a-z]{3,12}(?: [a-z]{3,12}){3,7}(?=\s{0,2}(?:$|[.,;!?)\n]))")
 _SPOKEN_OF = frozenset(
     listed("""
     the, and, for, not, you, with, that, this, have, has, was, are, but, can, will, too, very, just, better, easy, long, same, from

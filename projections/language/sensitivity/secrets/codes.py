@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -30,8 +31,8 @@ CODES = Cues(
 )
 PATTERNS = Cues(["pattern"])
 
-_DIGIT = re.compile("[0-9]")
-_ACCESS = re.compile(
+_DIGIT = regex("[0-9]")
+_ACCESS = regex(
     either("""
     doors?, gate, garage, alarm, safe, locks?, lockers?, lock ?box, key ?box, key ?safe, padlock, deadbolt, entry
     entrance, building, apartment, apt, flat, front, back, side, basement, keypad, voice ?mail, phone, iphone, ipad
@@ -47,7 +48,7 @@ _ACCESS = re.compile(
     doordash, airtag, bouncer, never share, don't share, expires
     """)
 )
-_OTHER_CODES = re.compile(
+_OTHER_CODES = regex(
     either("""
     error, status, zip, postal, post, promo[a-z]*, discount, coupon, voucher, dress, area, country, dial[a-z]* code
     source, bar, qr, colou?r, hex, https?, exit, response, product, stock, sku, tax, swift, sort, hs, icd, cpt, iata
@@ -56,14 +57,14 @@ _OTHER_CODES = re.compile(
     style, paint, batch, lot
     """)
 )
-_OTHER_PINS = re.compile(
+_OTHER_PINS = regex(
     either("""
     gpio, connector, relay, header, solder, bowling, wire, ground, board, arduino, esp32, raspberry, drop a, map
     lapel, hair, diodes?, bobby, rolling, pcb, jumper, chip, india, bangalore, mumbai, delhi, postal, knocked
     strike, spare
     """)
 )
-_OWNED = re.compile(either("my, our, his, her, their, mum's, mom's, dad's"))
+_OWNED = regex(either("my, our, his, her, their, mum's, mom's, dad's"))
 _NO_UNIT = r"(?![\w%\"]|[.,:/]\d|-\d| ?" + either("""
     am, pm, a\\.m, p\\.m, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles
     feet, ft, sq, mm, cm, lbs, kg, people, users, lines, characters, chars, digits, dollars, bucks, euros, pounds
@@ -73,32 +74,32 @@ _KEYED = (
     r"(?<![\w.$\u00a3\u20ac/:@-])#?\*?(?P<value>\d(?:[ -]?\d){2,8}[#*]?|\d{1,6}[#*]\d{1,6}[#*]?|(?=[a-z]*\d)[a-z0-9]{5,8}"
     r"|[a-d]?\d{3,6}[a-z]?[#*]?|\d{4}[a-z]{2})"
 )
-_AFTER = re.compile(rf"(?P<gap>[^\n$\u00a3\u20ac]{{0,44}}?){_KEYED}{_NO_UNIT}")
-_BEFORE = re.compile(rf"{_KEYED}\s?(?:,|is|was|opens|unlocks|for|=|gets|on|to|as|disarms|works)?\s?(?:\w+ ){{0,4}}$")
-_TOLD = re.compile(
+_AFTER = regex(rf"(?P<gap>[^\n$\u00a3\u20ac]{{0,44}}?){_KEYED}{_NO_UNIT}")
+_BEFORE = regex(rf"{_KEYED}\s?(?:,|is|was|opens|unlocks|for|=|gets|on|to|as|disarms|works)?\s?(?:\w+ ){{0,4}}$")
+_TOLD = regex(
     either("""
     is, was, are, be, its, it's, to, use, punch, press, type, enter, dial, hit, try, with, now, set, changed, says
     tap, key in, still, then, for
     """)
     + r"|'s\b|:|=|->|\u2192|-\s|,"
 )
-_TOLD_SHORTLY = re.compile(r"\s?(?:is|'s|:|=|->|\u2192|-|to|with|by|using|via|goes|on|code is)\s?")
-_TIMED = re.compile(
+_TOLD_SHORTLY = regex(r"\s?(?:is|'s|:|=|->|\u2192|-|to|with|by|using|via|goes|on|code is)\s?")
+_TIMED = regex(
     either("""
     at, until, by, since, around, before, after, about, in, over, from, every, than, row, aisle, number, no\\., page
     line, room, level, floor, flight, bus, terminal, version, model
     """)
     + r"\s$"
 )
-_CODE_SAID = re.compile(either("code, digits, keypad, combo, number is, pin"))
-_TURNS = re.compile(either("left, right, clockwise, (?:counter|anti)-?clockwise, turns?, twice, once, stop at, past"))
-_LETTERED_TURNS = re.compile(r"\b[lr]\s?\d{1,2}\b")
-_PRESSED = re.compile(either("press, punch, dial, enter, type, key in, hit, tap, push") + r"\s$")
-_TURNED = re.compile(r"(?<![\d:.])\d{1,2}(?![\d:.%])")
-_THREE = re.compile(r"(?<![\d/.:-])\d{1,2}(?:(?:\s?[-/,]\s?|\s|\s?then\s|\s?->\s?)\d{1,2}){2,4}(?![\d/.:])")
-_DRAWN = re.compile(r"(?<![\d/.-])\d(?:\s?(?:[-,>]|->|\u2192| to | then )\s?\d){3,8}(?![\d/.-])")
-_DRAWN_SPACED = re.compile(r"(?<![\d.])\d(?: \d){4,8}(?![\d.])")
-_DRAWN_ON = re.compile(either("android, unlock, phone, lock, swipe, dots?, tablet, screen"))
+_CODE_SAID = regex(either("code, digits, keypad, combo, number is, pin"))
+_TURNS = regex(either("left, right, clockwise, (?:counter|anti)-?clockwise, turns?, twice, once, stop at, past"))
+_LETTERED_TURNS = regex(r"\b[lr]\s?\d{1,2}\b")
+_PRESSED = regex(either("press, punch, dial, enter, type, key in, hit, tap, push") + r"\s$")
+_TURNED = regex(r"(?<![\d:.])\d{1,2}(?![\d:.%])")
+_THREE = regex(r"(?<![\d/.:-])\d{1,2}(?:(?:\s?[-/,]\s?|\s|\s?then\s|\s?->\s?)\d{1,2}){2,4}(?![\d/.:])")
+_DRAWN = regex(r"(?<![\d/.-])\d(?:\s?(?:[-,>]|->|\u2192| to | then )\s?\d){3,8}(?![\d/.-])")
+_DRAWN_SPACED = regex(r"(?<![\d.])\d(?: \d){4,8}(?![\d.])")
+_DRAWN_ON = regex(either("android, unlock, phone, lock, swipe, dots?, tablet, screen"))
 
 
 def says_a_code(read: Reading) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -18,42 +19,42 @@ ENTERING = Cues(
 _UNLOCKING = ("unlock", "open", "let", "buzz")
 _LOOSE = frozenset(listed("type in, put in, enter, press, tap"))
 """What is also done with numbers at a desk: never a year, and at a thing that is locked."""
-_NEAR = re.compile(r"[^\d\n]{1,44}\d")
+_NEAR = regex(r"[^\d\n]{1,44}\d")
 _END = (
     r"(?![\w%]|[.,:/-]\d)(?=\s{0,2}(?:$|[.,;:!?)\n'\"#*]|-|(?:and|then|to|on|in|into|it|or|which|that|when|while|before|after|so|but|if|you|your"
     r"|the|pls|push|pull|turn|wait|please|its|it's|works|quick|will|for|with|lets|gets|is|till|until|twice|once|there|at|from|by)\b))"
 )
 _NUMBER = rf"(?P<number>[#*]?\d(?:[ -]?\d){{2,7}})[#*]?{_END}"
-_ENTERED = re.compile(
+_ENTERED = regex(
     r"(?: (?:in|it|them|the|code|pin|number|numbers|digits|wheels|dials?|to|with|on"
     rf"|at the (?:door|gate|keypad|panel))){{0,4}}:? {_NUMBER}"
 )
-_OPENED = re.compile(
+_OPENED = regex(
     r"(?:(?:'s)?(?: (?:it|my|the|her|his|our|your|mine|this|that|screen|code|pin))?(?: [a-z']{2,12}){0,2})"
     rf"(?: w/?| with(?: an?)?| using| by| use| is|:|,? (?:just )?(?:type|enter|punch in|key in|tap)|=)\s{{1,2}}{_NUMBER}"
 )
-_THING = re.compile(
+_THING = regex(
     either("""
     lock ?box(?:es)?, key ?box, key ?safe, lock, locks, locked, padlock, padlocked, padlocks, alarm, burglar alarm, gates?, garage
     keypad, key pad, safe, door, doors, handle, shed, locker, intercom, lobby, entrance, front desk panel, panel, cupboard, cabinet
     storage, barrier, unit, building, vault, chest, briefcase, suitcase, barn, elevator, lift, gym, cottage, airbnb, bnb
 """)
 )
-_DEVICE = re.compile(
+_DEVICE = regex(
     either(
         "phone, phone's, iphone, ipad, ipad's, tablet, android, pixel, samsung, watch, laptop, screen, lockscreen, lock screen"
         ", mobile, cell"
     )
 )
-_CALLED = re.compile(
+_CALLED = regex(
     either("""
     call, calls, calling, extension, ext, reception, operator, hotline, speak, ring, landline, room service, radio, phone
     emergency, clock, wake up, wake me, minutes, timer, snooze, pairing mode
 """)
 )
 _EMERGENCY = frozenset(listed("911, 999, 112, 000, 110, 119, 120, 100, 101, 311, 411, 511, 611, 711, 811"))
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_FROM_SIDE_TO_SIDE = re.compile(
+_YEAR = regex(r"(?:19|20)\d\d")
+_FROM_SIDE_TO_SIDE = regex(
     r"[^\d.\n]{0,32}?\b(?:to|at|on)\s\d{1,2},?\s(?:then\s|and\s|go\s){0,2}(?:back|round|around|past|left|right|forward)[^.\n\d]{0,20}\d{1,2}"
     r",?\s(?:then|and|finally|to|on)[^.\n\d]{0,16}\s\d{1,2}(?![\d:%])"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -24,24 +25,24 @@ SET_UP = Cues(
     qr, 两步, 双重, 验证器, 令牌, 二次验证
 """)
 )
-_GROUPS = re.compile(
+_GROUPS = regex(
     r"(?<![\w./-])(?:[a-z0-9]{5}(?:-[a-z0-9]{5}){2,5}|[a-z0-9]{4}(?:-[a-z0-9]{4}){2,7}|[a-z0-9]{4}-[a-z0-9]{6}-[a-z0-9]{4,5}"
     r"|[a-z0-9]{6}(?:-[a-z0-9]{6}){2,5})(?![\w/-]|\.\w)"
 )
-_RUN = re.compile(r"(?<![\w./-])(?=[A-Z]{0,12}\d)[A-Z0-9]{13,18}(?![\w./-])")
-_MIXED = re.compile(r"(?=[a-z]{0,5}\d)(?=\d{0,5}[a-z])[a-z0-9]{4,6}")
-_OF_ELSE = re.compile(
+_RUN = regex(r"(?<![\w./-])(?=[A-Z]{0,12}\d)[A-Z0-9]{13,18}(?![\w./-])")
+_MIXED = regex(r"(?=[a-z]{0,5}\d)(?=\d{0,5}[a-z])[a-z0-9]{4,6}")
+_OF_ELSE = regex(
     either("""
     order, tracking, part, model, serial number, ref, reference, booking, uuid, commit, sku, invoice, parcel, parcels, receipt
     confirmation, ticket, reservation, imei
 """)
 )
-_CARD = re.compile(either("card, code, codes, voucher, redeem, pin") + "|[码卡]")
-_GUARD = re.compile(
+_CARD = regex(either("card, code, codes, voucher, redeem, pin") + "|[码卡]")
+_GUARD = regex(
     r"(?:\s(?:code|says|said|is|was|now|it's|shows|=|just)){0,3}\s?:?\s{1,2}(?=[A-Z]{0,4}\d)(?=\d{0,4}[A-Z])[A-Z0-9]{5}(?!\w)"
 )
-_BASE_32 = re.compile(r"(?<![a-z0-9-])[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}(?![a-z0-9-])")
-_RUN_OF_BASE_32 = re.compile(r"(?<![\w./+-])[A-Z2-7]{16,64}(?![\w./+=-])")
+_BASE_32 = regex(r"(?<![a-z0-9-])[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}(?![a-z0-9-])")
+_RUN_OF_BASE_32 = regex(r"(?<![\w./+-])[A-Z2-7]{16,64}(?![\w./+=-])")
 
 
 def holds_a_grouped_code(read: Reading) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -24,35 +23,35 @@ KEYED_ZH = Cues(
 """)
 )
 _DIGIT = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
-_SIGNED = re.compile(
+_SIGNED = regex(
     r"[^.\n]{0,32}?\b(?:star|hash|asterisk|pound(?: sign| key)?)\s\d{3,8}\b|[^.\n\d]{0,24}?\b\d{3,8},?\s(?:then |and )?(?:the )?"
     r"(?:star|hash|asterisk|bell|pound (?:sign|key))\b(?! of|s)"
 )
-_SPOKEN = re.compile(
+_SPOKEN = regex(
     rf"[^.\n]{{0,20}}?\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{3,7}}"
     r"(?:,? (?:then )?(?:enter|hash|star|pound|to get in|gets you in|opens)\b)"
 )
-_APART = re.compile(
+_APART = regex(
     r"(?:'s)?(?: code| pin| number)?\s?(?:is|are|:|=|unlocks with|opens with|with)\s{0,2}\d(?: \d){3,5}(?![\w%]| \d|[.,:/-]\d)"
 )
-_GOES_OFF = re.compile(
+_GOES_OFF = regex(
     r"[^.\n\d]{0,12}?\b(?:kicks? off|goes off|beeps|starts|screams)[^.\n\d]{0,16}?"
     r"(?:its|it's|code is|do|press|use)\s\d{4,6}(?![\w%]|[.,:/-]\d)"
 )
-_ON_SCREEN = re.compile(r"(?: code| pin)?\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
-_PIN = re.compile(r"\spin\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
-_APART_ZH = re.compile(
+_ON_SCREEN = regex(r"(?: code| pin)?\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
+_PIN = regex(r"\spin\s?(?:is|:|=)?\s{0,2}\d{4,8}(?![\w%]|[.,:/-]\d)")
+_APART_ZH = regex(
     r"[^\d。\n]{0,6}?(?<![\d.])\d(?: \d){3,7}\s?[#*]?(?!\d| \d|[.:/%]\d|\s?[位个次年月天号楼层元块分秒度米])"
 )
-_SAME_ZH = re.compile(r"[^\d。\n]{0,3}?[四六八468]个\d(?![\d个位月天人次])")
-_SHARED_ZH = re.compile(r"\s?[:是]?\s?(?=[a-z]{0,3}\d)[a-z0-9]{4}(?![a-z0-9.])")
-_ENGRAVED_ZH = re.compile(r"\s?[:是]?\s?[a-z]{6}(?![a-z0-9])")
-_CAMERA_ZH = re.compile("摄像|机身|监控|门铃|萤石")
-_RESCUE_ZH = re.compile(r"\s?[:是]?\s?[a-z]\d{5}(?![a-z0-9])")
-_PRESSED_ZH = re.compile(r"[^。\n]{0,6}?先按[^。\n]{0,8}?再[^。\n]{0,12}?(?:拧|转|开|推|拉|按下)")
-_UNCHANGED_ZH = re.compile(r"(?:的|密码|没改)?[^。\n\d]{0,6}?就?是\s?(?=[a-z]*\d{3})[a-z0-9]{5,12}(?![a-z0-9])")
-_SYSTEM_ZH = re.compile("系统|登[录陆入]|账号|邮箱|路由|门户|后台|平台")
-_TYPED_INTO = re.compile(
+_SAME_ZH = regex(r"[^\d。\n]{0,3}?[四六八468]个\d(?![\d个位月天人次])")
+_SHARED_ZH = regex(r"\s?[:是]?\s?(?=[a-z]{0,3}\d)[a-z0-9]{4}(?![a-z0-9.])")
+_ENGRAVED_ZH = regex(r"\s?[:是]?\s?[a-z]{6}(?![a-z0-9])")
+_CAMERA_ZH = regex("摄像|机身|监控|门铃|萤石")
+_RESCUE_ZH = regex(r"\s?[:是]?\s?[a-z]\d{5}(?![a-z0-9])")
+_PRESSED_ZH = regex(r"[^。\n]{0,6}?先按[^。\n]{0,8}?再[^。\n]{0,12}?(?:拧|转|开|推|拉|按下)")
+_UNCHANGED_ZH = regex(r"(?:的|密码|没改)?[^。\n\d]{0,6}?就?是\s?(?=[a-z]*\d{3})[a-z0-9]{5,12}(?![a-z0-9])")
+_SYSTEM_ZH = regex("系统|登[录陆入]|账号|邮箱|路由|门户|后台|平台")
+_TYPED_INTO = regex(
     either(
         "login, log-?in, log in, sign in, laptop, wi-?fi, router, unlock[a-z]*, password, account, vpn, passphrase, netflix"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
@@ -22,7 +23,7 @@ KEYS = Cues(
 """)
 )
 """Words for a key, a token, a secret or a code of recovery."""
-_FIRM = re.compile(
+_FIRM = regex(
     r"secret|private|api|access|auth|client|signing|bearer|recovery|licen[sc]e|activation|product|bitlocker|filevault|encryption"
     r"|session|refresh|webhook|wallet|seed|account|app pass|token|\btok\b|\b[as]k\b"
     r"|totp|2fa|serial|host key|master|root|deploy|ssh|gpg|pgp|windows"
@@ -30,25 +31,25 @@ _FIRM = re.compile(
     r"|[密秘私]钥|令牌|授权码|激活码|恢复码|备用码|救援码|备份码|加签|序列号|注册码|凭证|钱包"
 )
 """What makes a random value beside it a secret; `key` alone is said of much else."""
-_NO_KEY = re.compile(
+_NO_KEY = regex(
     r"(?:commit|digest|checksum|sha-?\d*|sha256sum|hash|md5|uuid|guid|build|tracking|image|revision|fingerprint|etag|primary key"
     r"|public[ _]key|foreign key|cache key|object ?id|\brev|version|npub|address|contract|tx|transaction"
     r"|公钥|地址|哈希|摘要|校验和|镜像|提交|指纹|交易|订单|单号)"
     r"[\"']?\s{0,2}(?:id|hash|is|:|=)?\s{0,2}[\"']?(?:sha256:|0x)?$"
 )
-_DIGIT = re.compile("[0-9]")
-_TOKEN = re.compile(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{12,512}")
-_MAY_BE_KEY = re.compile(r"[0-9]|[A-Za-z0-9_+/=.~-]{20}")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_HEX = re.compile(r"(?:0x)?[0-9a-f]{32,128}", re.IGNORECASE)
-_GROUPED = re.compile(r"(?<![\w-])(?=[a-z-]*\d)[a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){2,9}(?![\w-])")
-_RECOVERY = re.compile(r"back-?up|recovery|rescue|scratch|emergency|one[- ]time|2fa|mfa|备用|恢复|救援|备份|应急")
-_CODES_SAID = re.compile(r"codes?|码|^\W{0,3}(?:is |are |keys? )?\W{0,3}(?=[a-z]*\d)")
-_CODES = re.compile(
+_DIGIT = regex("[0-9]")
+_TOKEN = regex(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{12,512}")
+_MAY_BE_KEY = regex(r"[0-9]|[A-Za-z0-9_+/=.~-]{20}")
+_UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = regex(r"(?:0x)?[0-9a-f]{32,128}", re.IGNORECASE)
+_GROUPED = regex(r"(?<![\w-])(?=[a-z-]*\d)[a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){2,9}(?![\w-])")
+_RECOVERY = regex(r"back-?up|recovery|rescue|scratch|emergency|one[- ]time|2fa|mfa|备用|恢复|救援|备份|应急")
+_CODES_SAID = regex(r"codes?|码|^\W{0,3}(?:is |are |keys? )?\W{0,3}(?=[a-z]*\d)")
+_CODES = regex(
     r"(?<![\w.-])(?:(?=[a-z]{0,7}\d)[a-z0-9]{4,6}[ -](?=[a-z]{0,7}\d)[a-z0-9]{4,6}|\d{6,10}"
     r"|(?=[a-z]{0,9}\d)[a-z0-9]{8,10}|[a-z]\d{5,6})(?![\w.-])"
 )
-_LETTERS = re.compile(r"(?<![\w./@-])(?:[a-z]{10,24}|[a-z]{4}(?:[ -][a-z]{4}){3})(?![\w./@-])")
+_LETTERS = regex(r"(?<![\w./@-])(?:[a-z]{10,24}|[a-z]{4}(?:[ -][a-z]{4}){3})(?![\w./@-])")
 _LETTERED = frozenset(
     listed("""
     授权, 授权码, 专用密码, 独立密码, 应用密码, 应用专用, 客户端密码, 密钥, 秘钥, 激活码, app password, app pw, token
@@ -57,7 +58,7 @@ _LETTERED = frozenset(
 )
 """Words for keys that may be nothing but letters."""
 
-_ISSUED = re.compile(
+_ISSUED = regex(
     r"(?<![A-Za-z0-9_-])(?:"
     r"\d{8,10}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])"  # Telegram
     r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,48}(?![A-Za-z0-9_-])"  # Discord
@@ -73,7 +74,7 @@ _ISSUED = re.compile(
     r"|(?:sk|pk|rk|key|tok)-(?=[A-Za-z-]{0,30}\d)[A-Za-z0-9_-]{24,512}"
     r")"
 )
-_ADDRESSED = re.compile(
+_ADDRESSED = regex(
     r"hooks\.slack\.com/(?:services|workflows)/[\w/]{20}|discord(?:app)?\.com/api/webhooks/\d{10,24}/[\w-]{20}"
     r"|(?:oapi\.dingtalk\.com|qyapi\.weixin\.qq\.com|open\.(?:feishu|larksuite)\.c\w{1,3})/"
     r"\S{0,60}?(?:access_token=|key=|/hook/)[\w-]{16}"
@@ -100,7 +101,7 @@ RECOVERING = Cues(
         "backup, back-up, recovery, rescue, scratch, emergency, one-time, one time, 2fa, mfa, 备用, 恢复, 救援, 备份, 应急"
     )
 )
-_ROWS = re.compile(
+_ROWS = regex(
     r"[^\n]{0,16}?(?:codes?|码)[^\n]{0,60}\n"
     r"(?:[ \t]{0,8}(?:\d{1,2}[.):] ?|[-*] ?)?(?:(?=[a-z]{0,7}\d)[a-z0-9]{4,6}[ -][a-z0-9]{4,6}|\d{6,10}"
     r"|(?=[a-z]{0,15}\d)[a-z0-9]{8,16})\s{0,3}(?:\n|$)){2,16}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
@@ -19,16 +20,16 @@ PLACES = Cues(
     登录, 登陆, 账号, 账户, 用户, 后台, 服务器, 数据库, 无线, 热点, 网银, 群晖, 路由, 解压, 系统, 邮箱, 管理员
 """)
 )
-_SIGN = re.compile(r"[!@#$%^&*+?]")
-_GAP = re.compile(
+_SIGN = regex(r"[!@#$%^&*+?]")
+_GAP = regex(
     r"[^\n]{0,40}?"
     r"(?:\b(?:mine is|mine's|i use|use|with|is|says|are)|我?的?(?:就?是|用的?是?)|后面是?|然后是?|[/|:=,\u2192-]|\s)\s{0,2}[\"'(]?$"
 )
-_WIRELESS = re.compile(
+_WIRELESS = regex(
     r"(?:wi-?fi|无线|热点|hotspot)(?:\s?(?:的|就)?\s?(?:是|:|=)\s?|\s)(?P<value>[a-z]{2,16}\d{3,12}[a-z]{0,4}|\d{8,12})(?![\w.%-])"
     r"|(?:wi-?fi|无线|热点)\s?(?:名?叫|是|名|:)\s?[^\s,/|]{2,24}\s?(?:然后|后面|,|/|\||;|\s)\s?是?\s?(?:\d{8,12}|[a-z]{3,16}\d{2,12})(?![\w.%])"
 )
-_DEVICE = re.compile(r"(?:tp-?link|ax|be|ac|wr|mi|archer|asus|rt|ubnt|mesh|iphone|version)\w{0,4}\d")
+_DEVICE = regex(r"(?:tp-?link|ax|be|ac|wr|mi|archer|asus|rt|ubnt|mesh|iphone|version)\w{0,4}\d")
 
 
 def says_a_login(read: Reading) -> bool:
@@ -43,11 +44,11 @@ def _told(piece: Piece) -> bool:
     )
 
 
-_FILE_OPENED = re.compile(
+_FILE_OPENED = regex(
     r"[^\n]{0,24}?(?:\b(?:zip|pdf|excel|file|doc|archive|rar|spreadsheet|attachment|folder|drive|disk)\b[^.\n]{0,20}?)?"
     r",?\s(?:with|use|using)\s(?P<value>(?=[a-z]{0,20}\d)[a-z0-9]{6,24})(?![\w.])"
 )
-_FILES = re.compile(r"\b(?:zip|pdf|excel|file|doc|archive|rar|spreadsheet|attachment|folder|drive|disk)\b")
+_FILES = regex(r"\b(?:zip|pdf|excel|file|doc|archive|rar|spreadsheet|attachment|folder|drive|disk)\b")
 
 
 def _opened(piece: Piece) -> bool:

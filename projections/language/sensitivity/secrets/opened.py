@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -43,32 +44,32 @@ _KEYED = (
     r"(?:enter|press|punch|punch in|type|type in|use|dial|hit|tap|key in|with|by|code|codes|try|is|its|it's|to|on"
     r"|[,:=\u2192-])"
 )
-_BEFORE = re.compile(
+_BEFORE = regex(
     rf"(?:\b|(?<=\s)|(?<=[:,=-])){_KEYED}\s{{0,3}}(?:code\s)?{_CODE}\s?(?:,|and|then|it|will|should|to|which|that)?\s?"
     r"(?:to |also |will )?$"
 )
-_AFTER = re.compile(
+_AFTER = regex(
     rf"(?:\s[^\d.\n$]{{0,40}}?|\s?)(?:\b(?:it's|its|is|are|punch|punch in|press|enter|dial|type|use|key in|hit|tap|with|by)"
     rf"|[:=\u2192-])\s{{0,2}}(?:the code |code )?{_CODE}"
 )
-_TIMED = re.compile(r"(?:19|20)\d\d\s?$")
-_LOCKED = re.compile(
+_TIMED = regex(r"(?:19|20)\d\d\s?$")
+_LOCKED = regex(
     either(
         "alarm, panel, doors?, gate, locks?, lockers?, safe, garage, phone, ipad, tablet, keypad, building, shed, padlock"
     )
 )
-_STANDS = re.compile(
+_STANDS = regex(
     r"(?:(?:\s?\((?!s\))[^()\n]{1,24}\))?(?:\s(?:on|to|of|by|for|at|in)\s(?:the |my |our |his |her )?[a-z' -]{2,28}?)?)"
     r"(?:\s?(?:\b(?:digits?|numbers?|code|combo|combination|(?:i |we )?set to|set|opens? (?:with|to|on)"
     r"|are|is|was|now|still|to)\b|'s\b|[:=,\u2192-]))"
     rf"{{0,4}}\s{{0,2}}{_CODE}"
 )
-_THREE = re.compile(
+_THREE = regex(
     r"(?:\s(?:at|in|by|on) (?:the|my|our) [a-z]{2,12})?\s?(?:combo|is|:|=)?\s?\d{1,2}-\d{1,2}-\d{1,2}(?![\w-]|\.\d)"
 )
-_APART = re.compile(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
-_LATER = re.compile(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
-_OF_ELSE = re.compile(
+_APART = regex(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
+_LATER = regex(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
+_OF_ELSE = regex(
     either("""
     model, cost, costs, paid, price, flight, row, aisle, bay, unit, number, no, room, apt, suite, version, at, since, until
     from, before, after, in, year, call, phone
@@ -76,27 +77,27 @@ _OF_ELSE = re.compile(
     + r"\s?$"
 )
 _WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
-_SPOKEN = re.compile(rf"[^.\n]{{0,28}}?\b{_WORD}(?:[ ,-]{{1,2}}{_WORD}){{3,7}}\b")
-_ASKED = re.compile(
+_SPOKEN = regex(rf"[^.\n]{{0,28}}?\b{_WORD}(?:[ ,-]{{1,2}}{_WORD}){{3,7}}\b")
+_ASKED = regex(
     rf"[^.\n\d$]{{0,24}}?(?:\b(?:it's|its|is|use|uses|enter|type|punch in)\b|[:=\u2192])\s?\d{{4}}(?:\d\d)?{_UNIT}"
 )
-_SENT = re.compile(r"(?<![\w.$#/:-])\d{3}[ -]?\d{3}(?![\w%]|[-.,:/]\d)")
-_LOGGED = re.compile(
+_SENT = regex(r"(?<![\w.$#/:-])\d{3}[ -]?\d{3}(?![\w%]|[-.,:/]\d)")
+_LOGGED = regex(
     either(
         "login, log-?in, log in, sign-?in, sign in, verif[a-z]+, bank, paypal, confirm, one[- ]time, authenticator, 2fa"
         ", apple, google, chase, venmo, amazon"
     )
 )
-_YOURS = re.compile(
+_YOURS = regex(
     r"your (?!(?:promo|discount|voucher|coupon|referral|gift|area|zip|postal|order|booking|reference|tracking|error|qr|bar|post)\b)"
     r"(?:[\w.]+ ){1,3}$"
 )
-_YOUR_CODE = re.compile(r"(?: is|:|'s)?\s{1,2}(?:g-)?\d{3}[ -]?\d{1,5}(?![\w%]|[-.,:/]\d)")
-_BACK = re.compile(
+_YOUR_CODE = regex(r"(?: is|:|'s)?\s{1,2}(?:g-)?\d{3}[ -]?\d{1,5}(?![\w%]|[-.,:/]\d)")
+_BACK = regex(
     r"(?:exp\w{0,5}\.?:?\s?\d{1,2}/\d{2,4}[^.\n]{0,40}?\b(?:digits|back|code|sec\w*)\b[^.\n\d]{0,16}\d{3,4}\b(?![-/.,:]\d)"
     r"|(?:three|3|last) (?:digits|numbers) (?:on the back |of the card |of it ){0,2}(?:are|is|:|=)\s?\d{3}\b(?![-/.,:]\d))"
 )
-_SET = re.compile(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
+_SET = regex(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
 
 
 def says_what_opens(read: Reading) -> bool:
@@ -108,7 +109,7 @@ def says_what_opens(read: Reading) -> bool:
     )
 
 
-_DIGITS = re.compile(r"\d[ -]?\d[ -]?\d")
+_DIGITS = regex(r"\d[ -]?\d[ -]?\d")
 
 
 def _opening(piece: Piece) -> bool:
@@ -182,24 +183,24 @@ _DIGITS_ZH = rf"(?<![\d.a-z])[#*]?\d(?:[ -]?\d){{2,9}}[#*]?{_NO_UNIT_ZH}"
 _LINK_ZH = (
     r"(?:就?是|系|为|[:=→,]|设(?:成|为|的是)?|改(?:成|为|的)?了?|还是|用|按|拨到?|对到?|对码|转到?|先按?|\s){1,3}"
 )
-_OPENED_ZH = re.compile(
+_OPENED_ZH = regex(
     rf"(?:输入?了?|按下?|摁|键入|拨|敲|打|刷)\s?(?:密码|数字)?\s?{_DIGITS_ZH}\s?(?:号?键|井号|这几个)?\s?[,、]?\s?(?:然后|再|就|后|即|来|去)?\s?(?:能|可以?|会|直接)?就?\s?"
     r"(?:开|进|解锁|撤防|取出|打开)(?!始|头|车|会|价|度|球|步|货)"
 )
-_STANDS_ZH = re.compile(
+_STANDS_ZH = regex(
     r"(?:[单自行电瓶动摩]车锁|密码锁|电子锁|智能锁|指纹锁|挂锁|链条锁|门锁|地锁|本锁|箱锁|柜锁|u型锁|旅行箱|行李箱|拉杆箱|密码箱|保险[箱柜]|钱箱|储物柜|更衣柜|鞋柜|文件柜|信箱|抽屉"
     r"|门禁|单元门|院门|大门|铁门|后门|前门|车库门?|闸机|(?:手机|老人机|平板|ipad|电脑)\s?(?:开锁|解锁|锁屏|开机)|撤防)"
     rf"(?:[^。\n\d元块价换买修装花卖,]{{0,6}}?{_LINK_ZH}|\s)\s?{_DIGITS_ZH}"
 )
-_SAME_ZH = re.compile(
+_SAME_ZH = regex(
     r"(?:平板|锁屏|存折|保险[箱柜]|银行卡|锁)\s?(?:就?是|还是|:)?\s?[四六八468]\s?个\s?\d(?![\d个位月天人次岁核g.])"
 )
-_PAYS_ZH = re.compile(
+_PAYS_ZH = regex(
     r"(?:付款|支付|取款|提款|取钱|转账|存折|银行卡|工资卡|储蓄卡|atm|柜员机|提款机|取款机)"
     r"(?:[^。\n\d元块]{0,10}?(?:(?<!后)(?<!尾号)[四六46]\s?位(?:数字?)?|密码|pin)\s?(?:数|的)?(?:就?是|为|[:=])?|[^。\n\d元块]{0,4}卡\s)"
     rf"\s?(?<!\d)(?:\d{{4}}|\d{{6}}|\d{{3}}[ -]\d{{3}}){_NO_UNIT_ZH}"
 )
-_BEFORE_ZH = re.compile(
+_BEFORE_ZH = regex(
     r"(?<![\d.a-z-])(?!1230[68]|12345|1008[68]|95\d{3}(?!\d))(?:\d{4,8}|\d{3}[ -]\d{3})[\"']?,?\s?(?:(?:就|才)?是|这个|那个|为)"
     r"[^。\n,?]{0,10}?(?:验证码|校验码|动态码|取款密码|支付密码|开门码|门禁码|锁屏密码|密码(?![学管锁生本子])|口令(?!红包))"
 )

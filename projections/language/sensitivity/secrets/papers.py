@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from projections.language.patterns import regex
 from projections.language.scripts import in_han_block
 from projections.language.sensitivity.beside import letter_at
 from projections.language.sensitivity.reading import Cues, Reading
@@ -45,9 +46,9 @@ SPELLED = Cues(
     )
 )
 """What numbers that are told word by word are said of."""
-_DIGIT = re.compile("[0-9]")
-_FOUR_DIGITS = re.compile(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
-_NUMBER = re.compile(
+_DIGIT = regex("[0-9]")
+_FOUR_DIGITS = regex(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
+_NUMBER = regex(
     r"(?P<value>[0-9](?<![0-9][0-9])[\da-z]*(?:[ .-][a-z]{0,3}\d[\da-z]*){0,7}(?:[ -][a-z]{1,2}\b)?)"
     r"(?![a-z0-9_%@]|[-/.:]\d|,\d{3})(?! ?"
     + either(
@@ -72,20 +73,20 @@ _SHAPES = {
 }
 """Names that are also words or other things, by the numbers that they have as identity numbers."""
 _SHAPE_OF = {
-    name: re.compile(rf"{name}(?<![a-z]{name})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)")
+    name: regex(rf"{name}(?<![a-z]{name})(?![a-z])[^\n\d]{{0,28}}?(?<![a-z0-9]){shape}(?![a-z0-9]|[-.]\d)")
     for names, shape in _SHAPES.items()
     for name in names.split("|")
 }
 ABROAD = Cues(_SHAPE_OF)
 _ID = Cues(["id"])
 PAPERS = Cues(SURE, WEAK, ABROAD, _ID)
-_LETTERED = re.compile(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
-_BY_LETTERS = re.compile(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
-_NO_NUMBER = re.compile(
+_LETTERED = regex(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
+_BY_LETTERS = regex(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
+_NO_NUMBER = regex(
     r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
     r"|\d+(?:\.\d+){1,3}$"
 )
-_OF_ELSE = re.compile(
+_OF_ELSE = regex(
     either("""
     order, invoice, ticket, flight, tracking, version, build, case, reference, ref, phone, call, text, fax, helpline
     support at, zip, isbn, room, page, commit, since, in, balance, limit
@@ -104,18 +105,16 @@ SURE_ZH = Cues(
 """)
 )
 WEAK_ZH = Cues(listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号"))
-_NUMBER_ZH = re.compile(
+_NUMBER_ZH = regex(
     r"(?<![a-z0-9_$.@/-])(?P<value>[a-z]{0,3}\(?\d[\da-z]*(?:[ -]\d[\da-z]*){0,6}(?:\([\da]\))?)(?![a-z0-9%@]|[./:]\d)"
     r"(?!\s?[元块万年月个天次位人分亿])"
 )
-_NO_NUMBER_ZH = re.compile(
-    r"(?:19|20)\d\d(?:[-/. ]?(?:0?[1-9]|1[0-2])(?:[-/. ]?\d{1,2})?)?$|1[3-9]\d(?:[ -]?\d{4}){2}$"
-)
-_OF_ELSE_ZH = re.compile("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
+_NO_NUMBER_ZH = regex(r"(?:19|20)\d\d(?:[-/. ]?(?:0?[1-9]|1[0-2])(?:[-/. ]?\d{1,2})?)?$|1[3-9]\d(?:[ -]?\d{4}){2}$")
+_OF_ELSE_ZH = regex("电话|手机号|客服|热线|订单|余额|额度|快递|单号|预约|办|元|群|qq")
 
 
-_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = re.compile("|".join(SURE_ZH)), re.compile("|".join(WEAK_ZH))
-_ID_BEFORE = re.compile(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
+_SURE_ZH_BEFORE, _WEAK_ZH_BEFORE = regex("|".join(SURE_ZH)), regex("|".join(WEAK_ZH))
+_ID_BEFORE = regex(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
 _LETTERS_OF_ITS_OWN = 6

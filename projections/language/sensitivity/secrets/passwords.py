@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, listed
@@ -19,7 +20,7 @@ WORDS = Cues(
     PASSWORDS,
 )
 WORDS_ZH = Cues(["密码", "口令", "通行码"])
-_WORD = re.compile(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
+_WORD = regex(r"pass(?:word|wd|phrase|code)s?|pwd(?<![a-z0-9]pwd)")
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 _CHANGING = frozenset(["change", "changed", "changing", "set", "reset", "update", "updated", "switched", "made"])
 _INVITING = frozenset(["my", "our", "use", "using", "with", "try", "enter", "wifi", "wi-fi"])
@@ -29,23 +30,23 @@ _VALUE = (
 _ABOUT = r"(?:\s{1,4}(?:for|to|on|of|at|in)\b[^\n.:=!?;,\"]{0,40}?)?"
 
 # What follows the word, in lower case.
-_PROSE = re.compile(
+_PROSE = regex(
     rf"{_ABOUT}(?:\s{{1,4}}(?P<link>is|was|are|to|as)|['’]s)\s{{1,4}}"
     rf"(?:(?:now|still|just|simply|currently|actually)\s)?{_VALUE}"
 )
-_ASSIGNED = re.compile(rf"(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}")
-_BESIDE = re.compile(rf"\s{{1,4}}{_VALUE}")
+_ASSIGNED = regex(rf"(?:[\"'\])]{{0,2}}|{_ABOUT})\s?(?:=>|:=|[:：=])\s{{0,4}}{_VALUE}")
+_BESIDE = regex(rf"\s{{1,4}}{_VALUE}")
 
 _ZH_WORD = "(?:密码|口令|通行码)"
 _ZH_IS = "(?:就?是|为|[:：=]|叫做?|用的?是?|[改换设](?:成了?|为|置为|置成))"
 _ZH_VALUE = r"[\"'“「‘]?(?P<value>[!-~]{4,64})(?P<after>.{0,3})"
-_ZH_SAID = re.compile(rf"{_ZH_WORD}(?!管理)[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
-_ZH_DATE = re.compile(rf"{_ZH_WORD}{_ZH_IS}[{HAN_BLOCK}]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
-_ZH_BESIDE = re.compile(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
-_ZH_BEFORE = re.compile(
+_ZH_SAID = regex(rf"{_ZH_WORD}(?!管理)[^,，。;；：:!！?？\n]{{0,12}}?{_ZH_IS}\s?{_ZH_VALUE}")
+_ZH_DATE = regex(rf"{_ZH_WORD}{_ZH_IS}[{HAN_BLOCK}]{{1,8}}(?P<value>[0-9]{{6,20}})(?P<after>.{{0,3}})")
+_ZH_BESIDE = regex(rf"{_ZH_WORD}\s?[\"“「]?(?P<value>[!-~]{{4,64}})(?P<after>.{{0,3}})")
+_ZH_BEFORE = regex(
     r"(?<![!-~])(?P<value>[!-~]{4,64})[”」]?(?P<after>)\s?(?:就?是|为)[我你他她咱]?们?[的家]?[^,，。;；!！?？\n]{0,8}密码"
 )
-_ZH_UNIT = re.compile("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
+_ZH_UNIT = regex("[位个次年月天秒元块字%]|分钟|加密|算法|字符")
 
 _SEED_PHRASE = Begun(
     "phrase",
@@ -54,18 +55,18 @@ _SEED_PHRASE = Begun(
 )
 
 # Names of methods and formats, counts, ordinals: they hold digits and are said of passwords.
-_TECHNICAL = re.compile(
+_TECHNICAL = regex(
     r"(?:sha|md|aes|rsa|des|3des|utf|base|wpa|wep|argon|pbkdf|blake|rfc|iso|oauth|http|v|ed|totp|fido"
     r"|web)[-_]?\d[\w./-]*"
     r"|\d+(?:st|nd|rd|th|x|s|k|am|pm|%|fa|\+)?|\d+-?(?:chars?|characters?|digits?|letters?|bits?|bytes?|days?|months?"
     r"|times?)",
     re.IGNORECASE,
 )
-_CODE = re.compile(
+_CODE = regex(
     r"(?:pbkdf2|scrypt|argon2|bcrypt|sha)\w*[:$]|[A-Za-z_][\w.]*[(\[]|.*(?:\(\)|=>|->|==|::)|[$<{%*•#&\\/(\[]"
     r"|[*•x._-]+$"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r"your|pass|pwd|secret|example|test|user|admin|change|here|xxx|\*\*|hash|field|input|type|string|require|enter"
     r"|valid"
     r"|confirm|new|old|demo|sample|dummy|root|key|token|login|null|none|true|false|undefined|self|request|hidden|redact"
@@ -87,8 +88,8 @@ _NO_VALUE = frozenset(_NO_VALUE_TEXT.split())
 _FUNCTION_WORDS = frozenset(
     ["a", "an", "and", "at", "by", "for", "in", "is", "not", "of", "on", "or", "the", "to", "up", "your"]
 )
-_ADJECTIVE = re.compile(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary)", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
+_ADJECTIVE = regex(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary)", re.IGNORECASE)
+_CLAUSE_END = regex(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
 
 
 def says_password(read: Reading) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Begun, Rule, either, listed
@@ -60,31 +61,31 @@ SERVICES = Cues(
 )
 GIVEN = Cues(SERVICES, COMMANDS, OVERALL)
 """Words where a password may be given without being named."""
-_WIRELESS = re.compile(either("wi-?fi, network, ssid, hotspot, router, wpa2?, modem"))
+_WIRELESS = regex(either("wi-?fi, network, ssid, hotspot, router, wpa2?, modem"))
 # Between the word and its value: "for the router is now", " ->", "'s".
-_LINK = re.compile(
+_LINK = regex(
     r"(?:[ '\"]{0,2}(?:for|on|to|of|at|in)\s[^.,:;=!?\n]{1,32}?)?\s?(?:\((?!s\))[^()\n]{1,24}\))?\s{0,2}"
     r"(?P<link>is|was|are|be|=|:|->|\u2192|-|'s|now|set to|changed to|to)?\s{0,2}"
     r"(?:is|now|still|just|again|back to|:|->)?\s{0,2}[\"'(`]?$"
 )
-_RULES_SAID = re.compile(
+_RULES_SAID = regex(
     either("""
     must, should, at least, contains?, requires?, characters?, chars, minimum, digits long, policy, e\\.g
     for example, such as, like, forgot, generator, strength, wrong, never, don't share, length, uppercase and
     one uppercase
     """)
 )
-_DIGITS_SAID = re.compile(
+_DIGITS_SAID = regex(
     r"\s{0,2}(?:for [^.,:;\d]{1,24}? )?(?:is|was|:|=|->|\u2192|-)?\s{0,2}(?:now |still |just )?[\"']?\d{4,12}[#*]?"
     r"(?![\w%]|[-.,:/]\d| ?(?:characters|chars|digits|times|bits|words|users|people|days|years|months|of|or|and)\b)"
 )
-_PHRASE = re.compile(
+_PHRASE = regex(
     r"[^.:=\u2192\n]{0,40}?(?:\bis|\bwas|:|=|->"
     r"|\u2192)\s{0,2}[\"']?(?P<value>[a-z]{2,12}(?:[ -][a-z]{2,12}){3,7})[\"']?"
     r"(?=\s*(?:$|[.,;!)\n(]|\band\b))"
 )
-_QUOTED_PHRASE = re.compile(r"\s?[=:]?\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
-_GROUPS = re.compile(r"\b[a-z]{4}(?:[ -][a-z]{4}){3}\b")
+_QUOTED_PHRASE = regex(r"\s?[=:]?\s?\"[a-z]{3,12}(?: [a-z]{3,12}){2,7}\"")
+_GROUPS = regex(r"\b[a-z]{4}(?:[ -][a-z]{4}){3}\b")
 _FUNCTION_WORDS = frozenset(
     listed("""
     a, an, and, are, as, at, be, but, by, can, do, for, from, get, has, have, he, her, his, how, i, if, in, is, it
@@ -93,7 +94,7 @@ _FUNCTION_WORDS = frozenset(
     also, only, always, never, still, same, must, should, would, could, need, needs, want, again, please, thanks
     """)
 )
-_SAID_BEFORE = re.compile(
+_SAID_BEFORE = regex(
     r"\s{0,2}[\"')`]{0,2},?\s{0,2}(?:is|as|was|for|=|\(|being)?\s{0,2}"
     r"(?:(?:my|the|our|his|her|their|your|that)\s)?(?:[\w'-]{1,16}\s){0,2}$"
 )
@@ -108,20 +109,20 @@ def says_a_password(read: Reading) -> bool:
 
 _KEY = Cues(["key"])
 NETWORKS = Cues(listed("wifi, wi-fi, ssid, hotspot, 热点, 无线"))
-_BESIDE_NAME = re.compile(r"\s?(?:is|:|=|叫|名)?\s?[^\n/|:]{1,24}?\s?[/|]\s?(?P<value>[!-~]{5,64})")
+_BESIDE_NAME = regex(r"\s?(?:is|:|=|叫|名)?\s?[^\n/|:]{1,24}?\s?[/|]\s?(?P<value>[!-~]{5,64})")
 NAMED = Cues(listed("password, passcode, passphrase, pw, pwd"))
-_KEPT = re.compile(
+_KEPT = regex(
     r"(?:\s(?:for|with|at|of|on)\s[^.,:=\n]{1,28}?)?\s?(?:is|was|:|=|->|\u2192|changed to|now)\s?(?:now\s"
     r"|still\s)?[\"']?"
     r"(?!(?:a|an|the|not|no|any|what|your|my|required|optional|secret|too|very|easy|hard|long|short|weak|strong|just"
     r"|something|wrong|never|always|in|to|one)\b)"
     r"(?P<value>[a-z][a-z'-]{3,24}(?: [a-z'-]{2,16}){0,3})[\"']?\s{0,2}(?:$|[.,;!)\n]|and\b|but\b|key_mgmt|so\b|if\b)"
 )
-_NAMED_FOR = re.compile(
+_NAMED_FOR = regex(
     r"\s(?:on|for|to|of)\s(?:the |my |our )?[^.,:=\n]{2,28}?\s(?:is|was"
     r"|=)\s[\"']?(?P<value>[a-z]{5,20})[\"']?\s{0,2}(?:$|[.,;!\n])"
 )
-_SAYS_NOTHING = re.compile(
+_SAYS_NOTHING = regex(
     r".*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary|al|ent|ant|ic|er|est)$|(?:wrong|right|simple|short|strong|secure"
     r"|unsafe|correct|needed|unknown|there|ready"
     r"|broken|empty|blank|public|private|default|random|unique|missing|weird|funny|online|below|above|inside|written)$"
@@ -130,7 +131,7 @@ _SAYS_NOTHING = re.compile(
 
 _PLAYED = frozenset(["safe word", "safeword", "code word"])
 """Words that are also told of films and games."""
-_PLAYED_AT = re.compile(
+_PLAYED_AT = regex(
     either("was, game, games, film, movie, book, novel, escape room, sketch, show, party, play, silly, funny")
 )
 
@@ -203,14 +204,14 @@ def _said_before(piece: Piece) -> bool:
     return any(strength(token[0]) >= 2 and _SAID_BEFORE.match(piece.before, token.end()) for token in tokens)
 
 
-_SIGN_WITHIN = re.compile(r"[!#$%^&*~?@+](?<=[A-Za-z0-9].)[!#$%^&*~?@+_-]{0,3}[A-Za-z0-9]")
+_SIGN_WITHIN = regex(r"[!#$%^&*~?@+](?<=[A-Za-z0-9].)[!#$%^&*~?@+_-]{0,3}[A-Za-z0-9]")
 # The same in bytes of four kinds, where the engine skips to the two that it begins with.
 _OF_KIND = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", b"!#$%^&*~?@+", b"_-"
 _KINDS = bytes(
     next((kind for kind, of_kind in zip(b"a!-", _OF_KIND, strict=True) if byte in of_kind), 32) for byte in range(256)
 )
 _SIGN_WITHIN_KINDS = re.compile(b"a![!-]{0,3}a")
-_BEFORE_SIGN = re.compile(r"[!-~]{0,64}$")
+_BEFORE_SIGN = regex(r"[!-~]{0,64}$")
 
 
 def holds_a_password(read: Reading) -> bool:
@@ -228,19 +229,19 @@ def holds_a_password(read: Reading) -> bool:
     return False
 
 
-_CREDENTIALS = re.compile(
+_CREDENTIALS = regex(
     r"\W{0,3}(?:name\b|is\b|are\b|details\b|in\b)?\W{0,3}(?P<user>(?!(?:is|was|are)\b)[\w.@+-]{2,40})\s?(?P<between>/|\||,|;|:|\band\b|\s"
     r"|->)\s{0,2}"
     r"(?:(?:the )?(?P<named>p\w{0,9})[: ]{1,2}(?:is )?)?(?P<value>[!-~]{5,64})"
 )
-_AFTER_USER = re.compile(r"\s?[/|:]\s?(?P<value>[!-~]{5,64})")
-_OPTION = re.compile(
+_AFTER_USER = regex(r"\s?[/|:]\s?(?P<value>[!-~]{5,64})")
+_OPTION = regex(
     r"[^\n]{0,60}?\s(?:-u\s?[\w.@-]{1,40}:|-p\s?|-a\s|--?pass(?:word)?[= ]|-w\s|-P\s)(?P<value>[!-~]{5,64})"
 )
-_LAST = re.compile(r"(?P<value>[!-~]{5,64})\s?$")
+_LAST = regex(r"(?P<value>[!-~]{5,64})\s?$")
 
 
-_OF_SERVICE = re.compile(
+_OF_SERVICE = regex(
     r"(?!\s?(?:user ?|screen ?)?(?:name|id|handle|tag)\b)[^\n]{0,16}?(?:是|\bis|:|=)\s?(?P<value>[!-~]{8,64})"
 )
 _AFTER_ADDRESS = Begun(

@@ -5,8 +5,7 @@ Texts are folded: 密碼 is 密码, 四八二一 is 4821.
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
@@ -27,19 +26,15 @@ _NO_UNIT = (
     r"(?!\d|[.:/]\d|\s?(?:[位个分秒次年月天日号楼元块层栋室路米点章页寸级版颗条人度%万亿件斤把种折岁期名张回部场平升字集代季届]"
     r"|小时|公里|分钟|以内|以上))"
 )
-_DIGITS = re.compile(rf"(?<![\d.a-z])\d(?:[ -]?\d){{3,15}}[#*]?{_NO_UNIT}")
-_OF_ELSE = re.compile("客服|电话|热线|拨打|致电|编号|订单|版本|短信|发送|第|工号|学号|邮编|qq|群|年|元")
-_COUNTED = re.compile("(?:1(?:2(?:34?5?)?)?){2,}|12345?")
-_LINKED = re.compile(rf"{_LINK}[{HAN_BLOCK}]{{0,6}}\s?[\"'(]?$")
-_LETTERS = re.compile(rf"[^。\n,!?]{{0,12}}?(?:{_LINK}|\s)\s?[\"'(]?(?P<value>[a-z]{{6,20}})(?![a-z0-9])")
-_QUOTED = re.compile(rf"[^。\n,?]{{0,10}}?{_LINK}\s?\"(?P<value>[^\"\n]{{2,24}})\"")
-_SHORT = re.compile(
-    rf"[^。\n,a-z\d]{{0,8}}?(?:{_LINK}|\s)\s?(?=[a-z]{{0,3}}\d)(?=\d{{0,3}}[a-z])[a-z0-9]{{4}}(?![\w.])"
-)
-_OPENED = re.compile(rf"[^。\n,\w]{{0,8}}?(?:{_LINK})?\s?[a-z0-9][\w.@-]{{3,40}}")
-_REPEATED = re.compile(
-    r"[^。\n]{0,12}?(?<![\d两])[\d一二三四五六七八九十]个[\d零一二三四五六七八九](?![\d个位月天人次])"
-)
+_DIGITS = regex(rf"(?<![\d.a-z])\d(?:[ -]?\d){{3,15}}[#*]?{_NO_UNIT}")
+_OF_ELSE = regex("客服|电话|热线|拨打|致电|编号|订单|版本|短信|发送|第|工号|学号|邮编|qq|群|年|元")
+_COUNTED = regex("(?:1(?:2(?:34?5?)?)?){2,}|12345?")
+_LINKED = regex(rf"{_LINK}[{HAN_BLOCK}]{{0,6}}\s?[\"'(]?$")
+_LETTERS = regex(rf"[^。\n,!?]{{0,12}}?(?:{_LINK}|\s)\s?[\"'(]?(?P<value>[a-z]{{6,20}})(?![a-z0-9])")
+_QUOTED = regex(rf"[^。\n,?]{{0,10}}?{_LINK}\s?\"(?P<value>[^\"\n]{{2,24}})\"")
+_SHORT = regex(rf"[^。\n,a-z\d]{{0,8}}?(?:{_LINK}|\s)\s?(?=[a-z]{{0,3}}\d)(?=\d{{0,3}}[a-z])[a-z0-9]{{4}}(?![\w.])")
+_OPENED = regex(rf"[^。\n,\w]{{0,8}}?(?:{_LINK})?\s?[a-z0-9][\w.@-]{{3,40}}")
+_REPEATED = regex(r"[^。\n]{0,12}?(?<![\d两])[\d一二三四五六七八九十]个[\d零一二三四五六七八九](?![\d个位月天人次])")
 _COMMON = frozenset(
     listed("""
     manager, google, chrome, windows, iphone, android, wechat, alipay, password, private, public, system, admin
@@ -48,7 +43,7 @@ _COMMON = frozenset(
     forget, forgot, expired, argon, scrypt, oauth, passkey
     """)
 )
-_RULES_SAID = re.compile(
+_RULES_SAID = regex(
     "忘|至少|不能|不要|必须|位数|长度|要求|强度|错误|例如|比如|不少于|组成|是什么|多少|怎么|加密|算法|过期|规则|找回"
 )
 
@@ -97,30 +92,30 @@ def _words_in(before: str, after: str) -> bool:
 
 
 # 码 of anything but what is no secret: numbers, barcodes, sizes, codes of sources, of discounts, of parcels.
-_CODE = re.compile(
+_CODE = regex(
     r"(?:(?<![号代条维尺鞋编源惠扣券荐请页筹扫数砝件餐货牌区邮均大小中加序推团兑乘登暗量错误态状返a-z\d])(?<!二维)码"
     r"|(?:pin|puk|cvv2?|cvc2?)\s?码?)"
     rf"[\"')]?[^。\n\d$]{{0,10}}?\s?[\"'(]?[a-z]?\d(?:[ -]?\d){{2,7}}[a-z#*]?{_NO_UNIT}(?![a-z0-9])"
 )
-_LOCKED = re.compile(
+_LOCKED = regex(
     r"(?:柜|支付宝?|付款|收款|转账|微信|取款|提款|开机|手机(?!尾)|平板|锁|门(?!牌)|[保安][险全][柜箱]|行李箱|旅行箱|箱子?|车库|信箱|屏)[^。\n]{0,24}?"
     r"(?:(?<!尾号)(?<!后)[三四五六八]位数?字?|数字|密码?|按|输入?|拨到?|转到?|对到?|滑)"
     rf"(?:的?是|就是|系|为|[:=])?[^\d。\n]{{0,5}}\d(?:[ -]?\d){{2,7}}[#*]?{_NO_UNIT}"
 )
-_LOCKED_SIGN = re.compile(r"(?:锁|门|柜|库|箱)[^。\n]{0,20}?(?<![\d.])(?:[#*]\d{3,8}|\d{3,8}[#*])(?!\d)")
-_CARD_BACK = re.compile(rf"(?:后三位|背面|卡背|三位)[^。\n\d]{{0,10}}\d{{3,4}}{_NO_UNIT}")
+_LOCKED_SIGN = regex(r"(?:锁|门|柜|库|箱)[^。\n]{0,20}?(?<![\d.])(?:[#*]\d{3,8}|\d{3,8}[#*])(?!\d)")
+_CARD_BACK = regex(rf"(?:后三位|背面|卡背|三位)[^。\n\d]{{0,10}}\d{{3,4}}{_NO_UNIT}")
 _SHAPE = f"[画划][个了]?(?:[a-z\\d]字?|[{HAN_BLOCK}]字)"
-_DRAWN = re.compile(
+_DRAWN = regex(
     r"(?:手势|图案|九宫格|滑动)[^。\n]{0,20}?(?:\d(?:[-,、→> ]{0,2}\d){3,8}(?!\d)|画?个?[a-z]字|[a-z]形)"
     rf"|(?:解锁|锁屏|开机)[^。\n]{{0,12}}?{_SHAPE}|{_SHAPE}[^。\n]{{0,6}}(?:解锁|开机)"
 )
-_SENT = re.compile(r"(?:令牌|动态口令|验证器)码?\s?(?:是|:)?\s?(?=[a-z]{0,7}\d)[a-z0-9]{5,8}(?![a-z0-9])")
-_CALLED = re.compile(
+_SENT = regex(r"(?:令牌|动态口令|验证器)码?\s?(?:是|:)?\s?(?=[a-z]{0,7}\d)[a-z0-9]{5,8}(?![a-z0-9])")
+_CALLED = regex(
     r"(?:接送|接娃|接孩子|接宝宝|进门|入户|回家|防骗|认人|入群|电话银行|口头|家庭|家里)[^。\n]{0,8}?(?:暗号|暗语|口令|密语|密码)"
     rf"\s?(?:就?是|:|为|改成|\s)\s?\"?(?!是|叫|什么|怎|哪|谁|吗|不|没|忘)[{HAN_BLOCK}]{{2,12}}"
 )
-_TURNED = re.compile(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,2}")
-_LOCK = re.compile("保险|安全|锁|密|柜|箱")
+_TURNED = regex(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,2}")
+_LOCK = regex("保险|安全|锁|密|柜|箱")
 
 
 def says_a_code(read: Reading) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -27,11 +28,11 @@ _UNIT = r"(?![\w%]|[.,:/-]\d|\s?[$\u20ac\u00a3]|\s\d|\s?" + either("""
     points, views, followers, subscribers, rows, records, tokens, bytes, residents, years, inhabitants, items, units
     shares
 """) + ")"  # fmt: skip
-_SIX = re.compile(
+_SIX = regex(
     rf"[0-9](?<![\w.$\u00a3\u20ac#/:+-].)(?<!\d .)(?:\d\d[ -]\d{{3}}|\d{{5}}|(?: \d){{5}}|\d \d\d \d\d){_UNIT}"
 )
-_PREFIXED = re.compile(r"-(?<=[a-z]-)(?<![a-z\d][a-z]-)\d{6}(?![\w%]|[.,:/-]\d)")
-_OF_ELSE = re.compile(
+_PREFIXED = regex(r"-(?<=[a-z]-)(?<![a-z\d][a-z]-)\d{6}(?![\w%]|[.,:/-]\d)")
+_OF_ELSE = regex(
     either("""
     order, invoice, ticket, tracking, ref, reference, case, booking, zip, postal, postcode, bug, issue, pr, commit
     error, item, sku
@@ -41,7 +42,7 @@ _OF_ELSE = re.compile(
 """)
     + r"\s?(?:number|no\.?|code|id|#)?(?:\s(?:is|was|for|of))?[ :,#]{0,2}$"
 )
-_CAME = re.compile(
+_CAME = regex(
     either(
         "it (?:just )?texted, texted, they sent, sent me"
         ", (?:it|they|text|sms|code|message)(?: just| has)? (?:came|arrived)(?: through| in)?, popped up, just got, just in"
@@ -50,7 +51,7 @@ _CAME = re.compile(
     r"|\b(?:whatsapp|telegram|signal|google|apple|paypal|authenticator|app) (?:says?|said|shows)\b"
     r"|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
 )
-_TO_BE_USED = re.compile(
+_TO_BE_USED = regex(
     either("""
     times? out, expires?, runs out, quick(?:ly)?, hurry, valid, log-?in, log in, logging in, sign in, sign-in, sign, confirm, verify
     verifying, verification, two[- ]factor, 2fa, mfa, otp, one[- ]time, authenticator, account, bank, chase, barclays
@@ -60,36 +61,36 @@ _TO_BE_USED = re.compile(
     passcode, code, types? it in, put it in, enter it, read it (?:back|out), before it (?:dies|goes|runs), don't tell
 """)
 )
-_RUNS_OUT = re.compile(
+_RUNS_OUT = regex(
     either("times out, time out, expires?, runs out, valid (?:for )?\\d+, don't share, never share, do not share")
 )
-_CODED = re.compile(
+_CODED = regex(
     either(
         "code, codes, verification, passcode, otp, 2fa, authenticator, login, log-?in, log in, six[- ]digits?, 6[- ]digits?"
     )
 )
 
-_SIX_ZH = re.compile(
+_SIX_ZH = regex(
     rf"[0-9](?:(?<![\w.$#/+-].)|(?<=[{HAN_BLOCK}].))(?<!\d .)(?:\d\d[ -]\d{{3}}|\d{{3}}|\d{{5}}|(?: \d){{3,5}})"
     r"(?!\d|[.:/%-]\d|\s\d|\s?[号元块万条个人次年月天位名张件度点多米字集票]|\s?(?:分钟|公里|单|秒))"
 )
-_OF_ELSE_ZH = re.compile(
+_OF_ELSE_ZH = regex(
     "(?:订单|单号|编号|快递|取件|工单|邮编|学号|工号|尾号|电话|客服|房间|会议|群|第|价|金额|消费|到账|转入|支出|余额)[^。\n]{0,6}$"
 )
-_CAME_ZH = re.compile(
+_CAME_ZH = regex(
     r"(?:(?:刚刚?|才)(?:才)?(?:收到|发来|发我|发给我|发了|来)|短信(?:来了|说|上?写?的?是|里|收到|发来)|(?:登录|登陆|登入)[^。\n\d]{0,6}(?:收到|发来)"
     r"|发来(?:的|了)|收到(?:的|了)?)[^。\n\d]{0,8}$"
 )
-_TO_BE_USED_ZH = re.compile(
+_TO_BE_USED_ZH = regex(
     "快[输填点报念用]?|你?[输填念报]一?下?|有效|过期|超时|别告诉|勿告知|不要告诉|登[录陆入]|数|码|赶紧"
 )
-_SHOWN_ZH = re.compile(
+_SHOWN_ZH = regex(
     r"(?:验证器|身份验证|谷歌验证|令牌|动态|两步验证|双重验证|六位数?字?|6位数?字?|六个数字?|登录码|校验码?)[^。\n\d]{0,8}$"
 )
-_IS_ZH = re.compile(
+_IS_ZH = regex(
     r"\s?(?:就?是|为)[你您我]?的?[^。\n\d]{0,6}(?:登[录陆入]码|验证码|动态码|校验码|口令)|[^。\n\d]{0,8}(?:验证码|登[录陆入]码)"
 )
-_CODED_ZH = re.compile("验证|登[录陆入]|校验|谷歌")
+_CODED_ZH = regex("验证|登[录陆入]|校验|谷歌")
 
 
 def says_a_code_that_came(read: Reading) -> bool:

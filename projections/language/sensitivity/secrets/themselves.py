@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.numbers import holds_card_number, holds_chinese_id, holds_iban
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
@@ -19,11 +20,11 @@ _IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
 
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 
-_PRIVATE_KEY = re.compile(
+_PRIVATE_KEY = regex(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:\\n|\s){0,8}(?:[A-Za-z-]{1,20}: [^\n]{0,200}\n\s{0,8}){0,4}[A-Za-z0-9+/=]{20}"
 )
-_JWT = re.compile(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
+_JWT = regex(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
 _TOKEN = Begun(
     *listed(
         "sk-, gh[opsru]_, github_pat_, glpat-, xox[abprs]-, sk_(?:live|test)_, rk_(?:live|test)_, npm_, hf_, pypi-"
@@ -43,47 +44,47 @@ _ASSIGNED_KEY = Begun(
     then=r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
     r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})",
 )
-_CLOUD_SECRET = re.compile(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
-_KIND_OF_KEY = re.compile(
+_CLOUD_SECRET = regex(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
+_KIND_OF_KEY = regex(
     r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery"
     r"|secret"
     r"|session|signing|subscription|webhook)[ _-]?$"
 )
-_LICENCE = re.compile(r"(?=.*[0-9])(?:[a-z0-9]{4,6}-){3,7}[a-z0-9]{4,6}")
-_STAND_IN = re.compile(r"your|example|placeholder|changeme|xxxx|dummy|sample|insert|replace|redacted")
-_URL_LOGIN = re.compile(r"://(?P<user>[^\s:/@]{0,64}):(?P<value>[^\s:/@]{4,128})@")
-_URL_STAND_IN = re.compile(
+_LICENCE = regex(r"(?=.*[0-9])(?:[a-z0-9]{4,6}-){3,7}[a-z0-9]{4,6}")
+_STAND_IN = regex(r"your|example|placeholder|changeme|xxxx|dummy|sample|insert|replace|redacted")
+_URL_LOGIN = regex(r"://(?P<user>[^\s:/@]{0,64}):(?P<value>[^\s:/@]{4,128})@")
+_URL_STAND_IN = regex(
     r"[<$%{*\[]|.*(?:pass|pwd|pw$|secret|user|your|xxx|token|example|postgres|mysql|root|admin|guest|test)",
     re.IGNORECASE,
 )
 
-_PIN = re.compile(
+_PIN = regex(
     rf"pin(?<![a-z0-9]pin)(?P<code>\scode)?(?:\s(?:number|no\.?))?{_ABOUT}(?P<link>{_IS}|\s{{1,4}})"
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,7})(?![0-9a-z]|[-.,/%][0-9])"
 )
-_CODE = re.compile(
+_CODE = regex(
     r"(?:cvv2?|cvc2?|otp|(?:security|verification|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|2fa"
     rf"|one[- ]time|keypad)\s(?:pass)?code|passcode"
     r"|code (?:to|for|of) (?:the|my|our|his|her) (?:[a-z]{1,12} ){0,2}(?:door|gate|garage|alarm|safe|lock|building))"
     rf"{_ABOUT}(?:{_IS}|\s{{1,4}})"
     r"#?[0-9](?:[ -]?[0-9]){2,7}(?![0-9a-z]|[-.,/%][0-9])"
 )
-_COMBINATION = re.compile(
+_COMBINATION = regex(
     r"(?:combination(?<=(?:safe|lock|ault|cker) combination)"
     rf"|combination (?:to|of|for|on) (?:the|my|our|his|her) (?:[a-z]{{1,12}} ){{0,2}}(?:safe|locker|lock|vault))"
     rf"{_ABOUT}{_IS}"
     r"[0-9]{1,2}(?:[ -]{1,3}[0-9]{1,2}){2,4}(?![0-9])"
 )
-_ZH_CODE = re.compile(
+_ZH_CODE = regex(
     r"(?:pin码?|验证码|校验码|动态码|安全码|开门码|门禁码|cvv2?码)\s?(?:就?是|为|[:：=])?\s?"
     r"(?P<value>[0-9]{3,8})(?![0-9]|\s?[位个分秒次年月天])"
 )
-_ACCOUNT = re.compile(
+_ACCOUNT = regex(
     rf"(?:(?:account|acct|a/c|card)\.?\s?(?:number|no\.?|num\.?|#){_ABOUT}(?:{_IS}|\s{{0,4}})"
     rf"|(?:bank|checking|savings|current)\saccount{_ABOUT}(?:{_IS}|\s{{1,4}}))"
     r"#?[0-9](?:[ -]?[0-9]){5,19}(?![0-9a-z]|[.,][0-9])"
 )
-_ZH_ACCOUNT = re.compile(
+_ZH_ACCOUNT = regex(
     r"(?:(?:银行卡|银行[账帐][号户]|储蓄卡|信用卡|借记卡|存折|卡号|户头)(?:卡号|[账帐][号户]|号)?(?:号?码)?\s?"
     r"(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){7,22}"
     r"|[账帐][号户](?:号?码)?\s?(?:就?是|为|[:：=])?\s?[0-9](?:[ -]?[0-9]){11,22})(?![0-9元块万])"

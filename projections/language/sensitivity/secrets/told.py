@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 
+from projections.language.patterns import regex
 from projections.language.sensitivity.made import JOINED, WORDS, candidates, made
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, listed
@@ -36,7 +36,7 @@ ASKING_ZH = Cues(
     小米, 华为
 """)
 )
-_SECRETIVE = re.compile(
+_SECRETIVE = regex(
     r"(?:\b(?:type|typed|types|put|puts|punch|key|tap)(?: in)?|\benter(?:ing)?"
     r"|\b(?:log|logs|logged|sign|signs|signed|in|on|opens?|unlocks?|opened|works) (?:with|using|by)"
     r"|\b(?:it|that)(?:'s| is|s|'ll want)? (?:now|wants?|takes)|\bnow it'?s"
@@ -46,10 +46,10 @@ _SECRETIVE = re.compile(
     r")\s{1,2}(?:admin and then )?[\"'(]?$"
 )
 """Words before a value that is typed to be let in."""
-_SAID = re.compile(
+_SAID = regex(
     r"(?:\b(?:its|it's|it is|is|is now|now|then|and then|use|with|to)\s{1,2}|[:=/|+,>\u2192]\s{0,2}|\s-\s)[\"'(]?$"
 )
-_TYPED_AS = re.compile(
+_TYPED_AS = regex(
     r"[\"')]?[,.;:( -]{1,3}(?:it's |thats |that's |and |but |its )?"
     r"(?:all (?:in )?(?:lower|small|one word|caps|together)"
     r"|lower ?case|no (?:spaces|caps|capitals|gaps)|one word|(?:with )?a? ?(?:capital|cap|big) [a-z0-9]\b"
@@ -57,20 +57,18 @@ _TYPED_AS = re.compile(
     r"|case sensitive|with the caps)"
 )
 """How a value is typed."""
-_BY_NOW = re.compile(r"[\"')]?,? (?:now|these days|at the moment|nowadays|as of (?:today|last))\b")
-_AGAIN = re.compile(either("changed, again, new, reset, updated, switched"))
-_PAIR = re.compile(
+_BY_NOW = regex(r"[\"')]?,? (?:now|these days|at the moment|nowadays|as of (?:today|last))\b")
+_AGAIN = regex(either("changed, again, new, reset, updated, switched"))
+_PAIR = regex(
     r"\W{0,3}(?:(?:login|account|acc|console|user|auth|is|as|in|id)\b\W{0,3}){0,2}(?P<user>[\w.@+-]{2,40})?"
     r"\s?(?:[/|+:,]|\s-|\bthen|\band then)\s{0,2}$"
 )
-_SLASHED = re.compile(
-    r"(?:\s\w{2,10})?\s?:?\s[\w.@+-]{2,40}\s?[/|]\s{0,2}$|[^\n]{0,24}?\bas [\w.-]{2,24}\s?[,:/]\s{0,2}$"
-)
-_ACCOUNT = re.compile(r"\s(?:acc|account|login|creds)\b\W{1,3}[\w.@+-]{2,40}\s?[/|,]\s{0,2}$")
+_SLASHED = regex(r"(?:\s\w{2,10})?\s?:?\s[\w.@+-]{2,40}\s?[/|]\s{0,2}$|[^\n]{0,24}?\bas [\w.-]{2,24}\s?[,:/]\s{0,2}$")
+_ACCOUNT = regex(r"\s(?:acc|account|login|creds)\b\W{1,3}[\w.@+-]{2,40}\s?[/|,]\s{0,2}$")
 """A user, and what stands after it."""
-_CHANGED = re.compile(r"\b(?:changed|switched|reset)\b[^.\n]{0,24}\bfrom \S{4,40} to\s{1,2}[\"']?$")
+_CHANGED = regex(r"\b(?:changed|switched|reset)\b[^.\n]{0,24}\bfrom \S{4,40} to\s{1,2}[\"']?$")
 _LOGINS = frozenset(listed("login, log in, log into, log on, sign in, sign into"))
-_OF_NAMES = re.compile(
+_OF_NAMES = regex(
     either("""
     called, named, name, names, username, user, users, handle, gamertag, tag, tagged, nickname, file, files, folder
     branch, model
@@ -91,9 +89,7 @@ _HANDLED = frozenset(
 """)
 )
 """Where a name of a user is told as a password is; only what lets somebody in, or what is no name, counts."""
-_LETS_IN = re.compile(
-    r"(?:type|put|punch|enter|key|log|sign|in|unlock|open)\w{0,3}(?: in)?(?: with| using)?\s{1,2}[\"'(]?$"
-)
+_LETS_IN = regex(r"(?:type|put|punch|enter|key|log|sign|in|unlock|open)\w{0,3}(?: in)?(?: with| using)?\s{1,2}[\"'(]?$")
 _LOOSELY = frozenset(listed("phone, mail, email, e-mail, computer, network, server, zip, pdf"))
 """Things that are told much else of: only words that lead to a value that is typed count."""
 _LEADING = frozenset(
@@ -105,12 +101,12 @@ _LEADING_SIGNS = frozenset(":=/|+,>\u2192-")
 """What may end the words that lead to a value: the cheapest question, asked first."""
 NEAR, NEAR_ZH = 72, 28
 
-_TYPED_ZH = re.compile(
+_TYPED_ZH = regex(
     r"(?:[输填敲打按](?:入|的)?(?:是|了)?|要?改(?:成|为|到)了?|换(?:成|为)了?|设(?:成|为)了?|现在是|登[录陆入](?:要|用|是|时)?"
     r"|后面(?:是|跟)?|就打|然后是?)\s{0,2}[\"'(]?$"
 )
-_SAID_ZH = re.compile(r"(?:就?是|[:=/|+,]|用|加|的是|给你|\s)\s{0,2}[\"'(]?$")
-_OF_NAMES_ZH = re.compile(
+_SAID_ZH = regex(r"(?:就?是|[:=/|+,]|用|加|的是|给你|\s)\s{0,2}[\"'(]?$")
+_OF_NAMES_ZH = regex(
     r"(?:名字?|昵称|号(?![^\n]{0,12}[登/|])|id|型号|版本|叫|报错|错误|失败|不[了上]|文件|换了台|买|新款|系列|分支|游戏名|户名)[^\n/|登]{0,6}$"
 )
 _DIRECT_ZH = frozenset(listed("开机, 锁屏, 解锁, 解压, 登录, 登陆, 登入"))

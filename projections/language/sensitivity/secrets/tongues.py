@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
@@ -19,10 +18,8 @@ LATIN = Cues(
 OTHER = Cues(listed("ароль, парол, パスワード, 暗证番号, 비밀번호, 비번, رمز, كلمة المرور, सिम, רוסיסמ, κωδικ"))
 WORDS = Cues(LATIN, OTHER)
 _IS = r"(?:es|is|ist|est|é|e'|shi|jiu shi|is now|jest|är|är|to|:|=|->|→|-|是|は|는|은|это)"
-_DIGITS = re.compile(
-    rf"[^\d\n.!?]{{0,32}}?(?:^|\s|(?<=[^a-z])){_IS}\s{{0,2}}[\"']?\d(?:[ -]?\d){{3,11}}(?![\w%]|[-.,:/]\d)"
-)
-_LINKED = re.compile(rf"(?:^|[^\n]{{0,40}}?\s|\s?)(?:{_IS})\s{{0,2}}[\"'(]?$")
+_DIGITS = regex(rf"[^\d\n.!?]{{0,32}}?(?:^|\s|(?<=[^a-z])){_IS}\s{{0,2}}[\"']?\d(?:[ -]?\d){{3,11}}(?![\w%]|[-.,:/]\d)")
+_LINKED = regex(rf"(?:^|[^\n]{{0,40}}?\s|\s?)(?:{_IS})\s{{0,2}}[\"'(]?$")
 
 
 def says_a_password(read: Reading) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
@@ -15,11 +14,11 @@ SEEDS = Cues(
     imtoken, coinbase, seedphrase, 助记词, 助记, 种子, 钱包, 备份, 个词, 个单词, 个英文
 """)
 )
-_WORD = re.compile("[a-z]+")
-_LISTED = re.compile(
+_WORD = regex("[a-z]+")
+_LISTED = regex(
     r"(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}(?:(?:[\s,、]{1,3}|[;/|-]|\s[-/|>]\s)(?:\d{1,2}[.):]?\s?)?[a-z]{3,8}){11,24}"
 )
-_LISTED_ZH = re.compile(f"[{HAN_BLOCK}](?:[ ,、.-][{HAN_BLOCK}]){{11,23}}")
+_LISTED_ZH = regex(f"[{HAN_BLOCK}](?:[ ,、.-][{HAN_BLOCK}]){{11,23}}")
 ROW = 12
 """Words: the shortest recovery phrase."""
 _LEAST = 6

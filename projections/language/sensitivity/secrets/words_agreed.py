@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.reading import Cues, Reading
@@ -20,7 +19,7 @@ AGREED = Cues(
 )
 AGREED_ZH = Cues(listed("暗语, 暗号, 口令, 密语"))
 _IS = r"(?:\s(?:is|was|are)(?:\snow|\sstill)?\s?:?|\s?[:=]|\s?(?:->|\u2192))\s{0,2}"
-_PHRASE = re.compile(
+_PHRASE = regex(
     rf"(?:\s(?:on|for|to|of|at|in)\s[^.,:;=!?\n]{{1,36}}?)?(?P<link>{_IS})(?P<open>\"?)"
     r"(?P<value>[a-z'-]{1,14}(?: [a-z'-]{1,14}){2,9})"
     r"(?=\s{0,2}(?:$|[.!\"\n(,;]))"
@@ -40,24 +39,24 @@ _SPOKEN_OF = frozenset(
 """)
 )
 """A sentence that begins with one of these is about a passphrase; it is none."""
-_ABOUT = re.compile(
+_ABOUT = regex(
     either("""
     characters, must, should, remember, forgot, forget, passphrase, password, e\\.g, example, at least, words, letters
     same, before
     usual, above, below, earlier
 """)
 )
-_WORD = re.compile(
+_WORD = regex(
     rf"(?:\s(?:for|with|at|of|on)\s[^.,:=\n]{{1,28}}?)?{_IS}[\"']?"
     rf"(?P<value>[a-z][a-z'-]{{3,24}}(?: [a-z'-]{{2,16}}){{0,3}})[\"']?\s{{0,2}}(?:$|[.,;!)\n]|and\b)"
 )
-_QUOTED = re.compile(r"[^.\n]{0,24}?\"(?P<value>[a-z][a-z' -]{3,32})\"")
-_ASKED = re.compile(either("ask, asks, word, say, tell, give, code, password, question"))
-_SAID_ZH = re.compile("[报说答念]一?[下个句]?$")
-_AFTER_ZH = re.compile(
+_QUOTED = regex(r"[^.\n]{0,24}?\"(?P<value>[a-z][a-z' -]{3,32})\"")
+_ASKED = regex(either("ask, asks, word, say, tell, give, code, password, question"))
+_SAID_ZH = regex("[报说答念]一?[下个句]?$")
+_AFTER_ZH = regex(
     rf"(?:就?[报说答念]|就?是|[:=])?\s?(?:\"[{HAN_BLOCK}a-z]{{2,12}}\"|[ :][{HAN_BLOCK}]{{2,8}}(?=$|[\s,。!;\n]))"
 )
-_REPORTED_ZH = re.compile(
+_REPORTED_ZH = regex(
     rf"(?:就|要)?(?:说|答|报|念)(?:的?是)?(?:\"[{HAN_BLOCK}]{{2,12}}\"|\s[{HAN_BLOCK}]{{2,8}}(?=$|[\s,。!;\n]))"
 )
 

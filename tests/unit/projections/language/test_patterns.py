@@ -1,0 +1,65 @@
+"""Regular expressions that are compiled at first use."""
+
+from __future__ import annotations
+
+import gc
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+
+import projections
+from projections.language.patterns import Later, regex
+
+ROOT = Path(__file__).parents[4]
+
+
+def laters() -> list[Later]:
+    """Every expression that waits in the modules of the package."""
+    for module in walk_packages(projections.__path__, "projections."):
+        import_module(module.name)
+    return [one for one in gc.get_objects() if type(one) is Later]
+
+
+def test_every_expression_is_one() -> None:
+    waiting = laters()
+    assert len(waiting) > 400
+    for one in waiting:
+        assert re.compile(one.pattern).groups == one.groups, one
+
+
+def test_it_finds_what_a_compiled_one_finds() -> None:
+    late, compiled = regex(r"(?P<word>[a-z]+)\d?", re.IGNORECASE), re.compile(r"(?P<word>[a-z]+)\d?", re.IGNORECASE)
+    text = "One2 three"
+    assert [found.span() for found in late.finditer(text)] == [found.span() for found in compiled.finditer(text)]
+    assert late.sub("-", text) == compiled.sub("-", text) == "- -"
+    assert (late.pattern, late.flags, late.groupindex) == (compiled.pattern, compiled.flags, compiled.groupindex)
+
+
+def test_what_is_no_expression_is_told_at_first_use() -> None:
+    broken = regex("(")
+    with pytest.raises(re.error, match="unterminated subpattern"):
+        broken.search("x")
+
+
+def test_what_a_compiled_one_has_not_it_has_not() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'serach'"):
+        regex("x").serach("x")  # type: ignore[attr-defined]
+
+
+def test_importing_the_rules_of_both_languages_compiles_none_of_them() -> None:
+    script = (
+        "import gc\n"
+        "import projections.language.extraction.rules, projections.language.contradiction.relation\n"
+        "import projections.language.sensitivity.text_level, projections.memory.keywords\n"
+        "from projections.language.patterns import Later\n"
+        "print([one for one in gc.get_objects() if type(one) is Later and 'search' in vars(one)])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", script], check=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True
+    )
+    assert (ran.stdout.decode().strip(), ran.stderr.decode()) == ("[]", "")
