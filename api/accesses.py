@@ -27,6 +27,7 @@ from events.standing import Speaker
 from events.vocabulary import MOST_SHOWN, Reading, Via
 
 FLUSH_SECONDS = 1.0
+STOP_SECONDS = 2.0
 MOST_HELD = 16 * 1024 * 1024
 """Bytes of accesses that wait over all owners, about as the log has them; what comes on top is dropped, and counted."""
 A_POOL = 512
@@ -329,12 +330,12 @@ class AccessRecorder:
                 self.flush()
                 due = monotonic() + FLUSH_SECONDS
 
-    def stop(self) -> None:
-        """Flush what is left, tell what was lost, and end the background thread."""
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Flush what is left, tell what was lost, and end the background thread, for which is waited so long at most."""
         self._stopping = True
         self._wake.set()
         if self._thread is not None:
-            self._thread.join(timeout=5.0)
+            self._thread.join(timeout=seconds)
         self.flush()
         self._tell_losses(at_once=True)
 

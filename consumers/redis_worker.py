@@ -21,7 +21,7 @@ from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
-from events.partitions import LogKeys
+from events.partitions import LogKeys, ranges
 from events.redis_gap import refuse_gap
 from events.redis_log import entries
 from events.redis_wire import Script, Wire, as_store_error
@@ -263,21 +263,31 @@ class FoldWorker:
             self._unless_gap(partition, partial(refuse_gap, self._tend, tag, folded))
 
     def _balance(self, share: int, now_ms: int) -> None:
-        """Give up what is above the share, take what is free below it."""
-        for partition in sorted(self._folders)[share:]:
-            folder = self._folders.pop(partition)
-            release_lease(self._tend, folder.lease)
-            self._tell("partition released", partition=partition, epoch=folder.lease.epoch)
-        if len(self._folders) >= share:
-            return
+        """Give up what is above the share, take what is free below it; either is told in one line."""
+        released = sorted(self._folders)[share:]
+        for partition in released:
+            release_lease(self._tend, self._folders.pop(partition).lease)
+        if released:
+            self._tell("partitions released", partitions=ranges(released))
         offset = sum(self.worker_id.encode()) % len(self._tags)
-        for partition in [*range(offset, len(self._tags)), *range(offset)]:
-            if len(self._folders) >= share:
-                return
-            if partition not in self._folders and monotonic() >= self._not_before.get(partition, 0.0):
-                self._take(partition, now_ms)
+        taken = list[int]()
+        try:
+            for partition in [*range(offset, len(self._tags)), *range(offset)]:
+                if len(self._folders) >= share:
+                    return
+                if partition not in self._folders and monotonic() >= self._not_before.get(partition, 0.0):
+                    taken += [partition] if self._take(partition, now_ms) else []
+        finally:
+            self._tell_taken([partition for partition in taken if partition in self._folders])
 
-    def _take(self, partition: int, now_ms: int) -> None:
+    def _tell_taken(self, partitions: Sequence[int]) -> None:
+        if partitions:
+            leases = [self._folders[partition].lease.epoch for partition in partitions]
+            folded = sum(self._folders[partition].checkpoint.seq for partition in partitions)
+            self._tell("partitions taken", partitions=ranges(partitions), epochs=ranges(leases), folded=folded)
+
+    def _take(self, partition: int, now_ms: int) -> bool:
+        """Lease it where nobody holds it; whether that is to be told."""
         tag = self._tags[partition]
         build = (self._tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         if not build or version_of(build) != PROJECTION_VERSION:
@@ -289,26 +299,26 @@ class FoldWorker:
                 cure="engramlog rebuild",
             )
             self._not_before[partition] = monotonic() + 5.0
-            return
+            return False
         keys = BuildKeys(tag, build)
         try:
             refuse_gap(self._tend, tag, read_checkpoint(self._tend, keys).seq)
         except LogGap as error:
             self._stands_still(partition, error)
-            return
+            return False
         self._lane.connect()
         lease = take_lease(self._tend, keys, self.worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
         if lease is None:
-            return
+            return False
         self._folders[partition] = PartitionFolder(
             lease, self._load, self._lane, base=self._base, tell=self._tell, probe=self._probe
         )
         self._stop_reading()
         self._unsure.add(partition)
         checkpoint = self._folders[partition].checkpoint.seq
-        if monotonic() >= self._tell_again or self._taken_at.get(partition) != checkpoint:
-            self._tell("partition taken", partition=partition, epoch=lease.epoch, checkpoint=checkpoint)
+        told = monotonic() >= self._tell_again or self._taken_at.get(partition) != checkpoint
         self._taken_at[partition] = checkpoint
+        return told
 
     def _stop_reading(self) -> None:
         """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""
@@ -353,5 +363,5 @@ class FoldWorker:
             self._presence.leave()
         except (FoldError, StoreError) as error:
             self._tell("hand-over incomplete", reason=error.message)
-        self._tell("worker stopped", folded=self.folded, released=self.held)
+        self._tell("worker stopped", folded=self.folded, released=ranges(self.held))
         self._drop_everything()

@@ -7,6 +7,7 @@ evenly spread, and every key of a partition carries its tag: one slot, one scrip
 from __future__ import annotations
 
 from binascii import crc_hqx
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -38,6 +39,17 @@ def crc16(text: str) -> int:
 def partition_of(owner: str, partitions: int) -> int:
     """The partition, 0 to partitions - 1, that holds all events of an owner."""
     return crc16(owner) % partitions
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers in as few characters as they take: "0-5, 9" for 9 and 0 to 5, in any order and as often as they come."""
+    spans: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def spread_tags(partitions: int) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
@@ -20,6 +21,7 @@ from ops.client_config import client_config
 from ops.commands_proof import render_verified, verified, verify_identity
 from ops.logs import start_logging, teller
 from ops.notices import patient
+from ops.processes.banner import Served, banner
 from ops.settings import load_settings
 from ops.store import open_the_store
 from ops.token import token_of
@@ -41,11 +43,16 @@ def up_(
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
     from ops.up import up  # noqa: PLC0415 - FastAPI takes a third of a second to import; other commands need none of it
 
+    shown = sys.stderr.isatty() and not json
     settings = load_settings()
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     settings = settings.model_copy(update=given)
-    start_logging(settings.log_level, pretty=False if json else None)
-    up(settings, teller(), on_wait=patient(err))
+    start_logging(settings.log_level, pretty=shown)
+    up(settings, teller(), on_wait=patient(err), greet=_greet if shown else None)
+
+
+def _greet(served: Served) -> None:
+    err.print(Text(banner(served), "bold"), soft_wrap=True)
 
 
 @app.command("mcp", epilog="Example: `claude mcp add memory -- engramlog mcp --owner alice`")

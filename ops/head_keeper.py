@@ -21,7 +21,7 @@ from ops.head_sinks import HeadSinks
 from ops.settings import Settings
 from ops.store import OpenStore
 
-STOP_SECONDS = 10.0
+STOP_SECONDS = 1.0
 Sight = tuple[bytes | None, int, str]
 """Server, connection and build under which a partition's head was met last."""
 
@@ -45,10 +45,10 @@ class HeadKeeper:
         """Look at once, and then every few seconds."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Write down what moved since the last look, and end."""
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Write down what moved since the last look, and end, for which is waited so long at most."""
         self._stop.set()
-        self._thread.join(STOP_SECONDS)
+        self._thread.join(seconds)
 
     def close(self) -> None:
         """Close its connection, where it never was started."""

@@ -35,7 +35,7 @@ from ops.job_ending import Ending
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.settings import load_settings
-from ops.worker import new_worker_id, open_url, store_url
+from ops.worker import add_json, new_worker_id, open_url, store_url
 from projections.embedding.meaning import Embedder
 from projections.models.chat import Chat
 from projections.redis.create import StoreIdentity, known_identity
@@ -226,10 +226,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
     parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
+    add_json(parser)
     options = parser.parse_args(arguments)
     if options.minutes < LEAST_MINUTES:
         parser.error(f"--minutes: got {options.minutes}; allowed: {LEAST_MINUTES} or more")
-    start_logging(options.log_level)
+    start_logging(options.log_level, pretty=False if options.json else None)
     settings = load_settings()  # of the environment: a password or key is no argument, which everybody can read
     run_job_worker(
         options.url or store_url(settings),

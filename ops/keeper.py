@@ -26,7 +26,8 @@ TEND_SECONDS = 1.0
 """How often what was shown is appended."""
 IDLE_SECONDS = 30.0
 """How long an embedded store of one's own is kept open unasked; less than an `up` waits for it."""
-STOP_SECONDS = 10.0
+STOP_SECONDS = 1.5
+"""How long questions in hand are waited for at the end."""
 PAUSE_SECONDS = 3.0
 """How long nobody must have asked before turns become typed memories."""
 

@@ -70,12 +70,14 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
     """Configure structlog for this process. Log lines go to standard error, answers to standard output."""
     clean_tracebacks()
     pretty = sys.stderr.isatty() if pretty is None else pretty
-    renderer: Any = structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(sort_keys=False)
+    renderer: Any = structlog.processors.JSONRenderer(sort_keys=False)
+    if pretty:  # narrow, so that most lines fit into 80 columns
+        renderer = structlog.dev.ConsoleRenderer(pad_event_to=18, pad_level=False)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
             _without_contents,
             _without_secrets,
             _without_told_secrets,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import anyio
 import uvicorn
@@ -25,6 +24,7 @@ from ops.admission import admission_limits
 from ops.file_limit import raise_file_limit
 from ops.keeper import Keeper
 from ops.memory import give_back
+from ops.processes.ending import end_by_signal
 from ops.settings import Settings
 from ops.token import admits_of
 
@@ -45,6 +45,19 @@ class SdkLog(logging.Handler):
         self._tell("protocol trouble", where=where, error=None if error is None else error.__name__, alarm=True)
 
 
+class _Uvicorn(uvicorn.Server):
+    """uvicorn without signal handlers of its own: it ends when `end` is called."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none over."""
+        yield
+
+    def end(self, _number: int) -> None:
+        """Take no more requests, and end."""
+        self.should_exit = True
+
+
 def _served(connection: Connection, settings: Settings, tell: Tell) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
     return MemoryServer(connection, tell, Admission(admission_limits(settings), on_quiet=give_back))
@@ -54,13 +67,12 @@ def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
     """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
     keeper = Keeper(settings, tell)
 
-    def stop(number: int, _frame: Any) -> None:
+    def stop(number: int) -> None:
         # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
         keeper.close()
         os._exit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    end_by_signal(stop, exit_code=None)
     server = _served(Connection(keeper, owner, keeper.heard), settings, tell)
     try:
         anyio.run(serve, server)
@@ -97,13 +109,11 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{listener.getsockname()[1]}{PATH}"
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(
-            number, lambda *_: None
-        )  # uvicorn stops at them, then sends them again: what follows must still run
+    server = _Uvicorn(config)
+    end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
     tell("ready", url=f"{url}/{owner or 'OWNER'}")
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
     finally:
         listener.close()
         malformed.end()

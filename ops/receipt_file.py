@@ -25,7 +25,7 @@ from ops.file_lock import FileLock
 from ops.settings import Settings
 
 EVERY_SECONDS = 1.0
-STOP_SECONDS = 10.0
+STOP_SECONDS = 1.0
 MOST_BYTES = 1024 * 1024
 """What is read at most; an entry takes less than 70 bytes, and a store has at most 1,024 partitions."""
 NOT_KEPT = "receipts_not_kept"

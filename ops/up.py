@@ -6,7 +6,6 @@ Processes are started by exec. Whoever loses its parent stops by itself, so a ki
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import Admits
 from api.http.serve import claim, serve
+from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
 from ops.embedded_disk import DiskGuard, look
@@ -27,6 +27,8 @@ from ops.file_limit import raise_file_limit
 from ops.head_keeper import HeadKeeper
 from ops.memory import give_back
 from ops.models import model_of
+from ops.processes.banner import Served
+from ops.processes.ending import Marks, end_by_signal
 from ops.settings import Settings
 from ops.standstill import Standstill
 from ops.store import OpenStore, check_queue, open_the_store
@@ -35,11 +37,34 @@ from ops.wiring import CatchUp, assemble
 
 LOOK_SECONDS = 0.25
 RESTART_SECONDS = 1.0
-DRAIN_SECONDS = 10.0
-STOP_SECONDS = 10.0
+PAUSE_SECONDS = 5.0
+"""How long processes that are to pause may take to hand over."""
+GREET_SECONDS = 5.0
+"""After so long the banner is shown although workers are still missing."""
+MARKS = Marks()
 FEW_FILES = 2_000
 """Fewer open files leave fewer than a thousand connections."""
 Tell = Callable[..., None]
+Greet = Callable[[Served], None]
+
+
+class End:
+    """When `up` was told to end, and what each part of its end may still take."""
+
+    def __init__(self) -> None:
+        self.told = Flag()
+        self._at: float | None = None
+
+    def begin(self, _number: int = 0) -> None:
+        """It is told, now."""
+        self._at = monotonic()
+        self.told.set()
+
+    def left(self, mark: float) -> float:
+        """Seconds until so many seconds after it was told; a moment at least. What ends by itself is told at the first question."""
+        if self._at is None:
+            self._at = monotonic()
+        return max(self._at + mark - monotonic(), 0.1)
 
 
 class Workers:
@@ -72,18 +97,24 @@ class Workers:
     def pause(self, *, paused: bool) -> None:
         """Have none of them run for a while, or all of them again; at once either way."""
         if paused and self._running:
-            self.stop()
+            self.stop(PAUSE_SECONDS)
             self._running = []
             self._tell(f"{self._kind} processes paused")
         elif not paused and not self._running:
             self._running = [self._start() for _ in range(self._count)]
 
-    def stop(self) -> None:
-        """Ask every worker to hand over, and wait for it."""
+    def kill(self) -> None:
+        """End all of them at once."""
+        for process in self._running:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    def stop(self, seconds: float) -> None:
+        """Ask every worker to hand over, and wait for it; kill those that have not after so many seconds."""
         for process in self._running:
             with suppress(ProcessLookupError):
                 process.terminate()
-        end = monotonic() + STOP_SECONDS
+        end = monotonic() + seconds
         for process in self._running:
             try:
                 process.wait(timeout=max(end - monotonic(), 0.1))
@@ -93,22 +124,30 @@ class Workers:
                 process.wait()
 
 
-def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None]) -> None:
+def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Greet | None = None) -> None:
     """Run until SIGINT or SIGTERM. Raises EmbeddedRedisError with its last log lines where the private Redis dies.
 
-    A port that is taken is noticed first, before anything is started: BadSetting, with who has it.
+    A port that is taken is noticed first, before anything is started: BadSetting, with who has it. `greet` is called once, when
+    questions are answered and workers hold every partition; without it every line of every process is JSON.
     """
     with closing(claim(settings.host, settings.port)) as port:
-        _up(settings, port, tell, on_wait)
+        _up(settings, port, tell, on_wait, greet)
 
 
-def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None]) -> None:
+def _up(
+    settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None], greet: Greet | None
+) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
     files = raise_file_limit()
     admits, mended = admits_of(settings)
-    stop = Flag()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    end, started = End(), list[Workers]()
+
+    def cut_off() -> None:
+        for kind in started:
+            kind.kill()
+        tell("stopped in the middle", alarm=True)
+
+    end_by_signal(end.begin, cut_off=cut_off, exit_code=1)
     with open_the_store(settings, "up", on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
@@ -119,13 +158,15 @@ def _up(settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[
         if store.embedded and store.embedded.recovery:
             tell("log recovered", what=store.embedded.recovery, alarm=True)
         environment = _environment(store, settings)
-        workers = Workers("worker", _command("ops.worker", settings), settings.workers, tell, environment)
-        jobs = Workers("job worker", _job_command(settings), settings.job_workers, tell, environment)
+        lines = [] if greet else ["--json"]
+        workers = Workers("worker", _command("ops.worker", settings) + lines, settings.workers, tell, environment)
+        jobs = Workers("job worker", _job_command(settings) + lines, settings.job_workers, tell, environment)
+        started += [workers, jobs]
         try:
-            _serve(store, settings, admits, port, workers, jobs, stop, tell)
+            _serve(store, settings, admits, port, workers, jobs, end, tell, greet)
         finally:
-            jobs.stop()
-            workers.stop()
+            jobs.stop(end.left(MARKS.jobs))
+            workers.stop(end.left(MARKS.workers))
             tell("workers stopped")
     tell("stopped")
 
@@ -155,8 +196,9 @@ def _serve(
     port: socket.socket,
     workers: Workers,
     jobs: Workers,
-    stop: Flag,
+    end: End,
     tell: Tell,
+    greet: Greet | None,
 ) -> None:
     catch_up = CatchUp(store, tell)
     _ask_receipts(store, tell)
@@ -176,8 +218,12 @@ def _serve(
     guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
     tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
+    ready_at = monotonic()
     try:
-        while not stop.wait(LOOK_SECONDS):
+        while not end.told.wait(LOOK_SECONDS):
+            if greet is not None and (_all_there(application, settings) or monotonic() > ready_at + GREET_SECONDS):
+                greet(_served(application, settings, server.url))
+                greet = None
             _tend_socket(store)
             if guard is not None:
                 guard.tend(monotonic())
@@ -193,12 +239,12 @@ def _serve(
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")
     finally:
         tell("stopping")
-        server.stop()
+        server.stop(end.left(MARKS.api))
         tell("api stopped")
-        jobs.stop()  # before the drain, which folds what they appended
+        jobs.stop(end.left(MARKS.jobs))  # before the drain, which folds what they appended
         tell("job workers stopped")
-        _drain(application, tell)
-        keeper.stop()
+        _drain(application, end, tell)
+        keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
 
@@ -226,12 +272,29 @@ def _tend_socket(store: OpenStore) -> None:
         store.alarms.raised("socket_removed", str(store.embedded and store.embedded.folder), mended)
 
 
-def _drain(application: Application, tell: Tell) -> None:
-    """Append what was shown and let the workers finish, as far as that goes in ten seconds."""
+def _all_there(application: Application, settings: Settings) -> bool:
+    """Whether workers hold every partition, and jobs are scheduled where they are to be."""
+    status = application.operator.status()
+    scheduled = not settings.job_workers or status["lifecycle"]["leader"] is not None
+    return scheduled and all(one["holder"] for one in status["partitions"])
+
+
+def _served(application: Application, settings: Settings, url: str) -> Served:
+    largest = application.operator.stats()["largest_owners"]
+    elsewhere = settings.redis_url is None and settings.data != Settings.model_fields["data"].get_default(
+        call_default_factory=True
+    )
+    return Served(
+        url, program_version(), settings.data if elsewhere else None, largest[0]["owner"] if largest else None
+    )
+
+
+def _drain(application: Application, end: End, tell: Tell) -> None:
+    """Append what was shown and let the workers finish, as far as there is time."""
     try:
-        application.accesses.stop()
-        end, lag = monotonic() + DRAIN_SECONDS, 1
-        while lag and monotonic() < end:
+        application.accesses.stop(end.left(MARKS.drain))
+        lag = application.operator.status()["lag"]
+        while lag and end.left(MARKS.drain) > LOOK_SECONDS:
             lag = application.operator.status()["lag"]
         tell("drained", lag=lag, alarm=bool(lag))
     except EngramlogError as error:

@@ -19,6 +19,7 @@ from events.redis_alarms import RedisAlarms
 from events.redis_wire import Script, Wire, WirePool, connect
 from events.urls import holds_secret
 from ops.logs import start_logging, teller
+from ops.processes.ending import end_by_signal
 from ops.settings import Settings, load_settings
 from projections.redis.create import known_identity
 from projections.redis.scripts import COMMIT
@@ -53,11 +54,10 @@ def run_worker(
 ) -> None:
     """Fold until SIGTERM or SIGINT."""
     stop = Flag()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    client = connect(url, timeout=timeout)
     worker_id = new_worker_id()
     tell = teller(worker=worker_id)
+    end_by_signal(lambda _number: stop.set(), cut_off=lambda: tell("worker stopped", in_the_middle=True))
+    client = connect(url, timeout=timeout)
     identity = None
     while identity is None and not stop.is_set():
         wire = Wire(client)
@@ -86,6 +86,11 @@ def run_worker(
     worker.run(stop)
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The option by which a process of ours tells every fact as JSON, whoever looks on."""
+    parser.add_argument("--json", action="store_true", help="every line is JSON, on a terminal too")
+
+
 def _follow(parent: int) -> None:
     """Hand over and stop once the parent is gone: a killed `up` leaves no worker behind."""
     pause = Flag()
@@ -102,8 +107,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
     parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
+    add_json(parser)
     options = parser.parse_args(arguments)
-    start_logging(options.log_level)
+    start_logging(options.log_level, pretty=False if options.json else None)
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
     run_worker(options.url or store_url(load_settings()), timeout=options.timeout, lease_ms=options.lease_ms)

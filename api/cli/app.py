@@ -22,6 +22,7 @@ from api.application import Application, Opener
 from api.asked import decoded_id
 from api.cli.visible import Terminal, exact_json, visible_in
 from api.secrets import refusal_told
+from api.version import program_version
 from events.errors import BadSetting, EngramlogError
 from projections.models.chat import Chat
 
@@ -97,6 +98,28 @@ OccurredOption = Annotated[
     str | None,
     typer.Option("--occurred-at", help="When it happened, if not now: RFC 3339 with a zone.", show_default=False),
 ]
+
+
+def _version(*, asked: bool) -> None:
+    if asked:
+        typer.echo(f"engramlog {program_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    _version_asked: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            help="Print the version and end.",
+            is_eager=True,
+            callback=lambda asked: _version(asked=asked),
+        ),
+    ] = False,
+) -> None:
+    """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight."""
 
 
 PANELS: dict[str, tuple[str, ...]] = {

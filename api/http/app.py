@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
 
@@ -42,6 +41,7 @@ from api.http.routes import (
     store,
     synonyms,
 )
+from api.version import program_version
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -94,7 +94,7 @@ def create_app(
 
     app = FastAPI(
         title="Engramlog",
-        version=_version(),
+        version=program_version(),
         description=DESCRIPTION,
         openapi_tags=TAGS,
         openapi_url=None,  # `describe` serves it
@@ -134,10 +134,3 @@ def create_app(
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # the outermost: only who may call may send
     return app
-
-
-def _version() -> str:
-    try:
-        return version("engramlog")
-    except PackageNotFoundError:
-        return "0"

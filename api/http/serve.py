@@ -23,8 +23,10 @@ from events.errors import BadSetting, EngramlogError
 
 __all__ = ["Server", "check_host", "claim", "serve"]
 
-STOP_SECONDS = 5.0
-"""How long requests in hand may take once the server stops."""
+STOP_SECONDS = 1.0
+"""How long requests in hand may take once the server stops: heavy questions and feeds are ended at once."""
+ENDED_SECONDS = 5.0
+"""How long the end of its thread is waited for."""
 LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
 """What the server's libraries write to; asyncio tells of each write to a client that has gone."""
 
@@ -120,12 +122,15 @@ class Server:
         if self.failure is not None:
             raise EngramlogError(f"the HTTP server at {self.url} failed: {self.failure!r}") from self.failure
 
-    def stop(self) -> None:
-        """Take no more requests, end the feeds, finish what is in hand (five seconds at most), and end the thread."""
+    def stop(self, seconds: float = ENDED_SECONDS) -> None:
+        """Take no more requests, end the feeds, finish what is in hand (a second at most), and end the thread.
+
+        What computes on after `seconds` is left behind.
+        """
         self._uvicorn.should_exit = True
-        self.wait(2 * STOP_SECONDS)
+        self.wait(seconds)
         if self.running:
-            self._tell("the HTTP server has not ended", seconds=2 * STOP_SECONDS, url=self.url, alarm=True)
+            self._tell("the HTTP server has not ended", seconds=round(seconds, 3), url=self.url, alarm=True)
 
 
 def serve(

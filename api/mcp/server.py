@@ -9,7 +9,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
@@ -35,6 +34,7 @@ from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
 from api.secrets import masked_name, refusal_told
+from api.version import program_version
 from api.work import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
@@ -110,7 +110,7 @@ class MemoryServer(MCPServer[Any]):
             title="Engramlog",
             description="A lasting memory for agents that can say why it remembers what it remembers.",
             instructions=_prompt("instructions"),
-            version=_version(),
+            version=program_version(),
             tools=tools,
             log_level="ERROR",
             middleware=[self._of_its_owner],
@@ -222,10 +222,3 @@ def when_to_search(
 @cache
 def _prompt(name: str) -> str:
     return files("api.mcp").joinpath("prompts", f"{name}.md").read_text("utf-8")
-
-
-def _version() -> str:
-    try:
-        return version("engramlog")
-    except PackageNotFoundError:
-        return "0"

@@ -99,3 +99,22 @@ def test_the_readme_shows_a_tour_to_run() -> None:
     commands = [step.command.split()[1] for step in steps_of((ROOT / "README.md").read_text("utf-8"))]
     assert {"import", "search", "negate", "why", "merge", "provenance", "append", "replay", "verify"} <= set(commands)
     assert {"compare", "health", "assess", "cleanup"} <= set(commands)
+
+
+def test_the_path_that_the_readme_sets_puts_no_other_redis_server_before_that_of_the_system(tmp_path: Path) -> None:
+    (line,) = re.findall(r"^export PATH=.*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    told = subprocess.run(
+        ["bash", "-c", f'{line}\nprintf %s "$PATH"'],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.split(":") == ["/usr/bin", f"{tmp_path}/.venv/bin"]
+
+
+def test_the_environment_that_make_builds_has_the_client() -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("$(READY):")[2].partition("\n\n")[0]
+    assert "--editable ./client" in recipe
+    assert "client/pyproject.toml" in recipe.splitlines()[0]

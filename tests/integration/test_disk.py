@@ -150,7 +150,7 @@ def test_a_worker_without_memory_to_commit_in_does_not_tell_each_time_that_it_ta
         store.start_worker("w1")
         checkpoint = BuildKeys(store.identity.tags[0], FIRST_BUILD).checkpoint
         wait_until(lambda: int(store.client.hget(checkpoint, "epoch") or 0) >= 3)
-        assert len(store.told("partition taken")) == 1
+        assert len(store.told("partitions taken")) == 1
         assert "maxmemory" in store.told("store refused")[0]["reason"]
         store.client.config_set("maxmemory", "0")
         wait_until(store.folded)

@@ -62,8 +62,15 @@ class Up:
     def ready(self) -> str:
         """Its URL, once it is ready and a worker holds every partition."""
         url = str(wait_until(lambda: self.facts("ready") or self._ended())[0]["url"])
-        wait_until(lambda: len({fact["partition"] for fact in self.facts("partition taken")}) == 16)
+        wait_until(lambda: set(self.taken()) == set(range(16)))
         return url
+
+    def taken(self) -> Iterator[int]:
+        """The partitions that its workers took so far."""
+        for fact in self.facts("partitions taken"):
+            for span in fact["partitions"].split(", "):
+                first, _, last = span.partition("-")
+                yield from range(int(first), int(last or first) + 1)
 
     def shown(self) -> dict[str, str]:
         """The header that shows its token."""
@@ -171,6 +178,13 @@ def _spread(status: dict[str, Any]) -> dict[str, int] | None:
     for partition in status["partitions"]:
         held[partition["holder"]] = held.get(partition["holder"], 0) + 1
     return held if len(held) == 2 and None not in held and max(held.values()) == 8 else None
+
+
+def test_up_tells_the_partitions_that_a_worker_takes_in_one_line(tmp_path: Path) -> None:
+    with running(tmp_path / "store") as up:
+        up.ready()
+        (taken,) = up.facts("partitions taken")
+        assert taken["partitions"] == "0-15"
 
 
 def test_a_killed_up_leaves_no_process_and_no_event_behind(tmp_path: Path) -> None:

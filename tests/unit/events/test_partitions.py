@@ -19,6 +19,7 @@ from events.partitions import (
     parse_position,
     partition_of,
     position_text,
+    ranges,
     spread_tags,
 )
 
@@ -85,3 +86,11 @@ def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() ->
         if Receipt("e1", status).written
     }  # type: ignore[arg-type]
     assert written == {"appended", "already_appended"}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([9, 5, 4, 4, 0], "0, 4-5, 9"), ([1, 0], "0-1")],
+)
+def test_numbers_are_told_as_ranges_in_order(numbers: list[int], text: str) -> None:
+    assert ranges(numbers) == text

@@ -1,0 +1,52 @@
+"""What `engramlog up` shows once it serves: where, what to try, and how it ends. Lines of at most 80 columns where paths allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import NamedTuple
+
+from api.showing import CURL
+
+
+class Served(NamedTuple):
+    """What serves, and where."""
+
+    url: str
+    version: str
+    data: Path | None
+    """The data folder, where it is not the default one: other terminals must be told."""
+    owner: str | None
+    """An owner that has memories, to try things on; None in an empty store."""
+
+
+def banner(served: Served) -> str:
+    """The text, with a line end."""
+    owner = quote(served.owner or "alice")
+    first = [] if served.owner else ["engramlog import turns YOUR-CONVERSATION.jsonl"]
+    other = [f"export ENGRAMLOG_DATA={quote(str(served.data))}"] if served.data else []
+    agent = (
+        f"engramlog mcp --owner {owner} --config"
+        if served.data
+        else f"claude mcp add memory -- engramlog mcp --owner {owner}"
+    )
+    tries = [
+        *other,
+        *first,
+        f'engramlog search {owner} "coffee"',
+        agent,
+        f"{CURL} {served.url}/v1/status",
+    ]
+    return "\n".join(
+        [
+            "",
+            f"  Engramlog {served.version} serves at {served.url}",
+            "",
+            f"  docs  {served.url}/docs",
+            "  try   in another terminal:",
+            *(f"        {line}" for line in tries),
+            "  stop  Ctrl-C",
+            "",
+            "",
+        ]
+    )

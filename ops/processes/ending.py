@@ -1,0 +1,75 @@
+"""The end of a process: within five seconds of SIGTERM or SIGINT, whatever it is in the middle of.
+
+A process ends in order where it can. It cannot while Redis does not answer, while it waits for a store that loads, or while
+one question computes without a look aside. All of ours can be killed anywhere: what was acknowledged is on disk, leases run out,
+jobs run again, and children notice that their parent is gone. So nothing is waited for beyond a bound.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event as Flag
+from threading import Thread
+from typing import Any, NamedTuple
+
+END_SECONDS = 5.0
+"""Within so many seconds of the signal a process is gone."""
+PATIENT_SECONDS = 4.4
+"""How long a process may take to end in order."""
+CUT_OFF_SECONDS = 0.3
+"""How long it may take after that to say so."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Marks(NamedTuple):
+    """Seconds after the signal by which each part of `up` is over; it is left behind or killed then."""
+
+    api: float = 1.5
+    jobs: float = 2.5
+    drain: float = 3.0
+    heads: float = 3.4
+    workers: float = 4.0
+
+
+def nothing() -> None:
+    """Nothing is left to do."""
+
+
+def end_by_signal(
+    begin: Callable[[int], None],
+    *,
+    cut_off: Callable[[], None] = nothing,
+    exit_code: int | None = 0,
+    patient_seconds: float = PATIENT_SECONDS,
+) -> None:
+    """Call `begin` with the signal's number in a thread at the first SIGTERM or SIGINT. For the main thread, as Python has it.
+
+    Where the process still lives after `patient_seconds`, `cut_off` is called and the process ends at once, with `exit_code`,
+    or with 128 and the signal's number where that is None.
+
+    The handler writes to a pipe and does nothing else: it runs between two steps of the main thread, and could wait for ever
+    for a lock that the main thread holds just then.
+    """
+    heard, tell = os.pipe()
+    os.set_blocking(tell, False)
+
+    def on_signal(number: int, _frame: Any) -> None:
+        with suppress(BlockingIOError):
+            os.write(tell, bytes([number]))
+
+    for number in SIGNALS:
+        signal.signal(number, on_signal)
+
+    def wait() -> None:
+        number = os.read(heard, 1)[0]
+        Thread(target=begin, args=(number,), name="ending", daemon=True).start()
+        Flag().wait(patient_seconds)
+        last = Thread(target=cut_off, name="cut off", daemon=True)
+        last.start()
+        last.join(CUT_OFF_SECONDS)
+        os._exit(128 + number if exit_code is None else exit_code)
+
+    Thread(target=wait, name="end", daemon=True).start()

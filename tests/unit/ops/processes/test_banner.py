@@ -1,0 +1,39 @@
+"""The banner of `up` says where it serves, what to try and how it ends, in eighty columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ops.processes.banner import Served, banner
+
+HERE = "http://127.0.0.1:8733"
+
+
+def test_the_banner_names_the_address_the_docs_what_to_try_and_ctrl_c() -> None:
+    told = banner(Served(HERE, "1.2.3", None, "mei"))
+    assert f"Engramlog 1.2.3 serves at {HERE}\n" in told
+    assert f"{HERE}/docs\n" in told
+    assert 'engramlog search mei "coffee"' in told
+    assert f"curl -H @<(engramlog token --header) {HERE}/v1/status" in told
+    assert "Ctrl-C" in told
+    assert "ENGRAMLOG_DATA" not in told
+
+
+def test_every_line_of_the_banner_fits_into_eighty_columns() -> None:
+    for owner in (None, "mei"):
+        assert max(map(len, banner(Served(HERE, "10.20.30", None, owner)).splitlines())) <= 80
+
+
+def test_an_empty_store_is_told_how_to_fill_it() -> None:
+    assert "engramlog import turns" in banner(Served(HERE, "1", None, None))
+    assert "engramlog import turns" not in banner(Served(HERE, "1", None, "mei"))
+
+
+def test_another_data_folder_must_be_named_in_other_terminals_too() -> None:
+    told = banner(Served(HERE, "1", Path("/srv/my memories"), "mei"))
+    assert "export ENGRAMLOG_DATA='/srv/my memories'\n" in told
+    assert "engramlog mcp --owner mei --config\n" in told
+
+
+def test_an_owner_s_name_cannot_end_the_command_that_it_stands_in() -> None:
+    assert "search 'a;reboot' " in banner(Served(HERE, "1", None, "a;reboot"))
