@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from events.envelope import micros
-from events.errors import InputError
+from events.errors import refused
 from events.invisible import HIDDEN
 from events.partitions import parse_position, partition_of
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
@@ -42,11 +42,6 @@ class AsOf(NamedTuple):
 
 
 PRESENT = AsOf()
-
-
-def refused(field: str, got: object, allowed: str) -> InputError:
-    """An InputError in the words of the door."""
-    return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)
 
 
 def check_owner(owner: str) -> str:

@@ -10,9 +10,8 @@ from typing import Any
 
 import orjson
 
-from api.asked import refused
 from api.chat_shapes import LINES, SHAPES, shape_of
-from events.errors import InputError
+from events.errors import InputError, refused
 
 MAX_DOCUMENT = 256 * 1024 * 1024
 """Largest JSON document, and longest line, in bytes: reading one takes several times its size of memory."""

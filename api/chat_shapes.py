@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from api.asked import parse_instant, refused
-from events.errors import InputError
+from api.asked import parse_instant
+from events.errors import InputError, refused
 
 LINES = "lines"
 ROLES = {

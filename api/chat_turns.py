@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
-from api.asked import refused
 from api.chat_shapes import Message
 from api.importing import turn_event_id
 from events.envelope import derived_id, from_micros, utc_text
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import EventLog
 from events.naming import Naming
 from events.vocabulary import is_id

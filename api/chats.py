@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from api.asked import check_owner, parse_instant, refused
+from api.asked import check_owner, parse_instant
 from api.chat_file import open_chats
 from api.importing import ImportOptions
 from api.importing_chats import ImportedChats, import_chats
@@ -16,7 +16,7 @@ from api.pacing import PacedLog
 from api.patience import current_check
 from api.reading import Reader
 from api.writing import Writer
-from events.errors import InputError, RequestTooLarge
+from events.errors import InputError, RequestTooLarge, refused
 from events.log import Appendable, EventLog, Receipt, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from projections.checks import Check

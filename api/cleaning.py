@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
-from api.asked import check_owner, refused
+from api.asked import check_owner
 from api.patience import current_check
 from api.reading import Reader
-from events.errors import EngramlogError, StoreError
+from events.errors import EngramlogError, StoreError, refused
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check

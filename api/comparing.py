@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.asked import check_limit, parse_instant, refused
+from api.asked import check_limit, parse_instant
 from api.patience import both, current_check
 from api.picture_text import short
 from api.reading import Reader
 from api.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from events.errors import refused
 from projections.fold.touches import life_of
 from projections.redis.view import RedisViews
 from projections.reports.comparison import compare_laws, curves

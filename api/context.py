@@ -9,11 +9,11 @@ from collections import Counter
 from typing import Any, NamedTuple, Unpack
 
 from api.accesses import AccessRecorder, Asked, Read
-from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query, refused
+from api.asked import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
 from api.reading import Reader
 from api.scenes import Past, Scene
 from api.timelines import LinesAsked, told_lines
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import EventLog
 from events.partitions import parse_position
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese

@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from api.asked import check_memory_id, check_owner, refused
+from api.asked import check_memory_id, check_owner
 from api.deletion import Deletion
 from api.reading import Reader
 from api.restoring import steps, taken_by, weigh_log
 from api.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryUnmerged
 from events.envelope import AnyEvent, derived_id, new_event_id, prepare
-from events.errors import EngramlogError, InputError, NotFound
+from events.errors import EngramlogError, InputError, NotFound, refused
 from events.log import Receipt
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.fold.working_set import trouble_with

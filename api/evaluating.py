@@ -15,10 +15,10 @@ from typing import Any
 
 import orjson
 
-from api.asked import refused
 from api.evaluating_meaning import KeptVectors
 from api.evaluation_set import TURNS, Question, read_questions, read_views
 from api.long_texts import LEAVE
+from events.errors import refused
 from projections.fold.owner import OwnerState
 from projections.laws.modes import Mode
 from projections.memory.record import DAY

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from api.asked import refused
+from events.errors import refused
 from projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from api.asked import refused
+from events.errors import refused
 from projections.language.contradiction.relation import Relation, compare
 
 OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "antonym"))

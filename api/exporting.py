@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from api.asked import refused
 from api.record_shapes import FORMAT, OF_THE_LOG
+from events.errors import refused
 from events.invisible import with_hidden_as
 from events.lateness import late_words
 from events.parameters import Parameters

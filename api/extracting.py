@@ -9,11 +9,11 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
-from api.asked import check_owner, refused
+from api.asked import check_owner
 from api.cleaning import Progress
 from api.patience import current_check
 from api.reading import Reader
-from events.errors import BadSetting, ConcurrencyError
+from events.errors import BadSetting, ConcurrencyError, refused
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check

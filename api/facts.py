@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.asked import check_limit, refused
+from api.asked import check_limit
 from api.reading import Reader
 from api.timelines import LinesAsked
+from events.errors import refused
 from projections.memory.columns import Columns
 from projections.memory.triples import Triple
 from projections.views.query import card, moment

@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from api.asked import refused
 from api.picture_paper import PICTURES, replace_file
 from api.pictures import draw_map
+from events.errors import refused
 
 Graph = Mapping[str, Any]
 

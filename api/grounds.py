@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from api.asked import check_limit, check_owner, refused
+from api.asked import check_limit, check_owner
 from api.histories import SCANNED
 from api.patience import weigh
 from api.reading import Reader
@@ -14,6 +14,7 @@ from api.secrets import masked
 from api.writing import Writer
 from events.catalogue import GroundChanged
 from events.envelope import AnyEvent
+from events.errors import refused
 from events.standing import report_objection
 from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
 from projections.fold.basis import Standing, standing_on

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Unpack
 
 import orjson
 
-from api.asked import check_limit, refused
+from api.asked import check_limit
 from api.patience import both, current_check, weigh
 from api.scenes import Scene, Scenes
 from api.timelines import LinesAsked, Progress, TimesAsked, told_lines
+from events.errors import refused
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
 from projections.redis.changelog import Place

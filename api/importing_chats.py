@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from api.asked import refused
 from api.chat_file import ChatFile, placed
 from api.chat_shapes import LINES, SHAPES, Message, Shape, first_of, instant_of, text_id
 from api.chat_turns import KeyedIds, Turns, ids_for
@@ -23,7 +22,7 @@ from api.long_texts import CUT, beginning, is_long
 from events.catalogue import TurnRecorded
 from events.door import make_event
 from events.envelope import Prepared, from_micros
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import EventLog
 from events.naming import Naming
 from events.standing import Speaker

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.asked import check_mode, check_query, refused
+from api.asked import check_mode, check_query
 from api.patience import current_check
 from api.reading import Reader
 from api.scenes import Scene
 from api.timelines import TimesAsked, told_times
-from events.errors import InputError
+from events.errors import InputError, refused
 from projections.index.associations import Link
 from projections.laws.modes import Visibility, visibility
 from projections.memory.columns import Columns

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from api.asked import check_limit, check_owner, refused
+from api.asked import check_limit, check_owner
 from api.reading import Reader
 from api.timelines import LinesAsked, TimesAsked, told_lines, told_times
 from api.writing import Writer
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.parameters import DEFAULTS, NAMES, ParameterValue
 from projections.fold.use import ALIKE
-from projections.laws import LAWS
-from projections.laws.law import Law
 from projections.reports.health import fading, health, held_now
 from projections.reports.review_due import due_list, next_reviews
 from projections.views.query import moment
@@ -200,19 +198,4 @@ def _profile(view: OwnerView) -> dict[str, Any]:
             for name in NAMES
             if getattr(parameters, name) != getattr(DEFAULTS, name)
         },
-    }
-
-
-def laws() -> dict[str, Any]:
-    """Every law there is: its formula, factors, thresholds at the defaults, and where it comes from. Asks no store."""
-    return {"laws": [_law(law) for law in LAWS.values()]}
-
-
-def _law(law: Law) -> dict[str, Any]:
-    return {
-        "name": law.name,
-        "formula": law.formula,
-        "factors": dict(law.factors),
-        "thresholds": {"normal": law.normal_threshold(DEFAULTS), "review": law.review_threshold(DEFAULTS)},
-        "source": law.source,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.asked import refused
+from events.errors import refused
 from events.vocabulary import MAX_TEXT_BYTES
 
 LEAVE: Final = "leave"

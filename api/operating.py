@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import redis
 
-from api.asked import check_owner, position_of, refused
+from api.asked import check_owner, position_of
 from api.outlook import outlook
 from api.patience import current_check
 from api.reading import Reader
@@ -20,7 +20,7 @@ from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.door import make_event
 from events.envelope import decode, from_micros, prepare, utc_text
-from events.errors import NotFound, NotYetFolded, UndecodableEvent
+from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis_admission import read_room

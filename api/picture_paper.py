@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from api.asked import refused
 from api.picture_text import ELLIPSIS, Lettering, short
-from events.errors import InputError
+from events.errors import InputError, refused
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from api.asked import refused
 from api.picture_curves import draw_lanes, draw_law, lanes_of, law_colours, show_span
 from api.picture_map import draw_nodes, weight_of
 from api.picture_paper import HEIGHT, format_of, house_style, needing_matplotlib, new_figure, save
 from api.picture_text import Lettering
+from events.errors import refused
 
 MAX_NODES = 500
 """Most memories on a map; the lightest are left out."""

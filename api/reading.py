@@ -6,12 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from api.accesses import AccessRecorder, Read
-from api.asked import (
-    check_limit,
-    check_mode,
-    check_query,
-    refused,
-)
+from api.asked import check_limit, check_mode, check_query
 from api.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
 from api.patience import weigh
 from api.scenes import Scene
@@ -30,7 +25,7 @@ from api.searching import (
 from api.secrets import QUERY_HIDDEN, is_secret
 from api.timelines import LinesAsked, Progress, TimesAsked, told_times
 from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, EmbedderFailed
+from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
 from events.vocabulary import Via
 from projections.embedding.meaning import EmbeddedQuestion

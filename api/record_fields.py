@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic_core import PydanticCustomError
 
-from api.asked import refused
 from events.envelope import utc_text
+from events.errors import refused
 from events.vocabulary import TIME_RULE, read_time
 
 Data = dict[str, Any]

@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 
-from api.asked import refused
 from api.record_fields import (
     TIMES,
     Data,
@@ -28,6 +27,7 @@ from api.record_fields import (
     unknown,
     without_repeats,
 )
+from events.errors import refused
 from events.utf8 import bytes_told
 from projections.memory.record import MAX_EDGES
 

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 import orjson
 
-from api.asked import refused
 from api.exporting import ExportOptions, Made, line_of, selection, text_of, untold
 from api.importing_records import ImportedRecords, RecordOptions, import_records
 from api.pacing import PacedLog
@@ -18,7 +17,7 @@ from api.reading import Reader
 from api.scenes import PIECE
 from api.timelines import LinesAsked, told_lines
 from api.writing import Writer
-from events.errors import EngramlogError, LogGap
+from events.errors import EngramlogError, LogGap, refused
 from events.invisible import shown_json
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog

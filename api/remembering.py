@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from api.asked import check_owner, refused
+from api.asked import check_owner
 from api.reading import Reader
 from api.secrets import label_objection
 from api.speaking import speaker
@@ -17,7 +17,7 @@ from api.writing import Writer, refusal_of
 from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
 from events.door import make_event
 from events.envelope import AnyEvent, decode, derived_id, from_micros, new_event_id, prepare
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from api.asked import check_actor, check_limit, check_mode, check_query, refused
+from api.asked import check_actor, check_limit, check_mode, check_query
 from api.patience import current_check
 from api.reading import Reader
 from api.timelines import TimesAsked, told_times
 from events.envelope import Stored
+from events.errors import refused
 from events.parameters import ParameterValue, problem_with
 from projections.fold.changelog import id_text
 from projections.fold.evolve import parameters_of

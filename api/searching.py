@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypedDict
 
 import orjson
 
-from api.asked import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times, refused
+from api.asked import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times
+from events.errors import refused
 from projections.language.keywords.text import folded
 from projections.memory.record import CATEGORIES
 from projections.ranking.conversation_dates import zoned_text

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.asked import check_owner, refused
+from api.asked import check_owner
 from api.reading import Reader
 from api.secrets import masked
 from api.timelines import LinesAsked
 from api.writing import Writer
 from events.catalogue import SynonymDefined
+from events.errors import refused
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100

@@ -9,9 +9,9 @@ from itertools import groupby
 from textwrap import fill
 from typing import Any
 
-from api.asked import refused
 from api.picture_curves import kind_of, lane_order
 from api.picture_text import short
+from events.errors import refused
 
 NARROWEST, LOWEST = 40, 8
 """Smallest width of a panel in columns, and height in rows."""

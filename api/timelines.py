@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypedDict
 
-from api.asked import PRESENT, AsOf, parse_as_of, parse_instant, position_of, refused
+from api.asked import PRESENT, AsOf, parse_as_of, parse_instant, position_of
 from events.envelope import Stored, from_micros, utc_text
+from events.errors import refused
 from projections.memory.timelines import Lines, recorded_at, recorded_by
 
 Progress = Callable[[int, int], None]

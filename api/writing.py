@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import orjson
 from msgspec import structs
 
-from api.asked import check_memory_id, check_owner, parse_instant, refused
+from api.asked import check_memory_id, check_owner, parse_instant
 from api.reading import Reader
 from api.secrets import label_objection
 from api.speaking import speaker
@@ -26,7 +26,7 @@ from events.catalogue import (
 )
 from events.door import judged, make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
-from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable
+from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable, refused
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from events.standing import FIRM, Speaker

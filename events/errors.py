@@ -77,6 +77,11 @@ class InputError(EngramlogError):
     exit_code = 2
 
 
+def refused(field: str, got: object, allowed: str) -> InputError:
+    """An InputError in the words of the door."""
+    return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)
+
+
 class InvalidEvent(InputError):
     """An event does not fit its model: `field`, `got`, `allowed`, and `index` or `line` where known."""
 

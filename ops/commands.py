@@ -41,7 +41,7 @@ def up_(
     json: Json = False,
 ) -> None:
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
-    from ops.up import up  # noqa: PLC0415 - FastAPI takes a third of a second to import; other commands need none of it
+    from ops.up import up
 
     shown = sys.stderr.isatty() and not json
     settings = load_settings()
@@ -92,7 +92,7 @@ def mcp_(
         print_json(entry)
         return
     start_logging(settings.log_level, pretty=False if json else None)
-    from ops.mcp import over_http, over_stdio  # noqa: PLC0415 - the SDK takes long to import; other commands need none of it
+    from ops.mcp import over_http, over_stdio
 
     if http:
         over_http(settings, owner, teller())
@@ -153,8 +153,8 @@ def demo(
     json: Json = False,
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
-    from ops.demo import Demo  # noqa: PLC0415 - the picture's library is needed nowhere else
-    from ops.demo_talk import Talk  # noqa: PLC0415
+    from ops.demo import Demo
+    from ops.demo_talk import Talk
 
     if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
         raise InputError(

@@ -5,9 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import sys
-import threading
-from traceback import format_exception
-from types import TracebackType
 from typing import Any
 
 import structlog
@@ -15,6 +12,7 @@ import structlog
 from api.secrets import masked_all
 from events.invisible import HIDDEN
 from events.urls import without_secrets
+from ops.tracebacks import clean_tracebacks
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
 """Fields that never reach a log line: they may hold what somebody said."""
@@ -39,16 +37,6 @@ def _without_secrets(_logger: Any, _method: str, fields: structlog.typing.EventD
         elif "://" in (told := str(value)):
             fields[name] = without_secrets(told)
     return fields
-
-
-def clean_tracebacks() -> None:
-    """Have what nobody caught printed as Python does, but for the secrets in its URLs."""
-
-    def printed(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-        sys.stderr.write(without_secrets("".join(format_exception(kind, error, trace))))
-
-    sys.excepthook = printed
-    threading.excepthook = lambda told: printed(told.exc_type, told.exc_value, told.exc_traceback)
 
 
 def _visible(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:

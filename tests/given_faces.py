@@ -14,7 +14,6 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-import ops.main  # noqa: F401 - registers every command
 from api.application import Application
 from api.cli.app import run
 from consumers.redis_worker import FoldWorker

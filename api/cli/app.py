@@ -11,31 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from textwrap import indent
-from typing import Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.application import Application, Opener
-from api.asked import decoded_id
+from api.cli import frame
 from api.cli.visible import Terminal, exact_json, visible_in
-from api.secrets import refusal_told
-from api.version import program_version
 from events.errors import BadSetting, EngramlogError
-from projections.models.chat import Chat
 
-app = typer.Typer(
-    name="engramlog",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
-    epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.",
-)
-Models = Callable[[], Callable[[], Chat] | None]
+if TYPE_CHECKING:
+    from api.application import Application, Opener
+    from projections.models.chat import Chat
+
+
+app = frame.app
+"""Where a module registers its commands."""
+Models = Callable[[], "Callable[[], Chat] | None"]
 """Reads the settings: what makes the language model that they name, or None where they name none."""
 PIPE_WIDTH = 140
 """Columns of output that goes to a pipe or a file, at least: these have no width of their own."""
@@ -56,6 +49,8 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
+    from api.asked import decoded_id
+
     return decoded_id(value) if value else value
 
 
@@ -98,105 +93,6 @@ OccurredOption = Annotated[
     str | None,
     typer.Option("--occurred-at", help="When it happened, if not now: RFC 3339 with a zone.", show_default=False),
 ]
-
-
-def _version(*, asked: bool) -> None:
-    if asked:
-        typer.echo(f"engramlog {program_version()}")
-        raise typer.Exit
-
-
-@app.callback()
-def _program(
-    _version_asked: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            "-V",
-            help="Print the version and end.",
-            is_eager=True,
-            callback=lambda asked: _version(asked=asked),
-        ),
-    ] = False,
-) -> None:
-    """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight."""
-
-
-PANELS: dict[str, tuple[str, ...]] = {
-    "Ask": (
-        "search",
-        "get",
-        "list",
-        "why",
-        "history",
-        "provenance",
-        "assess",
-        "map",
-        "associations",
-        "facts",
-        "synonyms",
-        "context",
-        "uses",
-    ),
-    "Compare": ("compare", "laws", "profile", "replay"),
-    "Say": (
-        "append",
-        "import",
-        "chat-import",
-        "extract",
-        "episodes",
-        "negate",
-        "confirm",
-        "sensitivity",
-        "merge",
-        "unmerge",
-        "delete",
-        "restore",
-        "synonym",
-        "ground",
-        "export",
-    ),
-    "Keep": ("health", "fading", "reinforce", "review", "cleanup"),
-    "Operate": (
-        "up",
-        "token",
-        "promote",
-        "mcp",
-        "worker",
-        "status",
-        "alarms",
-        "stats",
-        "dead",
-        "embed",
-        "upgrade",
-        "rebuild",
-        "verify",
-        "heads",
-        "eval",
-        "eval-pairs",
-        "bench",
-        "schema",
-        "demo",
-    ),
-}
-"""How `--help` groups the commands, in this order."""
-
-
-def arrange() -> None:
-    """Group the commands, whatever the order in which their modules were imported."""
-    place = {
-        name: (number, panel) for number, (panel, name) in enumerate((p, n) for p, ns in PANELS.items() for n in ns)
-    }
-    known: list[Any] = [*app.registered_commands, *app.registered_groups]
-    for one in known:
-        _, one.rich_help_panel = place.get(command_name(one), (len(place), "Other"))
-    for registered in (app.registered_commands, app.registered_groups):
-        registered.sort(key=lambda one: place.get(command_name(one), (len(place), ""))[0])
-
-
-def command_name(one: Any) -> str:
-    """The name under which a command or group is called."""
-    return str(one.name or one.callback.__name__.replace("_", "-"))
 
 
 class Joined(NamedTuple):
@@ -276,6 +172,8 @@ def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
+    from api.secrets import refusal_told
+
     err.print(
         Text.assemble((type(error).__name__, "bold red"), ": ", _printable(refusal_told(error)["message"])),
         soft_wrap=True,
@@ -290,6 +188,8 @@ def _printable(text: str) -> str:
 @contextmanager
 def progress(task: str, as_json: bool, long: int = LONG_FOLD) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error for work of (done, total) steps, once that is long; nothing where nobody looks on."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
         number = bar.add_task(task, total=None, visible=False)
@@ -320,11 +220,12 @@ def run(opener: Opener, arguments: Sequence[str] | None = None, model: Models = 
 
 
 def _run(joined: Joined, arguments: list[str]) -> int:
-    arrange()
     try:
-        app(args=arguments, obj=joined, prog_name="engramlog")
+        frame.root()(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
+            from api.secrets import refusal_told
+
             print_json(refusal_told(error))
         complain(error)
         return error.exit_code

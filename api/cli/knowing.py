@@ -96,7 +96,7 @@ def map_(
     json: Json = False,
 ) -> None:
     """A map of what is known about a topic: the best hits, their associations, and how they cluster."""
-    from api.graph_files import write_graph  # noqa: PLC0415 - drawing takes a second that other commands need not wait for
+    from api.graph_files import write_graph
 
     with opened(context) as application:
         answer = application.knower.map(

@@ -1,4 +1,4 @@
-"""Commands on how memories live on: health, fading, reinforce, review, profile, laws."""
+"""Commands on how memories live on: health, fading, reinforce, review, profile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.asked import refused
 from api.cli import render_living
 from api.cli.app import (
     ActorOption,
@@ -25,8 +24,8 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.living import laws as all_laws
 from api.replaying import parse_settings
+from events.errors import refused
 
 FOLDING = "folding the past"
 LimitOption = Annotated[int, typer.Option("-k", "--limit", help="How many, 1 to 1000.")]
@@ -227,9 +226,3 @@ def profile(
         out.print(Text(f"The next sweep decides by the {name} law: {look}", "dim"))
     if "changes" in answer and "quarantined" in answer:
         raise typer.Exit(3)
-
-
-@app.command(epilog="Example: `engramlog laws` or `engramlog laws --json | jq '.laws[].formula'`")
-def laws(json: Json = False) -> None:
-    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
-    show(all_laws(), json, render_living.laws)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from api.asked import refused
 from api.cli import render, render_store
 from api.cli.app import (
     ActorOption,
@@ -30,6 +29,7 @@ from api.cli.app import (
 from api.histories import MOST_CHANGES
 from api.replaying import parse_settings
 from api.revealing import By
+from events.errors import refused
 from events.schema import json_schemas
 
 ModeOption = Annotated[

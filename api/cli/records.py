@@ -12,7 +12,6 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from api.asked import refused
 from api.cli import render_records
 from api.cli.app import (
     ActorOption,
@@ -35,6 +34,7 @@ from api.exporting import ASKED_FOR, ExportOptions
 from api.importing_records import RecordOptions
 from api.records import Export
 from api.revealing import By
+from events.errors import refused
 
 STEP = 500
 """Memories between two looks at the progress bar."""

@@ -9,7 +9,6 @@ import typer
 
 from api.appending import Appended, append_lines
 from api.application import Application
-from api.asked import refused
 from api.cli import render, render_records
 from api.cli.app import (
     ActorOption,
@@ -30,7 +29,7 @@ from api.cli.render_files import render_turns, tell_failures
 from api.deleting import split_ids
 from api.importing import Imported, ImportOptions, import_turns, look_through
 from api.long_texts import LEAVE, check_way
-from events.errors import EngramlogError
+from events.errors import EngramlogError, refused
 from events.log import positions_by_partition
 from projections.views.query import moment
 

@@ -12,9 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from pydantic import Field, TypeAdapter, ValidationError
 
-from api.asked import refused
 from api.http.problem import input_error
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import check_request_size
 from events.names_once import name_seen_twice
 from events.unreadable import UNREADABLE

@@ -12,9 +12,9 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from api.asked import refused
 from api.http.guard import JSON_TYPES, media_type
 from api.http.problem import input_error
+from events.errors import refused
 
 THREADS: Final = "engramlog.threads"
 """Where in a request's scope stands which threads parse its body."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.asked import refused
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
+from events.errors import refused
 from projections.memory.corrections import Correction, corrections
 from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from api.asked import refused
 from api.cli.app import Json, app, err, out, show
+from events.errors import refused
 from ops.settings import load_settings
 
 WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract", "door")

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-import ops.main  # noqa: F401 - registers every command
-from api.cli.app import app
+from api.cli.frame import whole
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.servers import Servers
 
@@ -33,7 +31,7 @@ def commands(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, An
             yield " ".join((*before, name)), command
 
 
-ALL = dict(commands(get_command(app)))
+ALL = dict(commands(whole()))
 
 
 def test_there_are_all_the_commands_that_were_promised() -> None:

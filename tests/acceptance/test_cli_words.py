@@ -11,7 +11,6 @@ from rich.console import Console
 
 from api.cli import render, render_search
 from api.cli.alarms import standing
-from api.cli.app import app, arrange, command_name
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers
@@ -207,13 +206,6 @@ def test_a_search_of_an_owner_without_memories_says_so_and_one_that_only_misses_
     cli("append", "-", stdin=lines([event(1, content="coffee")]))
     assert "Owner nobody has no memories" in cli("search", "nobody", "coffee").out
     assert "has no memories" not in cli("search", "ada", "zebra").out
-
-
-def test_every_command_has_its_group_in_the_help() -> None:
-    arrange()
-    known = [*app.registered_commands, *app.registered_groups]
-    assert len(known) > 40
-    assert [command_name(one) for one in known if one.rich_help_panel == "Other"] == []
 
 
 def test_what_to_do_about_an_alarm_is_told_once_for_all_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,8 @@ from urllib.parse import unquote
 
 import pytest
 import redis
-from typer.main import get_command
 
-import ops.main  # noqa: F401 - registers every command
-from api.cli.app import app
+from api.cli.frame import whole
 from events.catalogue import EVENT_TYPES
 from events.envelope import Stored
 from events.partitions import LogKeys
@@ -48,7 +46,7 @@ def commands(group: object, before: str = "engramlog") -> Iterator[str]:
 
 def all_commands() -> list[str]:
     """The commands of all faces."""
-    return list(commands(get_command(app)))
+    return list(commands(whole()))
 
 
 def anchor(title: str) -> str:

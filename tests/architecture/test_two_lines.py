@@ -9,11 +9,9 @@ from typing import cast
 from unittest.mock import MagicMock
 
 import pytest
-from typer.main import get_command
 
-import ops.main  # noqa: F401 - registers every command
 from api.application import Application
-from api.cli.app import app
+from api.cli.frame import whole
 from api.http.app import create_app
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
@@ -47,7 +45,7 @@ def of_http() -> dict[str, set[str]]:
 
 
 def of_commands() -> dict[str, set[str]]:
-    return {f"engramlog {name}": {str(one.name) for one in told.params} for name, told in commands(get_command(app))}
+    return {f"engramlog {name}": {str(one.name) for one in told.params} for name, told in commands(whole())}
 
 
 def of_client() -> dict[str, set[str]]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from typer.main import get_command
 
-from api.cli.app import app
+from api.cli.frame import whole
 from consumers.redis_lifecycle import deleted_in
 from tests.acceptance.test_cli_shapes import commands
 from tests.faces import CLI, CLI_UNASKED, FACES, HTTP, HTTP_UNASKED, MCP, MCP_UNASKED, Face
@@ -31,7 +30,7 @@ def faces_of(language: Language) -> dict[str, Face]:
 def test_every_route_tool_resource_and_command_is_asked_or_said_not_to_be() -> None:
     assert HTTP.keys() | HTTP_UNASKED.keys() == ROUTES
     assert MCP.keys() | MCP_UNASKED.keys() == TOOLS | {one for one in MCP if one.startswith("memory://")}
-    assert CLI.keys() | CLI_UNASKED.keys() == {name for name, _ in commands(get_command(app))}
+    assert CLI.keys() | CLI_UNASKED.keys() == {name for name, _ in commands(whole())}
     assert not (HTTP.keys() & HTTP_UNASKED.keys() | MCP.keys() & MCP_UNASKED.keys() | CLI.keys() & CLI_UNASKED.keys())
 
 

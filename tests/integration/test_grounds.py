@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.cli.app import run
 from api.http.shapes import Detail, GroundReported, Listing, Why
 from tests.given_client import KINDS, Service, connected, new_owner, service

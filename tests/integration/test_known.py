@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 import orjson
 import pytest
-from typer.main import get_command
 
-import ops.main  # noqa: F401 - registers every command
-from api.cli.app import app, run
+from api.cli.app import run
+from api.cli.frame import whole
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from events.envelope import decode, from_micros, utc_text
@@ -287,7 +286,7 @@ def test_every_route_that_takes_as_of_takes_known_and_says_so_in_its_answer(http
 
 def with_option(option: str) -> set[str]:
     """The commands that have it."""
-    return {name for name, one in commands(get_command(app)) if any(option in each.opts for each in one.params)}
+    return {name for name, one in commands(whole()) if any(option in each.opts for each in one.params)}
 
 
 def test_every_command_that_takes_as_of_takes_known() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.cli.app import run
 from tests.given_client import Service, connected, service
 from tests.given_http import TOKEN, created, event

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.application import Application
 from api.cli.app import run
 from engramlog import InputError

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.cli.app import run
 from events.partitions import partition_of
 from tests.given_client import KINDS, Service, connected, new_owner, service

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.cli.app import run
 from api.exporting import ExportOptions
 from api.revealing import By

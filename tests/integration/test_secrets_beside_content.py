@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import ops.main  # noqa: F401 - registers every command
 from api.accesses import AccessRecorder
 from api.secrets import HIDDEN, QUERY_HIDDEN
 from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded

@@ -13,6 +13,8 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, cast, get_args, get_origin
@@ -35,15 +37,16 @@ def commands() -> dict[str, Any]:
 
 
 def _root() -> Any:
-    import ops.main as joined
-    from api.cli import app
+    if find_spec("api.cli.frame"):
+        from api.cli.frame import whole
 
-    if hasattr(app, "whole"):
-        return app.whole()
+        return whole()
+    import_module("ops.main")  # 0.2.0 registers its commands when they are imported
     from typer.main import get_command
 
-    assert joined.FACES, "0.2.0 registers its commands when they are imported"
-    return get_command(app.app)
+    from api.cli.app import app
+
+    return get_command(app)
 
 
 def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -54,7 +57,7 @@ def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def _command(command: Any) -> dict[str, Any]:
     return {
-        "description": [command.help, command.epilog, str(getattr(command, "rich_help_panel", ""))],
+        "description": [command.help, command.epilog],
         "parameters": {str(one.name): _parameter(one) for one in command.params},
         "order": [one.name for one in command.params if one.param_type_name == "argument"],
     }
@@ -72,7 +75,7 @@ def _parameter(one: Any) -> dict[str, Any]:
         "default": one.default if isinstance(one.default, bool | int | float | str | None) else str(one.default),
         "many": one.multiple or one.nargs,
         "flag": bool(getattr(one, "is_flag", False)),
-        "description": [getattr(one, "help", None), one.metavar],
+        "description": [getattr(one, "help", None), one.metavar, one.hidden, one.show_default, one.rich_help_panel],
     }
     return {name: value for name, value in told.items() if value is not None or name == "default"}
 

@@ -13,7 +13,7 @@ from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, MemoryId, Offset, Owner, Speaker, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.profiles import EXAMPLE_CHOSEN
-from api.living import laws as all_laws
+from api.laws import laws as all_laws
 
 router = APIRouter(prefix="/v1", route_class=AdmittedRoute)
 

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.asked import refused
 from api.exporting import ASKED_FOR, ExportOptions
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
@@ -26,7 +25,7 @@ from api.importing_records import RecordOptions
 from api.records import FORMATS, Export
 from api.revealing import By
 from api.timelines import LinesAsked
-from events.errors import ConcurrencyError, RequestTooLarge
+from events.errors import ConcurrencyError, RequestTooLarge, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

@@ -9,11 +9,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from api.asked import refused
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
 from api.http.shapes import Health, Ready, StoreStats, StoreStatus
+from events.errors import refused
 from events.schema import json_schemas
 
 router = APIRouter(tags=["store"], route_class=AdmittedRoute)

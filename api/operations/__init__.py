@@ -1,0 +1,1 @@
+"""What can be asked and told, defined once for every face."""

@@ -1,0 +1,123 @@
+"""A command pays for itself alone: listings come from the table, and a command's module is loaded when it is called."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from api.cli.frame import app, loaded, root, whole
+from api.operations.table import GROUPS, entries
+
+HEAVY = {
+    *(
+        "numpy",
+        "redis",
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "mcp",
+        "rq",
+        "structlog",
+        "networkx",
+        "plotext",
+        "matplotlib",
+    ),
+    *("Stemmer", "rjieba", "rapidfuzz", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
+    *("api.application", "api.asked", "api.secrets", "events.catalogue", "events.envelope", "consumers", "ops.wiring"),
+}
+"""Libraries and modules of ours that no listing needs: models, services, stores, servers, arrays."""
+RUN = """
+import json, sys
+from ops.main import main
+code = main(sys.argv[1:])
+sys.stdout.flush()
+print(json.dumps([code, *sys.modules]), file=sys.stderr)
+"""
+COMPLETE = {"_ENGRAMLOG_COMPLETE": "complete_bash"}
+
+
+def process(*words: str, **environment: str) -> tuple[str, set[str]]:
+    """What a command printed in a process of its own, and the modules that it loaded."""
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", RUN, *words],
+        env={**os.environ, "COLUMNS": "140", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, *modules = json.loads(ran.stderr)
+    assert code == 0
+    return ran.stdout, set(modules)
+
+
+def completed(typed: str) -> tuple[list[str], set[str]]:
+    """What a press of TAB proposes after these words."""
+    words = str(len(typed.split(" ")) - 1)
+    told, modules = process(**COMPLETE, COMP_WORDS=typed, COMP_CWORD=words)
+    return told.split(), modules
+
+
+def test_the_help_lists_every_command_and_loads_none() -> None:
+    told, modules = process("--help")
+    rows = [line.split()[1] for line in told.splitlines() if line.startswith("│ ") and line[2] != " "]
+    assert [row for row in rows if not row.startswith("-")] == [*entries()]
+    assert modules & HEAVY == set()
+    assert modules.isdisjoint(entry.module for entry in entries().values())
+    assert "pydantic" not in modules
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_the_version_is_told_without_loading_a_command(option: str) -> None:
+    told, modules = process(option)
+    assert told.startswith("engramlog ")
+    assert modules & HEAVY == set()
+
+
+def test_a_word_is_completed_without_loading_a_command() -> None:
+    told, modules = completed("engramlog se")
+    assert told == ["search", "sensitivity"]
+    assert modules & HEAVY == set()
+    assert modules.isdisjoint(entry.module for entry in entries().values())
+
+
+def test_an_option_is_completed_by_its_own_command_alone() -> None:
+    told, modules = completed("engramlog search --min-w")
+    assert told == ["--min-weight"]
+    loaded_commands = {entry.module for entry in entries().values()} & modules
+    assert loaded_commands <= {"api.cli.searching", "api.cli.reading"}
+
+
+def test_a_group_s_commands_are_completed() -> None:
+    assert completed("engramlog dead ")[0] == ["list", "show", "retry", "discard"]
+    assert completed("engramlog import ")[0] == ["turns", "records"]
+
+
+def test_the_laws_are_told_without_any_service() -> None:
+    told, modules = process("laws", "--json")
+    assert [law["name"] for law in json.loads(told)["laws"]] == ["weighted", "ebbinghaus", "consolidating", "tiered"]
+    assert modules & (HEAVY - {"numpy"}) == set()
+
+
+@pytest.mark.parametrize("name", entries())
+def test_the_table_says_what_the_command_says(name: str) -> None:
+    entry = entries()[name]
+    command = loaded(entry)
+    assert (command.name, command.help.partition("\n\n")[0].replace("\n", " ")) == (name, entry.help)
+
+
+def test_every_command_that_a_module_registers_stands_in_the_table() -> None:
+    whole()
+    commands = {one.name or one.callback.__name__.replace("_", "-") for one in app.registered_commands if one.callback}
+    assert commands | {one.name for one in app.registered_groups} == entries().keys()
+
+
+def test_no_command_stands_in_two_groups() -> None:
+    assert sum(map(len, GROUPS.values())) == len(entries()) > 50
+
+
+def test_commands_are_listed_until_they_are_called() -> None:
+    assert {type(command).__name__ for command in root().commands.values()} == {"Listed"}
