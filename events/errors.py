@@ -24,6 +24,7 @@
     |- ServerBusy                  the service has as much in hand as it can carry (exit 1, HTTP 503)
     |- DeadlineExceeded            a question took longer than it may, and was stopped (exit 1, HTTP 504)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
+    |- DamagedLexicon              a word list of this installation is missing or changed (exit 1, HTTP 500)
     |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
        |- UndecodableEvent         stored bytes of an event that this version cannot read
@@ -225,6 +226,18 @@ class EmbedderFailed(EngramlogError):
     """The embedder does not answer, refuses a text, or gives what are no vectors. No store is harmed; words still find."""
 
     status = 503
+
+
+class DamagedLexicon(EngramlogError):
+    """A word list that came with this release is missing or not as it was written."""
+
+    def __init__(self, name: str, line: int, got: str, allowed: str) -> None:
+        at = f", line {line}" if line else ""
+        super().__init__(
+            f"the word list {name}.tsv{at} cannot be read: got {got}, allowed is {allowed}; install engramlog again",
+            list=name,
+            line=line,
+        )
 
 
 class ModelFailed(EngramlogError):

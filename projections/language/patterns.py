@@ -6,15 +6,17 @@ The rules of both languages are some 600 expressions, and compiling them takes 0
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 _WAYS = tuple(name for name in dir(re.Pattern) if not name.startswith("_") and name != "pattern")
 
 
-def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def regex(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     """What `re.compile` gives, compiled when it is first asked for anything but its `pattern`.
 
-    A pattern that is none raises `re.error` only then: a test compiles all of them.
+    `pattern`: a function where it is made of words that are read at first use. A pattern that is none raises `re.error` only
+    when it is compiled: a test compiles all of them.
     """
     return cast("re.Pattern[str]", Later(pattern, flags))
 
@@ -22,14 +24,19 @@ def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
 class Later:
     """Stands for a compiled expression; from the first use on its methods are those of the compiled one, at the same speed."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
-        self.pattern = pattern
-        self._given = flags
+    def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
+        self._pattern = pattern
+        self._flags = flags
+
+    @property
+    def pattern(self) -> str:
+        """The expression as written."""
+        return self._pattern if isinstance(self._pattern, str) else self._pattern()
 
     def __getattr__(self, name: str) -> Any:
         if name not in _WAYS:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        compiled = re.compile(self.pattern, self._given)
+        compiled = re.compile(self.pattern, self._flags)
         for way in _WAYS:
             setattr(self, way, getattr(compiled, way))
         return getattr(compiled, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from projections.language import kin
 from projections.language.contradiction.numbers import NUMBER_CHINESE as NUMBER
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import place_at_start
@@ -16,27 +17,37 @@ _UNSURE = regex(
     r"|计划|准备|梦想|差不多|左右|上下|快|近|将近|接近|至少|最多|以上|以下|多岁|几岁|来岁|超过|以前|曾|之前|过去|当时|那时|去年|前年|小时候|从前|原来|原先|昨天|上次|那年|的时候|年前|后来|毕业于"
     r"|永远|像|比[你我他她]|[大小][一二两三四五六七八九十\d]+岁|你|您|她?们说|他说|她说|要去|会去|路过|出差|旅游|玩"
 )
-_WHO = (
-    r"(?:(?:我|他|她|俺|咱|我们|咱们|他们|用户)?(?:的|家|家里)?(?:大|小|二)?(?:儿子|女儿|孩子|闺女|爸爸?|妈妈?|父亲|母亲|爷爷|奶奶|哥哥?|姐姐?|弟弟?|妹妹?|老公|老婆|丈夫|妻子|男友|女友|男朋友|女朋友|朋友|同事)"
-    r"|我们|咱们|他们|她们|我|他|她|俺|咱|用户)"
-)
+
+
+def _who() -> str:
+    """Whose a slot is: the speaker's, or that of somebody who stands in a relation to the speaker."""
+    people = f"{kin.chinese()}|朋友|同事"
+    return (
+        rf"(?:(?:我|他|她|俺|咱|我们|咱们|他们|用户)?(?:的|家|家里)?(?:大|小|二)?(?:{people})"
+        r"|我们|咱们|他们|她们|我|他|她|俺|咱|用户)"
+    )
+
+
 _ADVERBS = "(?:今年|现在|已经|都|也|才|刚|刚满|满|就|是|只|真|一直|目前|还|呢|呀|啊|家|家里|一共|总共|的)*"
 _AGE = regex(
-    rf"^(?:嗯|是的?|对|啊|呢|那)?({_WHO})?{_ADVERBS}({NUMBER})(?:周?岁(?!的时|时|那|之|零)|了?$|了[啊呀呢哦]?$)"
+    lambda: (
+        rf"^(?:嗯|是的?|对|啊|呢|那)?({_who()})?{_ADVERBS}({NUMBER})(?:周?岁(?!的时|时|那|之|零)|了?$|了[啊呀呢哦]?$)"
+    )
 )
-_BORN = regex(rf"^({_WHO})?{_ADVERBS}((?:19|20)?\d\d)年?(?:出生|生)?的?(?:$|[啊呀呢哦]$)")
-_HOME = regex(rf"({_WHO})?{_ADVERBS}(?:住在?|定居在?|搬到了?|搬来了?|搬去了?)(?:了)?")
-_ORIGIN = regex(rf"({_WHO})?{_ADVERBS}(?:来自|老家(?:就)?(?:是|在)|籍贯是?|是从|出生在|出生于)")
-_IS_FROM = regex(rf"^({_WHO})?{_ADVERBS}(?=[{HAN}])")
-_AT = regex(rf"({_WHO})?{_ADVERBS}(?:人)?(?<![住居搬存])在(?=[{HAN}])")
+_BORN = regex(lambda: rf"^({_who()})?{_ADVERBS}((?:19|20)?\d\d)年?(?:出生|生)?的?(?:$|[啊呀呢哦]$)")
+_HOME = regex(lambda: rf"({_who()})?{_ADVERBS}(?:住在?|定居在?|搬到了?|搬来了?|搬去了?)(?:了)?")
+_ORIGIN = regex(lambda: rf"({_who()})?{_ADVERBS}(?:来自|老家(?:就)?(?:是|在)|籍贯是?|是从|出生在|出生于)")
+_IS_FROM = regex(lambda: rf"^({_who()})?{_ADVERBS}(?=[{HAN}])")
+_AT = regex(lambda: rf"({_who()})?{_ADVERBS}(?:人)?(?<![住居搬存])在(?=[{HAN}])")
 _STAYS = regex(rf"(?:市|省|这边|那边|的)?[{HAN}]{{0,4}}?(?:工作|上班|上学|读书|念书|读大学|上大学|生活|定居|打工|当兵)")
 _FROM_THERE = regex(rf"(?:市|省|县)?[{HAN}]{{0,5}}?(?:的|人)[啊呀呢哦了]?$")
 _COUNT = regex(
-    rf"({_WHO})?{_ADVERBS}(?:有|养着?了?|生了|育有)(?:了)?({NUMBER})[个只条匹辆套名位台间]([{HAN}]{{1,4}}?)(?:$|了$|[啊呀呢哦]$)"
+    lambda: (
+        rf"({_who()})?{_ADVERBS}(?:有|养着?了?|生了|育有)(?:了)?({NUMBER})"
+        rf"[个只条匹辆套名位台间]([{HAN}]{{1,4}}?)(?:$|了$|[啊呀呢哦]$)"
+    )
 )
-_COUNTED = regex(
-    "孩子|小孩|娃|儿子|女儿|闺女|哥哥?|姐姐?|弟弟?|妹妹?|兄弟|姐妹|猫咪?|小猫|狗狗?|小狗|宠物|车|房子?|兔子?|鸟|孙子|孙女|手机|电脑|妻子|老婆|员工"
-)
+_COUNTED = regex(lambda: f"{kin.chinese()}|猫咪?|小猫|狗狗?|小狗|宠物|车|房子?|兔子?|鸟|手机|电脑|员工")
 _ALIKE = {
     "小孩": "孩子",
     "娃": "孩子",
@@ -53,7 +64,10 @@ _ALIKE = {
     "兔": "兔子",
 }
 _MEASURE = regex(
-    rf"({_WHO})?(?:的)?(身高|体重|月薪|工资|年薪|房租|月租|学费|预算)(?:是|有|为|:)?({NUMBER})(厘米|cm|米|公斤|kg|斤|千克|万|元|块|美元)?(?:$|[了啊呀呢钱]+$)"
+    lambda: (
+        rf"({_who()})?(?:的)?(身高|体重|月薪|工资|年薪|房租|月租|学费|预算)(?:是|有|为|:)?({NUMBER})"
+        r"(厘米|cm|米|公斤|kg|斤|千克|万|元|块|美元)?(?:$|[了啊呀呢钱]+$)"
+    )
 )
 _THING = rf"((?:我|我们|他|她|咱们|公司)?的?[{HAN}]{{2,6}}?)(?:就|都)?(?:是在|定在|改到|改成|改在|安排在|约在|是|在)"
 _DAY = regex(rf"{_THING}(?:农历|阳历|每年)?({NUMBER})月({NUMBER})[日号](?:$|[了的啊呀呢举开]+)")

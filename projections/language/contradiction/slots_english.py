@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from projections.language import kin
 from projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import place_at_start
@@ -39,13 +41,18 @@ _OWN_COUNT = regex(
     rf"{_SUBJECT}(?:have|has|have got|has got|own|owns) {_ADVERBS}({NUMBER}) ((?:[a-z-]+ )?[a-z-]+)"
     r"(?=$| (?:and|who|that|which|in|at|now|named|called) )"
 )
-_COUNTED_TEXT = """
-child children kid son daughter brother sister sibl cat dog pet hors bird rabbit hamster car bike bicycl motorcycl hous apart
-grandchild grandson granddaught aunt uncl cousin bedroom room wife husband twin nephew niec turtl parrot fish chicken guitar
+_THINGS_TEXT = """
+cat dog pet hors bird rabbit hamster car bike bicycl motorcycl hous apart bedroom room turtl parrot fish chicken guitar
 piano compani employe monitor phone laptop
 """
-_COUNTED = frozenset(_COUNTED_TEXT.split())
-"""Stems of what one has a certain number of at a time."""
+
+
+@cache
+def _counted_stems() -> frozenset[str]:
+    """Stems of what one has a certain number of at a time: relatives, animals, things."""
+    return frozenset((*map(stem, kin.words_english()), *_THINGS_TEXT.split()))
+
+
 _MEASURE = regex(
     rf"{_SUBJECT}(?:am|is|weighs?|measures?) {_ADVERBS}({NUMBER})"
     r" ?(cm|centimet(?:er|re)s?|m|met(?:er|re)s?|kg|kilos?|kilograms?|lbs?|pounds?|feet|inches)(?: tall| high|$)"
@@ -97,7 +104,7 @@ def _counted(clause: str) -> Iterator[tuple[str, str, str]]:
     for found in _OWN_COUNT.finditer(clause):
         noun = [stem(word) for word in found[3].split()]
         value = value_of(found[2])
-        if noun[-1] in _COUNTED and value is not None and value == int(value):
+        if noun[-1] in _counted_stems() and value is not None and value == int(value):
             yield _whose(found[1]), f"number of {' '.join(noun)}", f"count {value:g}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from projections.language import kin
 from projections.language.extraction.shape import Rule
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
@@ -18,10 +19,6 @@ _AND = "(?:(?:和|跟|与|同)[^，。]{1,12}?(?:一起|一块儿?)?|独自|一�
 _VERY = (
     "(?:最近|最|很|非常|特别|十分|比较|超级?|挺|真的|尤其|更|也|还|都|一直|从小就?|向来|其实|确实|主要|一般"
     "|通常|平时|蛮|相当)*"
-)
-KIN = (
-    "(?:爸爸|妈妈|父亲|母亲|爸|妈|父母|爷爷|奶奶|外公|外婆|哥哥|姐姐|弟弟|妹妹|老公|老婆|丈夫|妻子|儿子|女儿"
-    "|孩子|男朋友|女朋友|男友|女友|未婚夫|未婚妻|爱人|表哥|表姐|表弟|表妹|叔叔|阿姨|舅舅)"
 )
 _PET = "(?:只|条|个|匹|头)?[^，。]{0,6}(?:猫|狗|鸟|鹦鹉|兔子|仓鼠|乌龟|鱼|宠物|猫咪|小狗|小猫)"
 _JOB = (
@@ -98,7 +95,7 @@ RULES: tuple[Rule, ...] = (
         "identity", "fact", 0.85, "患有", loose=True,
     ),
     Rule(
-        f"{_SELF}(?:家里?)?(?:现在|还)?有(?P<object>[一二两三四五几\\d]?(?:个|位|名)?[^，。有没]{{0,4}}{KIN})$",
+        lambda: f"{_SELF}(?:家里?)?(?:现在|还)?有(?P<object>[一二两三四五几\\d]?(?:个|位|名)?[^，。有没]{{0,4}}{kin.chinese()})$",
         "identity", "fact", 0.85, "有", loose=True,
     ),
     Rule(
@@ -107,7 +104,7 @@ RULES: tuple[Rule, ...] = (
         "fact", "fact", 0.85, "有", loose=True,
     ),
     Rule(
-        f"{_SELF}的?(?P<who>[^，。的]{{0,4}}(?:{KIN}|猫|狗|宠物|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都"
+        lambda: f"{_SELF}的?(?P<who>[^，。的]{{0,4}}(?:{kin.chinese()}|猫|狗|宠物|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都"
         f"|刚)*(?P<object>(?:叫|住在|去世|喜欢|爱|在.{{2,10}}(?:工作|上学)|[\\d一二三四五六七八九十]+岁|搬到|结婚"
         f"|生病|送给?我|开始学|考上)[^，。]{{0,20}})$",
         "fact", "fact", 0.8, loose=True,

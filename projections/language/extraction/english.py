@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from projections.language import kin
 from projections.language.extraction.english_rules import COMPILED
-from projections.language.extraction.english_words import KIN
 from projections.language.extraction.shape import Clause, Fact, Rule, Statement, Turn
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
@@ -98,7 +98,9 @@ _BY_DEGREES = frozenset({"likes", "prefers", "plays"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})
 _NAMED = regex(
-    rf"\b(?!I\b)[A-Z]\w+|\b{KIN}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
+    lambda: (
+        rf"\b(?!I\b)[A-Z]\w+|\b{kin.english()}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
+    )
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from projections.language.extraction.english_words import DAY, DONE, KIN, NOUN, PARTICIPLE, PETS, WHEN, WORKER
+from projections.language import kin
+from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, PETS, WHEN, WORKER
 from projections.language.extraction.shape import Rule
 from projections.language.patterns import regex
 
@@ -83,7 +84,7 @@ RULES: tuple[Rule, ...] = (
         "identity", "fact", 0.85, "has", loose=True,
     ),
     Rule(
-        rf"^(?:I have|I've got|I've) (?P<object>{NOUN}(?:[\w-]+ )?{KIN}\b.*)$",
+        lambda: rf"^(?:I have|I've got|I've) (?P<object>{NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
         "identity", "fact", 0.85, "has", loose=True,
     ),
     Rule(
@@ -91,12 +92,14 @@ RULES: tuple[Rule, ...] = (
         "fact", "fact", 0.85, "has", loose=True,
     ),
     Rule(
-        rf"^My (?P<who>(?:[\w-]+ )?(?:{KIN}|{PETS}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?) (?:is|are|was"
+        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
+        r" (?:is|are|was"
         r"|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
         "fact", "fact", 0.8,
     ),
     Rule(
-        rf"^My (?P<who>(?:[\w-]+ )?(?:{KIN}|{PETS}|best friend|close friend|friend|boss|mentor)(?:,? [A-Z]\w+,?)?)"
+        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|close friend|friend|boss|mentor)"
+        r"(?:,? [A-Z]\w+,?)?)"
         "(?: and I)? (?:just |recently )?(?P<object>(?:lives?|works?|loves?|likes?|passed away|died|started"
         "|graduated|moved|adopted|bought|gave|suggested|recommended|invited|joined|went|got|won|visited|took)"
         r"\b .+)$",

@@ -7,12 +7,6 @@ WHEN = (
     "|officially) )?"
 )
 NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
-KIN = (
-    "(?:wife|husband|partner|fianc[eé]e?|girlfriend|boyfriend|sons?|daughters?|kids?|child|children|mother"
-    "|father|mom|mum|dad|parents?"
-    "|brothers?|sisters?|siblings?|twins?|grand(?:ma|pa|mother|father|son|daughter)|aunt|uncle|cousins?|niece"
-    "|nephew|stepson|stepdaughter)"
-)
 PETS = (
     "(?:dogs?|cats?|pupp(?:y|ies)|kittens?|pets?|parrots?|rabbits?|hamsters?|guinea pigs?|horses?|turtles?"
     "|fish|snakes?|birds?)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from events.vocabulary import Category
@@ -79,7 +80,8 @@ class Statement(NamedTuple):
 class Rule(NamedTuple):
     """One way to state something: matched on a clause, gives class and triple."""
 
-    pattern: str
+    pattern: str | Callable[[], str]
+    """A function where it is made of words that are read at first use."""
     category: Category
     kind: str
     confidence: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from projections.language.extraction.chinese_rules import KIN
+from projections.language import kin
 from projections.language.extraction.shape import Fact
 from projections.language.patterns import regex
 
@@ -46,11 +46,17 @@ _PLAIN: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _RULES = tuple((regex(pattern), predicate) for pattern, predicate in _PLAIN)
 _OF_KIN = regex(
-    f"^我的?(?P<who>(?:小|大)?(?:{KIN}|猫|狗|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都|刚)*"
-    "(?P<verb>叫|住在|喜欢|爱|考上了?|是|在)(?P<object>[^，。]{1,15})$"
+    lambda: (
+        f"^我的?(?P<who>(?:小|大)?(?:{kin.chinese()}|猫|狗|老师|朋友|同事|老板))(?:今年|现在|最近|目前|也|都|刚)*"
+        "(?P<verb>叫|住在|喜欢|爱|考上了?|是|在)(?P<object>[^，。]{1,15})$"
+    )
 )
 _KIN_VERBS = {"叫": "名字", "爱": "喜欢", "考上了": "考上"}
-_AGED = regex(f"^我的?(?P<who>{KIN})(?:今年|现在|已经|刚)*(?P<object>[\\d一二三四五六七八九十]{{1,3}}岁)(?:了|半)*$")
+_AGED = regex(
+    lambda: (
+        f"^我的?(?P<who>{kin.chinese()})(?:今年|现在|已经|刚)*(?P<object>[\\d一二三四五六七八九十]{{1,3}}岁)(?:了|半)*$"
+    )
+)
 _PURPOSE = regex(
     "(?:散步|游泳|玩耍?|吃饭|购物|锻炼|跑步|逛街?|旅游|旅行|看电影|学习|参观|写生|工作|上班|买[^，。]{1,8}|吃[^，。]{1,8}|看[^，。]{1,8}"
     "|观看[^，。]{1,8}|欣赏[^，。]{1,8}|参加[^，。]{1,8}|喝[^，。]{1,6}|玩了?[^，。]{1,8}|和[^，。]{1,10}|跟[^，。]{1,10}|拍照|运动|健身|度假|降温|放松|休息)$"

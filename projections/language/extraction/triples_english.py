@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from projections.language.extraction.english_words import KIN, PETS
+from projections.language import kin
+from projections.language.extraction.english_words import PETS
 from projections.language.extraction.shape import Fact
 from projections.language.extraction.third_person import in_third
 from projections.language.patterns import regex
@@ -62,8 +63,10 @@ _WORKS = regex(
     r"^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? (?:working|employed)) (?P<slot>as|at|for) (?P<object>.+)$"
 )
 _OF_KIN = regex(
-    rf"^My (?P<who>(?:[a-z-]+ )?(?:{KIN}|{PETS}|best friend|boss|mentor))(?:,? (?P<name>[A-Z]\w+),?)? "
-    r"(?P<verb>is called|is named|is from|is an?|lives? in|works? (?:as|at|for)|loves?|likes?) (?P<object>.+)$"
+    lambda: (
+        rf"^My (?P<who>(?:[a-z-]+ )?(?:{kin.english()}|{PETS}|best friend|boss|mentor))(?:,? (?P<name>[A-Z]\w+),?)? "
+        r"(?P<verb>is called|is named|is from|is an?|lives? in|works? (?:as|at|for)|loves?|likes?) (?P<object>.+)$"
+    )
 )
 _KIN_VERBS = {"is named": "is called", "is a": "is", "is an": "is"}
 _TIME = regex(

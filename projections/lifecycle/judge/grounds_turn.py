@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import NamedTuple
 
+from projections.language import kin
 from projections.language.contradiction.alignment import align
 from projections.language.contradiction.reading import read
 from projections.language.extraction.rules import clauses
@@ -55,20 +57,31 @@ _REPORTS = regex(
     r"\b(?P<who>my \w+|he|she|they|[A-Z]\w+|the \w+) (?:says?|said|claims?|claimed|thinks?|believes?|told (?:me|us))\b"
     r"(?! (?:to|no|yes))"
 )
-_KIN = (
-    r"mother|mom|mum|father|dad|parents|brother|sister|son|daughter|kid|child|wife|husband|partner|girlfriend|boyfriend"
-    r"|fianc\w+|friend|uncle|aunt|cousin|niece|nephew|grand\w+|boss|manager|teacher|colleague|neighbou?r|roommate|flatmate|dog|cat"
-)
-_KIN_HAN = (
-    "爸|妈|父亲|母亲|父母|哥|姐|弟|妹|老婆|妻子|太太|丈夫|老公|先生|男朋友|女朋友|男友|女友|朋友|同事|老板|领导|儿子|女儿|孩子|爷爷|奶奶"
-    "|外公|外婆|叔叔|阿姨|室友|邻居|老师|狗|猫"
-)
+_NEAR = "friend|boss|manager|teacher|colleague|neighbou?r|roommate|flatmate|dog|cat"
+_NEAR_HAN = "先生|朋友|同事|老板|领导|室友|邻居|老师|狗|猫"
+
+
+@cache
+def _near() -> str:
+    """Others whom one has: relatives and whoever else is near, in English."""
+    return rf"{kin.english()}|{_NEAR}"
+
+
+@cache
+def _near_han() -> str:
+    """The same in Chinese."""
+    return f"{kin.chinese()}|{_NEAR_HAN}"
+
+
 _OTHERS = regex(
-    _LED + rf"(?:(?:my|our) (?P<kin>{_KIN})(?:s|ren)?|he|she|they)\b(?! (?:and i|say|think|call|ask|told|want me)\b)"
-    rf"|^(?:我的?(?:{_KIN_HAN})|他们?|她们?)(?![们]?[和跟与叫让][我])",
+    lambda: (
+        _LED
+        + rf"(?:(?:my|our) (?P<kin>{_near()})(?:s|ren)?|he|she|they)\b(?! (?:and i|say|think|call|ask|told|want me)\b)"
+        rf"|^(?:我的?(?:{_near_han()})|他们?|她们?)(?![们]?[和跟与叫让][我])"
+    ),
     re.IGNORECASE,
 )
-_IS_OF_OTHERS = regex(rf"\b(?:{_KIN})(?:s|ren)?\b|{_KIN_HAN}", re.IGNORECASE)
+_IS_OF_OTHERS = regex(lambda: rf"\b(?:{_near()})(?:s|ren)?\b|{_near_han()}", re.IGNORECASE)
 _ENDS = regex(
     r"\b(?:any ?more|no longer|used to|quit|stopp?(?:ed|ing)?|gave up|given up|sold|lost|broke (?:up|off|down)|split up"
     r"|divorc\w+|cancell?\w*|call(?:ed)? off|postpon\w+|reschedul\w+|put off|moved?|switch\w*|changed?|left|died"

@@ -1,0 +1,102 @@
+"""Word lists as data: read as they were written, refused where they were not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.errors import DamagedLexicon
+from projections.language import lexicon
+
+FOLDER = Path(lexicon.__file__).parent
+LISTS = sorted(file.stem for file in FOLDER.glob("*.tsv"))
+SMALL = "# Colours\nenglish\tchinese\nred, crimson\t红\nblue\t\n# 2 rows\n"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_list_can_be_read(name: str) -> None:
+    rows = lexicon.rows(name)
+    assert lexicon.words(name, "english") + lexicon.words(name, "chinese")
+    assert lexicon.rows(name) is rows
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_list_says_what_it_is_for(name: str) -> None:
+    assert (FOLDER / f"{name}.tsv").read_text("utf-8").startswith("# ")
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_row_stands_twice(name: str) -> None:
+    rows = [tuple(sorted(row.items())) for row in lexicon.rows(name)]
+    assert len(rows) == len(set(rows))
+
+
+def test_a_row_gives_the_words_of_each_column() -> None:
+    assert lexicon.read("small", SMALL.encode()) == (
+        {"english": ("red", "crimson"), "chinese": ("红",)},
+        {"english": ("blue",), "chinese": ()},
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (("blue\t\n", ""), r"line 5 cannot be read: got .*# 2 rows.*allowed is rows, and as the last line '# 1 rows'"),
+        (("# 2 rows\n", ""), "as the last line '# 2 rows'"),
+        (("# 2 rows\n", "# 2 rows"), "as the last line '# 2 rows'"),
+        (("blue\t\n", "blue\n"), r"line 4 .*1 cells, allowed is 2 \(english, chinese\)"),
+        (("blue\t\n", "\t\n"), "line 4 .*a row without words"),
+        (("blue\t\n", "blue,navy \t\n"), "line 4 .*'blue,navy ' in english"),
+        (("crimson", "red"), "line 3 .*'red' in english"),
+        (("crimson", "绯"), "line 3 .*'绯' in english, allowed is a word that is english"),
+        (("红", "rouge"), "line 3 .*'rouge' in chinese"),
+        (("blue", "bl\x00ue"), "line 4 "),
+        (("chinese", "hanzi"), "line 2 .*names of columns, english and chinese among them"),
+        (("english\tchinese", "english\tchinese\tenglish"), "line 2 "),
+        ((SMALL, ""), "allowed is rows"),
+    ],
+)
+def test_a_damaged_list_is_refused_by_file_and_line(damage: tuple[str, str], told: str) -> None:
+    with pytest.raises(DamagedLexicon, match=told) as refused:
+        lexicon.read("small", SMALL.replace(*damage).encode())
+    assert str(refused.value).startswith("the word list small.tsv")
+    assert str(refused.value).endswith("install engramlog again")
+
+
+def test_what_is_no_text_is_refused_by_its_line() -> None:
+    with pytest.raises(DamagedLexicon, match=r"line 3 .*no UTF-8"):
+        lexicon.read("small", SMALL.encode().replace("红".encode(), b"\xff"))
+
+
+def test_a_list_that_is_too_long_is_refused_before_it_is_read() -> None:
+    with pytest.raises(DamagedLexicon, match="262,144 bytes"):
+        lexicon.read("small", SMALL.encode() * 10_000)
+
+
+def test_a_missing_list_is_refused_by_name() -> None:
+    with pytest.raises(DamagedLexicon, match=r"the word list missing\.tsv cannot be read: got No such file"):
+        lexicon.rows("missing")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(written: bytes) -> None:
+    try:
+        lexicon.read("any", written)
+    except DamagedLexicon:
+        return
+
+
+@pytest.mark.parametrize("cut", range(1, len(SMALL.encode())))
+def test_a_list_that_was_cut_off_anywhere_is_refused(cut: int) -> None:
+    with pytest.raises(DamagedLexicon):
+        lexicon.read("small", SMALL.encode()[:-cut])
+
+
+@pytest.mark.parametrize("words", [("a", "ab", "a-b"), ("a+", "b.c", "(d)")])
+def test_of_alternatives_that_begin_alike_the_longest_is_taken(words: tuple[str, ...]) -> None:
+    for pattern in (lexicon.either(words), lexicon.either_at_once(words)):
+        assert all(re.match(pattern, f"{word} x")[0] == word for word in words)  # type: ignore[index]
