@@ -19,11 +19,11 @@ import msgspec
 from api.secrets import is_secret, is_sensitive
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, MemoriesAccessed
-from events.door import make_event
 from events.envelope import derived_id, from_micros, prepare
 from events.errors import EngramlogError
 from events.log import EventLog, Receipt
 from events.standing import Speaker
+from events.validation import make_event
 from events.vocabulary import MOST_SHOWN, Reading, Via
 
 FLUSH_SECONDS = 1.0

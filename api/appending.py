@@ -13,10 +13,10 @@ from typing import Any
 
 from api.secrets import label_objection
 from api.speaking import speaker
-from events.door import judged, read_event
 from events.envelope import Prepared
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
+from events.validation import judged, read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 Line = tuple[int, bytes]

@@ -13,8 +13,8 @@ from pydantic_core import PydanticCustomError
 
 from events.envelope import micros
 from events.errors import refused
-from events.invisible import HIDDEN
 from events.partitions import parse_position, partition_of
+from events.text.invisible import HIDDEN
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.laws.modes import MODES, Mode
 from projections.memory.tags import FILTERS, TAGS

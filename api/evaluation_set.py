@@ -15,11 +15,11 @@ from api.asked import parse_instant
 from api.importing import Imported, ImportOptions, import_turns
 from api.long_texts import LEAVE
 from events.catalogue import MemoryNegated
-from events.door import make_event
 from events.envelope import from_micros, micros, prepare
 from events.errors import refused
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
+from events.validation import make_event
 from events.vocabulary import LATEST
 from projections.fold.owner import fold_owner
 from projections.views.view import OwnerView

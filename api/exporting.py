@@ -18,9 +18,9 @@ import numpy as np
 
 from api.record_shapes import FORMAT, OF_THE_LOG
 from events.errors import refused
-from events.invisible import with_hidden_as
 from events.lateness import late_words
 from events.parameters import Parameters
+from events.text.invisible import with_hidden_as
 from projections.checks import Check, counted, unchecked
 from projections.fold.basis import NOTHING
 from projections.laws.law import Law

@@ -18,12 +18,12 @@ from api.asked import parse_instant
 from api.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
 from api.turn_ids import TurnIds
 from events.catalogue import MemoryCreated, TurnRecorded
-from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import EventLog, Receipt
 from events.standing import Speaker, firm_tier
-from events.utf8 import bytes_told
+from events.text.utf8 import bytes_told
+from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}

@@ -20,12 +20,12 @@ from api.chat_turns import KeyedIds, Turns, ids_for
 from api.importing import Imported, ImportOptions, append_numbered, events_of, import_turns, owner_of
 from api.long_texts import CUT, beginning, is_long
 from events.catalogue import TurnRecorded
-from events.door import make_event
 from events.envelope import Prepared, from_micros
 from events.errors import InputError, refused
 from events.log import EventLog
 from events.naming import Naming
 from events.standing import Speaker
+from events.validation import make_event
 from projections.checks import Check, counted, unchecked
 
 CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp")

@@ -20,11 +20,11 @@ from api.record_fields import Record
 from api.record_shapes import check_shape, read_record
 from api.secrets import label_objection
 from api.speaking import speaker
-from events.door import read_event
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import EventLog, Receipt
 from events.standing import Speaker, firm_tier
+from events.validation import read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 MAX_IGNORED = 50

@@ -18,15 +18,15 @@ from api.timelines import TimesAsked, told_times
 from api.writing import Writer
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
-from events.door import make_event
 from events.envelope import decode, from_micros, prepare, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
-from events.redis_admission import read_room
-from events.redis_alarms import RedisAlarms
-from events.redis_receipts import RECEIPT_LOST
-from events.redis_wire import Wire
+from events.redis.admission import read_room
+from events.redis.alarms import RedisAlarms
+from events.redis.receipts import RECEIPT_LOST
+from events.redis.wire import Wire
+from events.validation import make_event
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.laws.modes import visibility

@@ -28,7 +28,7 @@ from api.record_fields import (
     without_repeats,
 )
 from events.errors import refused
-from events.utf8 import bytes_told
+from events.text.utf8 import bytes_told
 from projections.memory.record import MAX_EDGES
 
 OF_THE_LOG = ("recorded_at", "principal", "late_by")

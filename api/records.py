@@ -18,10 +18,10 @@ from api.scenes import PIECE
 from api.timelines import LinesAsked, told_lines
 from api.writing import Writer
 from events.errors import EngramlogError, LogGap, refused
-from events.invisible import shown_json
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
+from events.text.invisible import shown_json
 from projections.checks import counted
 from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory

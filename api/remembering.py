@@ -15,11 +15,11 @@ from api.secrets import label_objection
 from api.speaking import speaker
 from api.writing import Writer, refusal_of
 from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
-from events.door import make_event
 from events.envelope import AnyEvent, decode, derived_id, from_micros, new_event_id, prepare
 from events.errors import InputError, refused
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position
+from events.validation import make_event
 
 MOST_TURNS = 100
 """Most turns in one request: with their memories they are one request to one partition, so all are written or none."""

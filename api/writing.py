@@ -24,12 +24,12 @@ from events.catalogue import (
     MemoryUnmerged,
     SensitivitySet,
 )
-from events.door import judged, make_event, read_events
 from events.envelope import AnyEvent, from_micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, InvalidBatch, StoreUnavailable, refused
 from events.log import EventLog, Receipt, positions_by_partition
 from events.partitions import parse_position, partition_of
 from events.standing import FIRM, Speaker
+from events.validation import judged, make_event, read_events
 from projections.fold.changelog import describe
 from projections.lifecycle.merging import merged_text
 from projections.memory.record import Memory

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from consumers.redis_presence import live_workers
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 LOOK_SECONDS = 0.05
 

@@ -16,7 +16,7 @@ from consumers.redis_folder import Tell, silent
 from consumers.redis_owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
 from events.errors import EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, version_of

@@ -12,8 +12,8 @@ from typing import Any
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
-from events.redis_gap import refuse_holes
-from events.redis_wire import Script, Wire
+from events.redis.gap import refuse_holes
+from events.redis.wire import Script, Wire
 from projections.fold.partition import (
     Decoded,
     Outcome,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from events.errors import LogGap
 from events.heads import Expected, Head
 from events.partitions import LogKeys, position_text
-from events.redis_log import entries
-from events.redis_wire import Wire
+from events.redis.log import entries
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import FIRST_LINK, event_link
 

@@ -15,7 +15,7 @@ import redis
 from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import StoreError
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.redis.scripts import LEASE
 
 STOPPED = "stopped:"

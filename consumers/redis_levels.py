@@ -17,8 +17,8 @@ from consumers.verify_oracle import Oracle
 from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
-from events.redis_wire import Wire
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import BuildKeys
 from projections.language.sensitivity.event_level import LEVEL_RULES

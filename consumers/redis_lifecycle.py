@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from events.door import make_event
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros, prepare
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
 from events.log import EventLog, Receipt
 from events.partitions import LogKeys, parse_position, partition_of, position_text
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from events.standing import Speaker
+from events.validation import make_event
 from projections.checks import Bounds, Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text

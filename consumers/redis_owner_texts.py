@@ -7,7 +7,7 @@ from typing import NamedTuple
 from events.entry import SECRET_BYTES
 from events.errors import DamagedState
 from events.partitions import LogKeys
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.embedding.meaning import content_key, embedded_text
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.owner import OwnerState

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from events.partitions import WORKERS_KEY
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 FORGET_AFTER = 20
 """Presence entries older than this many lease times are removed by whoever sees them."""

@@ -20,9 +20,9 @@ from events.errors import DamagedState, LostLease, StoreFull, StoreUnavailable
 from events.heads import Head
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
-from events.redis_gap import refuse_gap
-from events.redis_log import entries
-from events.redis_wire import Wire, as_store_error
+from events.redis.gap import refuse_gap
+from events.redis.log import entries
+from events.redis.wire import Wire, as_store_error
 from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.redis.retire import drop_tables

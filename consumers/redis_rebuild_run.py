@@ -10,8 +10,8 @@ import msgspec
 from consumers.redis_verify_scan import keys_like
 from events.alarms import Alarms
 from events.partitions import REBUILD_KEY, LogKeys
-from events.redis_wire import Wire
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.fold.owner import PROJECTION_VERSION
 from projections.redis.retire import drop_build

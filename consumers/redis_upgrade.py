@@ -21,10 +21,10 @@ from events.envelope import Stored
 from events.errors import LogGap, OtherFormat
 from events.parameters import PARAMETER_SET
 from events.partitions import DEDUPE_BUCKETS, FENCE, FORMAT, STORE_KEY, LogKeys, dedupe_bucket
-from events.redis_gap import MENDING, refuse_gap, refuse_holes
-from events.redis_log import entries
-from events.redis_secrets import Chance
-from events.redis_wire import Argument, Script, Wire
+from events.redis.gap import MENDING, refuse_gap, refuse_holes
+from events.redis.log import entries
+from events.redis.secrets import Chance
+from events.redis.wire import Argument, Script, Wire
 from events.standing import OWN
 
 READ_COUNT = 500

@@ -35,9 +35,9 @@ from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, LogKeys, position_text
-from events.redis_gap import refuse_gap
-from events.redis_log import entries
-from events.redis_wire import Wire
+from events.redis.gap import refuse_gap
+from events.redis.log import entries
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys, is_build, version_of
 from projections.fold.owner import PROJECTION_VERSION
 from projections.fold.partition import Checkpoint

@@ -13,8 +13,8 @@ from consumers.verdict import Verdict
 from consumers.verify_ledger import Ledger
 from events.entry import SECRET_BYTES
 from events.partitions import DEDUPE_BUCKETS, FENCE
-from events.redis_wire import Wire
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
 from events.vocabulary import is_id
 from projections.fold.builds import BuildKeys, is_build
 

@@ -16,7 +16,7 @@ from consumers.verify_ledger import Ledger, bucket_number, dedupe_value, moves_h
 from events.entry import dedupe_field
 from events.envelope import Stored
 from events.partitions import LogKeys, dedupe_bucket, position_text
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 MOST_READ_AGAIN = 16
 """Buckets that differ and are read again, id by id."""

@@ -12,7 +12,7 @@ from consumers.verdict import Verdict
 from consumers.verify_oracle import MARK_BYTES, Kept, Oracle
 from consumers.verify_packs import UNREADABLE, PackedLog, read_packs
 from events.partitions import position_text
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.fold.partition import WorkingOwner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 
 PAGE = 500
 

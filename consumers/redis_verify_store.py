@@ -17,7 +17,7 @@ from events.partitions import (
     WORKERS_KEY,
     spread_tags,
 )
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
 KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY}

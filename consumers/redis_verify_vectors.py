@@ -14,7 +14,7 @@ from consumers.redis_verify_scan import pairs
 from consumers.verdict import Verdict
 from consumers.verify_oracle import Oracle
 from events.errors import DamagedState
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
 from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
 from projections.fold.builds import BuildKeys, is_build, version_of

@@ -22,9 +22,9 @@ from events.envelope import Stored
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, ranges
-from events.redis_gap import refuse_gap
-from events.redis_log import entries
-from events.redis_wire import Script, Wire, as_store_error
+from events.redis.gap import refuse_gap
+from events.redis.log import entries
+from events.redis.wire import Script, Wire, as_store_error
 from projections.fold.builds import BuildKeys, version_of
 from projections.fold.owner import PROJECTION_VERSION
 from projections.redis.retire import drop_retired_builds

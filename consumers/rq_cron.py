@@ -19,7 +19,7 @@ from consumers.redis_folder import Tell, silent
 from consumers.redis_leader import BESIDE, Leader, queue_name, redis_ms, schedule_key
 from consumers.redis_worker import LEASE_MS
 from consumers.rq_jobs import FUNCTION, KINDS, Kind
-from events.redis_wire import Wire, as_store_error
+from events.redis.wire import Wire, as_store_error
 
 LEAST_MINUTES = 60
 RETRY = Retry(max=3, interval=[30, 120, 600])

@@ -36,8 +36,8 @@ from events.errors import (
     StoreFull,
     StoreMismatch,
 )
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, WirePool, connect
 from projections.language.marks import MARKER
 from projections.lifecycle import LEVELS
 from projections.redis.create import known_identity

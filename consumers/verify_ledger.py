@@ -17,7 +17,7 @@ from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from events.statement_digests import read
-from events.unreadable import UNREADABLE
+from events.text.unreadable import UNREADABLE
 from projections.fold.changelog import FIRST_LINK, event_link
 from projections.lifecycle.rereading import is_outdated
 

@@ -11,9 +11,9 @@ from typing import Literal
 
 from events.envelope import Prepared, Stored
 from events.errors import BadSetting
-from events.invisible import INVISIBLE
 from events.marks import UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
+from events.text.invisible import INVISIBLE
 
 SECRET_BYTES = 32
 SALT_BYTES = 16

@@ -1,7 +1,7 @@
 """The envelope of an event, how it is stored, and how it is read back.
 
 Stored bytes are canonical JSON (sorted keys) of the event as its producer sent it, without filled defaults; only
-`event_id` (lower case) and `occurred_at` (UTC) are normalised. pydantic guards the door (`events.door`), msgspec decodes
+`event_id` (lower case) and `occurred_at` (UTC) are normalised. pydantic guards the door (`events.validation`), msgspec decodes
 behind it, both from the one struct in `events.catalogue`.
 """
 
@@ -24,7 +24,7 @@ from uuid_utils import compat
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
 from events.shape import Shape
-from events.unreadable import UNREADABLE
+from events.text.unreadable import UNREADABLE
 from events.upcast import reads_as_it_is, upcast
 from events.vocabulary import Actor, EventId, Id, Time
 
@@ -177,7 +177,7 @@ def encode(event: AnyEvent) -> bytes:
 
 
 def prepare(event: AnyEvent) -> Prepared:
-    """An event built by `events.door.make_event` (so validated) made ready to append."""
+    """An event built by `events.validation.make_event` (so validated) made ready to append."""
     quick = event.occurred_at.tzinfo is UTC and _writes_itself(event.data)
     body = _WRITE(event) if quick else encode(event)
     return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body)

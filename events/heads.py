@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from events.partitions import MAX_PARTITIONS
-from events.unreadable import UNREADABLE
+from events.text.unreadable import UNREADABLE
 
 FIRST = "0" * 64
 """What the first line of all follows."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from events.errors import InvalidEvent
-from events.invisible import hidden_in, named
 from events.standing import Path, Speaker
+from events.text.invisible import hidden_in, named
 
 _NEW: dict[str, tuple[str, ...]] = {
     "TurnRecorded": ("turn_id",),

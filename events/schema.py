@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.door import adapter
 from events.parameters import DEFAULTS, NAMES, allowed, schema_of
+from events.validation import adapter
 from events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

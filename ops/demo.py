@@ -19,9 +19,9 @@ from rich.text import Text
 from api.application import Application
 from api.cli import render, render_search
 from events.catalogue import MemoryCreated, MemoryMentioned, TurnRecorded
-from events.door import make_event
 from events.envelope import derived_id, micros, prepare, utc_text
 from events.log import positions_by_partition
+from events.validation import make_event
 
 OWNER = "mei"
 START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from events.errors import EmbeddedRedisError
-from events.unreadable import UNREADABLE
+from events.text.unreadable import UNREADABLE
 from ops.embedded_disk import told_if_full
 from ops.embedded_store import replace_file
 

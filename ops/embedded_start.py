@@ -63,7 +63,7 @@ def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
 
 
 def _take_back_the_leave(plan: ServerPlan) -> None:
-    """The leave to cut was for this start, which told what it cut; receipts go by what CONFIG says (`events.redis_durability`)."""
+    """The leave to cut was for this start, which told what it cut; receipts go by what CONFIG says (`events.redis.durability`)."""
     with suppress(redis.RedisError), connect(plan.socket) as client:
         client.config_set("aof-load-truncated", "no")
 

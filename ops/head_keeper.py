@@ -14,7 +14,7 @@ from events.alarms import Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
 from events.heads import Head, HeadBook
-from events.redis_wire import Wire, server_run
+from events.redis.wire import Wire, server_run
 from ops.clock import now
 from ops.head_file import HeadFile, heads_path
 from ops.head_sinks import HeadSinks

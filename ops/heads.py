@@ -15,8 +15,8 @@ from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
 from events.partitions import ACCEPTED_KEY, position_text
-from events.redis_wire import Wire
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
 from ops.head_file import HeadFile
 from ops.head_keeper import HeadKeeper
 from ops.settings import Settings

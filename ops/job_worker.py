@@ -27,9 +27,9 @@ from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
 from consumers.rq_work import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError, StoreMismatch
-from events.redis_alarms import RedisAlarms
-from events.redis_ready import refuse_kind
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.alarms import RedisAlarms
+from events.redis.ready import refuse_kind
+from events.redis.wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
 from ops.job_ending import Ending
 from ops.logs import start_logging, teller

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from api.secrets import masked_all
-from events.invisible import HIDDEN
+from events.text.invisible import HIDDEN
 from events.urls import without_secrets
 from ops.tracebacks import clean_tracebacks
 

@@ -2,7 +2,7 @@
 
 Kept heads are written every ten seconds, and of what is folded; a receipt is given before. So the highest (seq, event id) of each
 partition goes into one small file, each second while it moves and when the process ends. The next process that opens the store
-asks for those events as for its own (`events.redis_receipts`): what is gone is an alarm, whoever had the receipt.
+asks for those events as for its own (`events.redis.receipts`): what is gone is an alarm, whoever had the receipt.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import msgspec
 
 from events.alarms import Alarms
 from events.errors import StoreError, StoreUnavailable
-from events.redis_log import RedisEventLog
-from events.redis_receipts import Kept
-from events.unreadable import UNREADABLE
+from events.redis.log import RedisEventLog
+from events.redis.receipts import Kept
+from events.text.unreadable import UNREADABLE
 from ops.file_lock import FileLock
 from ops.settings import Settings
 

@@ -15,8 +15,8 @@ from redis.connection import parse_url
 
 from events.entry import LOCAL
 from events.errors import BadSetting
-from events.invisible import INVISIBLE
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+from events.text.invisible import INVISIBLE
 from events.urls import shown
 from ops.allowed import number_allowed
 from ops.environment import refuse_unknown

@@ -13,10 +13,10 @@ from uuid import uuid4
 import redis
 
 from events.errors import EmbeddedRedisError, StoreUnavailable
-from events.redis_alarms import RedisAlarms
-from events.redis_log import RedisEventLog
-from events.redis_ready import await_loaded, refuse_kind
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.alarms import RedisAlarms
+from events.redis.log import RedisEventLog
+from events.redis.ready import await_loaded, refuse_kind
+from events.redis.wire import Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
 from ops.embedded_disk import DiskGuard, look

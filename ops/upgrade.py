@@ -31,8 +31,8 @@ from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from events.partitions import FORMAT
-from events.redis_gap import refuse_gap
-from events.redis_wire import Wire, connect
+from events.redis.gap import refuse_gap
+from events.redis.wire import Wire, connect
 from ops.embedded import EmbeddedRedis
 from ops.embedded_folder import read_server_file
 from ops.head_file import HeadFile, heads_path

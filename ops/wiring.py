@@ -42,8 +42,8 @@ from consumers.redis_sessions import Sessions
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
-from events.redis_gap import refuse_gap
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.gap import refuse_gap
+from events.redis.wire import Wire, WirePool, connect
 from ops.embedded_folder import Role
 from ops.embedders import meanings_of
 from ops.heads import keep_quietly

@@ -15,8 +15,8 @@ from uuid import uuid4
 from consumers.redis_folder import Probe, unprobed
 from consumers.redis_worker import LEASE_MS, FoldWorker
 from events.errors import BadSetting, EngramlogError
-from events.redis_alarms import RedisAlarms
-from events.redis_wire import Script, Wire, WirePool, connect
+from events.redis.alarms import RedisAlarms
+from events.redis.wire import Script, Wire, WirePool, connect
 from events.urls import holds_secret
 from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal

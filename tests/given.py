@@ -37,10 +37,10 @@ from events.catalogue import (
     ProfileChosen,
     ReviewGraded,
 )
-from events.door import make_event
 from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
+from events.validation import make_event
 from projections.fold.changelog import Entry, describe
 from projections.fold.owner import History, fold_owner
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of

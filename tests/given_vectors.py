@@ -6,9 +6,9 @@ import numpy as np
 
 from api.reading import Reader
 from consumers.redis_embedding import Embedding
-from events.door import make_event
 from events.envelope import prepare
-from events.redis_wire import WirePool
+from events.redis.wire import WirePool
+from events.validation import make_event
 from projections.embedding.meaning import Embedder, Sense, content_key
 from projections.redis.meanings import Meanings
 from projections.redis.vectors import RedisVectors

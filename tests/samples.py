@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from events.catalogue import Hit, MemoriesAccessed, MemoryMentioned, ToolResultRecorded, TurnRecorded
-from events.door import make_event
 from events.envelope import Prepared, derived_id, micros, prepare
 from events.partitions import partition_of
+from events.validation import make_event
 
 MOMENT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 NOW = micros(MOMENT)

@@ -18,7 +18,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from events.redis_wire import connect
+from events.redis.wire import connect
 from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded_launch.py"
@@ -39,7 +39,7 @@ BASELINE = {
 
 
 def fake_client() -> redis.Redis:
-    """A client of a fakeredis server of its own, with the settings of `events.redis_wire.connect`."""
+    """A client of a fakeredis server of its own, with the settings of `events.redis.wire.connect`."""
     return fakeredis.FakeRedis(
         server=fakeredis.FakeServer(), protocol=2, decode_responses=False, retry=Retry(NoBackoff(), 0)
     )
@@ -103,7 +103,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """What `events.redis_wire.connect` takes."""
+        """What `events.redis.wire.connect` takes."""
         return f"unix://{self._socket}"
 
     def client(self, *, timeout: float = 10.0) -> redis.Redis:

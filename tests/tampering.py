@@ -30,7 +30,7 @@ from events.catalogue import (
 )
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
-from events.redis_wire import Wire, WirePool
+from events.redis.wire import Wire, WirePool
 from projections.redis.create import StoreIdentity
 from projections.redis.deletions import RedisDeletions
 from projections.redis.vectors import RedisVectors

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from events.invisible import shown_json, with_hidden_as
+from events.text.invisible import shown_json, with_hidden_as
 
 
 def visible(text: str) -> str:

@@ -15,8 +15,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from api.http.problem import input_error
 from events.errors import InputError, refused
 from events.log import check_request_size
-from events.names_once import name_seen_twice
-from events.unreadable import UNREADABLE
+from events.text.names_once import name_seen_twice
+from events.text.unreadable import UNREADABLE
 
 FORMS = (
     'a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from events.door import read_events
 from events.envelope import Prepared, encode, prepare
 from events.log import Appendable
 from events.partitions import LogKeys, partition_of
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
+from events.validation import read_events
 from ops.bench.rounds import Comparison, Target, interleave, seconds
 from ops.bench.sample import CLOCK, EVENTS_AN_OWNER, sample
 from ops.bench.server import BenchServer

@@ -8,7 +8,7 @@ from typing import Any
 from api.reading import Reader
 from events.envelope import prepare
 from events.partitions import partition_of
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from ops.bench.sample import sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer

@@ -14,7 +14,7 @@ from ops.bench.sample import EVENTS_AN_OWNER, sample
 from ops.bench.server import BenchServer
 
 PARTS = {
-    "decode": ("events/envelope.py", "events/redis_log.py", "json.Decoder"),
+    "decode": ("events/envelope.py", "events/redis/log.py", "json.Decoder"),
     "sensitivity": ("projections/sensitivity",),
     "reinforcement and links": (
         "projections/fold/use.py",
@@ -38,7 +38,7 @@ PARTS = {
         "redis/",
         "socket",
         "consumers/",
-        "events/redis_wire.py",
+        "events/redis/wire.py",
     ),
 }
 """A function belongs to the first part of whose names one is in its file or name; the rest is `other`."""

@@ -24,8 +24,8 @@ import orjson
 from events.catalogue import MemoryCreated
 from events.envelope import Event, prepare
 from events.partitions import parse_position
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, connect
 from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.sentences import english

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from time import monotonic, sleep
 
 from events.envelope import prepare
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, connect
 from ops.bench.sample import SEED, sample
 from projections.redis.create import read_identity
 

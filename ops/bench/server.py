@@ -15,8 +15,8 @@ from typing import Literal
 import redis
 
 from events.errors import EmbeddedRedisError
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, connect
 from ops import embedded_launch
 from ops.embedded_binary import RedisBinary, find_redis_server
 from projections.language.marks import MARKER

@@ -6,7 +6,7 @@ from typing import Any
 
 from consumers.redis_worker import FoldWorker
 from events.envelope import Prepared, prepare
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from ops.bench.fold import GIVE_UP_SECONDS
 from ops.bench.sample import EVENTS_AN_OWNER, sample
 from ops.bench.server import BenchServer

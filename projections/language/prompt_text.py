@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from events.invisible import without_hidden
+from events.text.invisible import without_hidden
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, count_of_han
 

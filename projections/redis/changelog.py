@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 
 from events.errors import DamagedState, StoreUnavailable
 from events.partitions import LogKeys, partition_of
-from events.redis_wire import WirePool
-from events.unreadable import UNREADABLE
+from events.redis.wire import WirePool
+from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import Entry, unpack, unpack_seqs

@@ -10,7 +10,7 @@ import msgspec
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.scripts import CREATE_STORE
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from events.admission import Debt
 from events.partitions import LogKeys
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 
 MOST_SAMPLED = 32

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from events.partitions import LogKeys, partition_of
-from events.redis_wire import WirePool
-from events.unreadable import UNREADABLE
+from events.redis.wire import WirePool
+from events.text.unreadable import UNREADABLE
 
 Seen = dict[str, tuple[int, int]]
 """Memory id -> when it was deleted, as told, and when the sweep saw that first."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from events.errors import DamagedState, StoreMismatch
-from events.redis_secrets import whole_secret
-from events.redis_wire import Argument, Wire
+from events.redis.secrets import whole_secret
+from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.evolve import neighbours
 from projections.fold.partition import WorkingOwner, record_hash

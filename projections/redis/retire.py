@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from events.partitions import LogKeys
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 
 KEPT_MS = 600_000

@@ -15,10 +15,10 @@ import redis
 
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
-from events.redis_gap import MENDING
-from events.redis_log import entries, runs
-from events.redis_wire import Argument, Script, Wire, as_store_error
-from events.unreadable import UNREADABLE
+from events.redis.gap import MENDING
+from events.redis.log import entries, runs
+from events.redis.wire import Argument, Script, Wire, as_store_error
+from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import pack
 from projections.fold.owner import OwnerState, decode_owner, encode_owner

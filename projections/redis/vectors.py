@@ -16,8 +16,8 @@ from events.admission import ACCESS_FULL
 from events.entry import SECRET_BYTES
 from events.errors import DamagedState, StoreFull
 from events.partitions import LogKeys, partition_of
-from events.redis_admission import memory_share
-from events.redis_wire import Argument, Wire, WirePool, as_store_error
+from events.redis.admission import memory_share
+from events.redis.wire import Argument, Wire, WirePool, as_store_error
 from projections.embedding.meaning import NO_SECRET, Embedded, Vectors
 from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_pieces, unpack_whole
 

@@ -19,8 +19,8 @@ from events.envelope import Stored
 from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
-from events.redis_wire import Wire, WirePool, as_store_error, server_run
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire, WirePool, as_store_error, server_run
+from events.text.unreadable import UNREADABLE
 from projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import Entry, unpack

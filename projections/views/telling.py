@@ -14,7 +14,7 @@ import msgspec
 
 from events.envelope import Stored, from_micros, micros, utc_text
 from events.lateness import lateness
-from events.unreadable import UNREADABLE
+from events.text.unreadable import UNREADABLE
 from events.vocabulary import Actor
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET, Memory

@@ -12,8 +12,8 @@ from uuid import UUID
 import pytest
 
 from events.envelope import decode, derived_id
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from projections.redis.create import known_identity
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.release_0_2_0 import Release, unpacked
@@ -41,7 +41,7 @@ CHATS = [ENGLISH, CHINESE, ENGLISH, CALLED, NAMED]
 KILLED = """
 import os
 import consumers.redis_lifecycle as lifecycle
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from ops.main import main
 lifecycle.REQUEST = 1
 append, left = RedisEventLog.append, [2]

@@ -113,7 +113,7 @@ def test_only_the_redis_log_appends_to_a_stream() -> None:
     product = [path for path in MODULES if not path.is_relative_to(ROOT / "ops" / "bench") and path not in told]
     writers = {module_name(path) for path in product if any("XADD" in text.upper() for text in texts_of(path))}
     callers = {module_name(path) for path in product if re.search(r"\.xadd\(", path.read_text())}
-    assert (writers, callers) == ({"events.redis_append"}, set())
+    assert (writers, callers) == ({"events.redis.append"}, set())
 
 
 def test_nothing_in_the_log_is_ever_changed_or_taken_away() -> None:

@@ -16,7 +16,7 @@ import redis
 from events.errors import StoreError
 from events.log import EventLog
 from events.partitions import LogKeys
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.partition import Quarantine
 from projections.redis.store import decode_quarantine, read_checkpoint

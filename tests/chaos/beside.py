@@ -11,7 +11,7 @@ from events.envelope import Stored, decode
 from events.errors import UndecodableEvent
 from events.marks import Marker
 from events.partitions import DEDUPE_BUCKETS, LogKeys
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from events.statement_digests import digest, written
 
 Differs = Callable[[str], None]

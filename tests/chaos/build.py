@@ -10,7 +10,7 @@ from typing import Any
 
 from events.envelope import Stored
 from events.parameters import DEFAULTS
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import Entry, unpack
 from projections.fold.evolve import parameters_of

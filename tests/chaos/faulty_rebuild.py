@@ -7,7 +7,7 @@ import sys
 
 from consumers.redis_rebuild import rebuild_partition
 from events.errors import EngramlogError
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
 from ops.logs import start_logging, teller
 from projections.redis.create import read_identity
 from tests.chaos.fate import fated, parser

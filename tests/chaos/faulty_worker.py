@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.catalogue import EventData
 from events.envelope import Event, decode
 from events.errors import UndecodableEvent
-from events.redis_wire import Script
+from events.redis.wire import Script
 from ops.logs import start_logging
 from ops.worker import run_worker
 from projections.fold import partition

@@ -16,8 +16,8 @@ import redis
 from consumers.redis_verify import verify_partition
 from events.errors import StoreError
 from events.partitions import LogKeys
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from projections.language.marks import MARKER
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
 from projections.redis.create import open_store
 from tests.chaos.cast import LAUNCHER, ROOT, Actor, Server, wait_until
 from tests.chaos.traffic import Traffic

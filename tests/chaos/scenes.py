@@ -10,7 +10,7 @@ import msgspec
 from consumers.redis_leader import Leader, redis_ms, schedule_key
 from consumers.redis_presence import parse_workers
 from events.partitions import WORKERS_KEY, LogKeys
-from events.redis_wire import Script
+from events.redis.wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Scene, on_a_redis

@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 
 from events.catalogue import MemoryCreated
-from events.door import make_event
 from events.envelope import Prepared, derived_id, prepare
 from events.errors import StoreFull
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
+from events.validation import make_event
 from projections.language.marks import MARKER
 from projections.redis.debt import FoldDebt
 from tests.chaos.cast import wait_until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from events.redis_wire import connect
+from events.redis.wire import connect
 from ops.embedded_kept_socket import kept_names
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import on_up

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from events.heads import read_book
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from projections.language.marks import MARKER
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line

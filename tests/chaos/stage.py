@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from events.door import make_event
 from events.envelope import derived_id, prepare
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
+from events.validation import make_event
 from projections.redis.create import open_store
 from projections.redis.store import read_checkpoint
 from tests.chaos.attendants import live_keys, quarantined

@@ -30,9 +30,9 @@ from events.catalogue import (
     ProfileChosen,
     ReviewGraded,
 )
-from events.door import make_event
 from events.envelope import Prepared, canonical, derived_id, micros, prepare
 from events.partitions import position_text
+from events.validation import make_event
 from events.vocabulary import Category
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

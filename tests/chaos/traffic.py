@@ -12,9 +12,9 @@ import redis
 from events.alarms import Alarm
 from events.errors import StoreError
 from events.partitions import LogKeys, partition_of
-from events.redis_alarms import RedisAlarms
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, WirePool
+from events.redis.alarms import RedisAlarms
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, WirePool
 from projections.language.marks import MARKER
 from projections.redis.create import read_identity
 from projections.redis.debt import FoldDebt

@@ -11,8 +11,8 @@ import redis
 from events.envelope import Stored
 from events.marks import UNMARKED, Marker
 from events.partitions import LogKeys
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.redis.store import read_checkpoint
 from tests.chaos.beside import judge_beside

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from engramlog import InputError
-from events.door import read_event
+from events.validation import read_event
 from tests.given_client import KINDS, Service, connected, new_owner, proxy, service
 from tests.given_http import event
 

@@ -9,8 +9,8 @@ import pytest
 
 from events.alarms import MOST_SUBJECT, MOST_TEXT
 from events.partitions import ALARMS_KEY
-from events.redis_alarms import MOST_ALARMS, RedisAlarms
-from events.redis_wire import WirePool, connect
+from events.redis.alarms import MOST_ALARMS, RedisAlarms
+from events.redis.wire import WirePool, connect
 from tests.servers import RedisServer
 
 Facts = list[tuple[str, dict[str, Any]]]

@@ -11,12 +11,12 @@ import redis
 
 from events.envelope import AnyEvent, Stored, prepare_body
 from events.errors import BadSetting
-from events.invisible import HIDDEN
 from events.log import EventLog
 from events.marks import Marker, Marks
 from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, spread_tags
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
+from events.text.invisible import HIDDEN
 from tests.given_alarms import KeptAlarms
 from tests.samples import NOW, mention, owner_in
 from tests.servers import fake_client

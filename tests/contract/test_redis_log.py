@@ -24,9 +24,9 @@ from events.errors import StoreFull, StoreUnavailable
 from events.log import Receipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
-from events.redis_durability import KEPT_BY, read_durability
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.durability import KEPT_BY, read_durability
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, WirePool, connect
 from tests.patience import PATIENCE
 from tests.samples import NOW, event, mention, owner_in, side_events
 from tests.servers import RedisServer, Servers, fake_client, wheel_server

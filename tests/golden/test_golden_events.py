@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.door import read_event
 from events.entry import fingerprint
 from events.envelope import decode, encode
 from events.schema import data_fields, envelope_fields
+from events.validation import read_event
 from tests.samples import NOW
 
 FOLDER = Path(__file__).parent / "events"

@@ -11,8 +11,8 @@ import pytest
 from consumers.redis_verify import verify_partition
 from consumers.redis_verify_store import verify_store
 from events.envelope import Prepared, Stored, prepare_body
-from events.redis_log import RedisEventLog, entries
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog, entries
+from events.redis.wire import Wire
 from ops.settings import Settings
 from ops.upgrade import OldStore, carry_out
 from projections.redis.create import read_identity

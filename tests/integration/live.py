@@ -13,13 +13,13 @@ from typing import Any
 from consumers.redis_verify import verify_partition
 from consumers.redis_worker import FoldWorker
 from events.catalogue import MemoryCreated, MemoryMentioned
-from events.door import make_event
 from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import StoreUnavailable
 from events.log import Receipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire, connect
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, connect
+from events.validation import make_event
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity, open_store
 from projections.redis.store import read_checkpoint

@@ -14,7 +14,7 @@ from consumers.rq_door import Door
 from consumers.rq_jobs import run, serving
 from consumers.rq_serving import Serving
 from consumers.rq_work import JobWorker, store_queue
-from events.redis_wire import connect
+from events.redis.wire import connect
 from tests.integration.live import Live
 
 

@@ -14,8 +14,8 @@ from threading import Event, Thread
 import pytest
 
 from events.errors import StoreMismatch, StoreUnavailable
-from events.redis_ready import await_loaded, refuse_kind
-from events.redis_wire import Wire, connect
+from events.redis.ready import await_loaded, refuse_kind
+from events.redis.wire import Wire, connect
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, newer_server, wheel_server
 

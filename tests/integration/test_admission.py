@@ -10,8 +10,8 @@ from consumers.redis_verify import verify_partition
 from consumers.redis_worker import FoldWorker
 from events.envelope import Prepared
 from events.errors import StoreFull
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from projections.redis.debt import FoldDebt
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

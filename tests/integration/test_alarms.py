@@ -9,7 +9,7 @@ import pytest
 
 from events.alarms import ACCESSES_LOST, KNOWN
 from events.errors import StoreUnavailable
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from tests.given_alarms import KeptAlarms
 from tests.given_http import HttpStore, created, http_store, mentioned

@@ -10,7 +10,7 @@ from api.chat_file import open_chats
 from api.importing import ImportOptions
 from api.importing_chats import import_chats
 from events.partitions import spread_tags
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from tests.given_chats import file_of
 from tests.servers import RedisServer
 

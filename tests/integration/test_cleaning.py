@@ -14,7 +14,7 @@ from api.exporting import ExportOptions, export_lines
 from api.http.app import create_app
 from events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
 from events.partitions import partition_of
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.memory.record import DAY

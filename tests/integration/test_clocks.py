@@ -11,7 +11,7 @@ from consumers.redis_leader import Leader, lifecycle_status
 from consumers.redis_presence import Presence, live_workers
 from events.envelope import from_micros, utc_text
 from events.partitions import WORKERS_KEY
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
 from ops.clock import now_micros
 from projections.fold.builds import BuildKeys
 from projections.redis.create import open_store

@@ -12,10 +12,10 @@ import pytest
 from api.deleting import Deleter
 from api.http.shapes import DeletedMany
 from api.writing import Writer
-from events.door import read_event
 from events.errors import StoreUnavailable
 from events.log import Receipt
 from events.partitions import partition_of
+from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given_http import HttpStore, created, event, http_store
 

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 import pytest
 
 from events.errors import EmbeddedRedisError, StoreFull
-from events.redis_alarms import RedisAlarms
+from events.redis.alarms import RedisAlarms
 from ops.embedded_disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
 from ops.embedded_folder import unusable
 from ops.settings import Settings

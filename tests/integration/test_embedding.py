@@ -18,7 +18,7 @@ from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
 from events.errors import DamagedState, EmbedderFailed, StoreFull
 from events.partitions import LogKeys, partition_of, spread_tags
-from events.redis_wire import Wire, WirePool, connect
+from events.redis.wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.embedding.meaning import Embedder, content_key

@@ -22,7 +22,7 @@ from consumers.rq_serving import Serving
 from consumers.rq_work import JobWorker, store_queue
 from events.alarms import TellingAlarms
 from events.envelope import canonical, decode
-from events.redis_wire import connect
+from events.redis.wire import connect
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.model_chat import ModelChat

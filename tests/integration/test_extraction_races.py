@@ -11,9 +11,9 @@ from consumers.redis_extraction import Extracted, Extraction
 from consumers.redis_lifecycle import Lifecycle
 from consumers.redis_rebuild import rebuild_partition
 from events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
-from events.door import make_event
 from events.envelope import from_micros, prepare
 from events.errors import OwnerQuarantined
+from events.validation import make_event
 from projections.lifecycle.judge.proposals import Checked
 from projections.models.chat import Usage, fits
 from projections.redis.view import RedisViews

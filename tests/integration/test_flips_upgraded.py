@@ -12,7 +12,7 @@ import redis
 from consumers.redis_worker import FoldWorker
 from events.catalogue import MemoryCreated
 from events.partitions import LogKeys, partition_of
-from events.redis_log import RedisEventLog
+from events.redis.log import RedisEventLog
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity
 from tests.conftest import REAL

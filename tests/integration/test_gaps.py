@@ -12,7 +12,7 @@ from consumers.redis_rebuild import rebuild_partition
 from consumers.redis_verify import verify_partition
 from events.errors import LogGap
 from events.partitions import LogKeys, partition_of
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.store import read_checkpoint, take_lease
 from projections.redis.view import RedisViews

@@ -21,8 +21,8 @@ from consumers.redis_leader import REFUSED, lifecycle_status, schedule_key
 from consumers.rq_cron import FAILED_SECONDS, Cron, lifecycle_queue
 from consumers.rq_door import MOST_ID, SHOWN, SUBJECTS
 from consumers.rq_jobs import FUNCTION
-from events.redis_alarms import RedisAlarms
-from events.redis_wire import WirePool, connect
+from events.redis.alarms import RedisAlarms
+from events.redis.wire import WirePool, connect
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker
 from tests.servers import RedisServer, Servers

@@ -19,9 +19,9 @@ from consumers.redis_leader import queue_name
 from consumers.rq_cron import lifecycle_queue
 from consumers.rq_jobs import FUNCTION
 from events.catalogue import TurnRecorded
-from events.door import make_event
 from events.envelope import prepare
-from events.redis_wire import connect
+from events.redis.wire import connect
+from events.validation import make_event
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served
 from tests.model_endpoint import completion, model_endpoint

@@ -22,7 +22,7 @@ from consumers.redis_leader import Leader, lifecycle_status, schedule_key
 from consumers.rq_cron import Cron, lifecycle_queue
 from consumers.rq_jobs import EXTRACTION, KINDS
 from events.errors import StoreUnavailable
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
 from projections.redis.create import open_store
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE

@@ -7,8 +7,8 @@ import pytest
 from consumers import redis_levels
 from consumers.redis_levels import Levels
 from events.catalogue import TurnRecorded
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
 from projections.fold.owner import fold_owner
 from projections.language.marks import MARKER
 from projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under

@@ -10,12 +10,12 @@ import pytest
 from consumers import redis_levels
 from consumers.redis_levels import Levels
 from events.catalogue import SensitivityRaised, SensitivitySet
-from events.door import make_event
 from events.envelope import from_micros, prepare
 from events.marks import Marker, Marks
 from events.partitions import LogKeys, partition_of
-from events.redis_log import RedisEventLog
-from events.redis_wire import Wire
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire
+from events.validation import make_event
 from projections.language.sensitivity import event_level as sensitivity_level
 from projections.lifecycle import LEVELS, rereading
 from tests.given import Told, created

@@ -19,12 +19,12 @@ from consumers.rq_cron import Cron
 from consumers.rq_jobs import UNFOLDED_IN_A_ROW, run, serving
 from consumers.rq_work import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted
-from events.door import make_event
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
 from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
 from events.log import Appendable, Receipt
 from events.partitions import partition_of
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
+from events.validation import make_event
 from projections.laws.modes import effective_levels
 from projections.lifecycle import Decision
 from projections.memory.columns import Columns
@@ -406,7 +406,7 @@ def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
         return appends(log, events, **options)  # type: ignore[no-any-return]
 
     with monkeypatch.context() as midway:
-        midway.setattr("events.redis_log.RedisEventLog.append", stopping)
+        midway.setattr("events.redis.log.RedisEventLog.append", stopping)
         served.work()
     assert len(jobs.decided("ada")) == 10
     assert [fact for fact, _ in served.told] == ["job given up"]

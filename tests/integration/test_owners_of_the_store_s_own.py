@@ -11,11 +11,11 @@ from uuid import uuid4
 import pytest
 
 from engramlog import InputError as Refused
-from events.door import make_event, read_event
 from events.envelope import canonical, from_micros
 from events.errors import InvalidEvent
 from events.partitions import LogKeys, partition_of
 from events.standing import ENDING, Speaker
+from events.validation import make_event, read_event
 from ops.upgrade import told_beforehand
 from tests.given import created, deleted, mentioned
 from tests.given_client import Service, connected, service

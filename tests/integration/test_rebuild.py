@@ -11,7 +11,7 @@ from consumers.redis_rebuild import rebuild_partition, refuse_without_room
 from consumers.redis_verify import verify_partition
 from events.errors import DamagedState, LostLease, StoreFull
 from events.partitions import partition_of
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.retire import KEPT_MS, drop_retired_builds
 from projections.redis.store import read_checkpoint, take_lease

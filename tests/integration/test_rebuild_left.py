@@ -7,7 +7,7 @@ import pytest
 from consumers.redis_rebuild import rebuild_partition
 from consumers.redis_rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
 from events.errors import LostLease
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from tests.given_alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until

@@ -11,10 +11,10 @@ import pytest
 
 from events.errors import ReceiptLost, StoreUnavailable
 from events.log import Receipt
-from events.redis_alarms import RedisAlarms
-from events.redis_log import RedisEventLog
-from events.redis_receipts import RECEIPT_LOST
-from events.redis_wire import WirePool
+from events.redis.alarms import RedisAlarms
+from events.redis.log import RedisEventLog
+from events.redis.receipts import RECEIPT_LOST
+from events.redis.wire import WirePool
 from tests.chaos.cast import wait_until
 from tests.chaos.stage import Stage, staged, with_replica
 from tests.integration.live import live_store

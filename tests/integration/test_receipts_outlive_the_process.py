@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from events.errors import StoreUnavailable
-from events.redis_receipts import Kept
+from events.redis.receipts import Kept
 from ops.receipt_file import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server

@@ -12,11 +12,11 @@ import pytest
 from api.http.shapes import DeletedOne, Restored
 from api.writing import Writer
 from events.catalogue import MemoryDeleted
-from events.door import read_event
 from events.envelope import decode, derived_id
 from events.errors import InputError
 from events.log import Receipt
 from events.partitions import partition_of
+from events.validation import read_event
 from tests.acceptance.helpers.store import Store
 from tests.given_http import HttpStore, created, event, http_store
 from tests.integration.test_deleting import Failing, deleted, deleter_with, head, made, status_of

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from events.redis_wire import connect
+from events.redis.wire import connect
 from ops.client_config import client_config
 from ops.settings import Settings
 from tests.integration.live import wait_until

@@ -17,10 +17,10 @@ from consumers.rq_cron import Cron
 from consumers.rq_jobs import kinds_of, run, serving
 from consumers.rq_lent import Lent
 from consumers.rq_serving import Serving
-from events.door import make_event
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
-from events.redis_wire import Wire
+from events.redis.wire import Wire
+from events.validation import make_event
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.lifecycle.extracting import verdicts

@@ -14,7 +14,7 @@ from events.errors import LogGap, OtherFormat, StoreFull, StoreMismatch
 from events.heads import Head
 from events.parameters import PARAMETER_SET
 from events.partitions import STORE_KEY, LogKeys, partition_of
-from events.redis_wire import Wire, connect
+from events.redis.wire import Wire, connect
 from ops.head_file import HeadFile, heads_path
 from ops.heads import LogChanged
 from ops.upgrade import InUse, carry_out, told_beforehand

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from events.accesses import LOOKING
 from events.catalogue import Hit, MemoriesAccessed
-from events.door import read_event
 from events.envelope import Event, decode, derived_id, encode
 from events.parameters import DEFAULTS
+from events.validation import read_event
 from projections.fold.evolve import parameters_of
 from projections.fold.link import strengthened, strongest
 from projections.fold.use import access

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import MemoryMentioned, TurnRecorded
-from events.door import make_event, read_event
 from events.entry import Bringer, bringer, principal_of
 from events.envelope import derived_id
 from events.errors import InvalidEvent
 from events.standing import ACTORS, BRINGERS, CLAIMS, PATHS, RETOLD, Path, Speaker, claimable
+from events.validation import make_event, read_event
 from tests.samples import MOMENT, NOW
 
 names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}\Z") | st.sampled_from(["local", "job", "model", "operator"])

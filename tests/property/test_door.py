@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.door import adapter, make_event, read_event, read_events
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class, prepare
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import trouble_with
 from events.schema import json_schema
 from events.standing import FIRM
+from events.validation import adapter, make_event, read_event, read_events
 from events.vocabulary import (
     EARLIEST,
     ID_RULE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.door import make_event
 from events.envelope import from_micros, prepare
+from events.validation import make_event
 from projections.language.extraction.rules import Turn, extract, questions
 from projections.lifecycle import plan
 from projections.views.view import OwnerView

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from events.invisible import HIDDEN
+from events.text.invisible import HIDDEN
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.traditional import SIMPLIFIED

@@ -12,12 +12,12 @@ from api.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
 from api.secrets import label_objection
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import MemoriesAccessed
-from events.door import read_event
 from events.envelope import Event, decode, derived_id, micros
 from events.errors import InvalidEvent, StoreUnavailable
 from events.log import Receipt
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
+from events.validation import read_event
 from events.vocabulary import MOST_SHOWN
 from projections.views.query import MAX_RESULTS
 from tests.samples import NOW

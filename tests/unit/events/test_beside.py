@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from events.catalogue import EventDiscarded, MemoryCreated
-from events.door import make_event
 from events.envelope import Stored, level_in, prepare
+from events.validation import make_event
 from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
 from projections.language.sensitivity.event_level import judged_under, level_now
 from tests.samples import MOMENT, NOW

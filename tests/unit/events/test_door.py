@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from events.catalogue import Hit, MemoriesAccessed, MemoryErased, MemoryMentioned, MemoryRevised
-from events.door import make_event, read_event, read_events
 from events.envelope import decode, encode, prepare
 from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
+from events.validation import make_event, read_event, read_events
 from tests.samples import MOMENT, NOW
 
 ID = "019cec00-0000-7000-8000-000000000001"

@@ -9,10 +9,10 @@ import pytest
 
 from api.asked import decoded_id, encoded_id
 from events.catalogue import MemoryCreated, MemoryDeleted, TurnRecorded
-from events.door import make_event
 from events.envelope import micros
 from events.errors import InvalidEvent
 from events.ids import trouble_with
+from events.validation import make_event
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 NOW = micros(AT)

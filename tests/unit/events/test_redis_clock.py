@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from events import redis_clock
-from events.door import judged
 from events.errors import ClockBehind, InvalidBatch, InvalidEvent
-from events.redis_clock import APART_MICROS, BACK_MICROS, StoreClock
+from events.redis import clock as redis_clock
+from events.redis.clock import APART_MICROS, BACK_MICROS, StoreClock
+from events.validation import judged
 
 NOW = 1_800_000_000_000_000
 MINUTE = 60_000_000

@@ -6,7 +6,7 @@ import pytest
 
 from events.envelope import Stored
 from events.errors import LogGap
-from events.redis_gap import gap_of, refuse_holes
+from events.redis.gap import gap_of, refuse_holes
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import redis
 from redis._parsers.base import BaseParser
 
 from events.errors import StoreFull, StoreUnavailable
-from events.redis_wire import Wire, as_store_error, refusal_code
+from events.redis.wire import Wire, as_store_error, refusal_code
 
 IN_SCRIPT = "ERR Error running script (call to f_5bd9a7c0b4a1): @user_script:43: @user_script: 43: -"
 OOM = "OOM command not allowed when used memory > 'maxmemory'."

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from events.door import read_event, read_events
 from events.envelope import derived_id
 from events.errors import InvalidBatch, InvalidEvent
 from events.standing import ACTORS, FIRM, PROMOTION, Speaker
+from events.validation import read_event, read_events
 from tests.samples import NOW
 
 OVER_HTTP = Speaker("http", raw=True)

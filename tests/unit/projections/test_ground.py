@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from events.catalogue import MemoryCreated, MemoryPromoted, MemoryReinforced
-from events.door import make_event
 from events.envelope import decode, from_micros, micros, prepare
 from events.memory_log import InMemoryEventLog
 from events.standing import ACTORS, FIRM, Path, Speaker
+from events.validation import make_event
 from projections.fold.owner import fold_owner
 from projections.language.marks import MARKER
 from projections.lifecycle.reviewing import questions, reviews

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import redis
 
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 KEPT_BY: Mapping[str, frozenset[str]] = {
     "appendonly": frozenset({"yes"}),

@@ -13,7 +13,7 @@ from threading import Lock
 from events.entry import SECRET_BYTES
 from events.errors import StoreMismatch
 from events.partitions import LogKeys, partition_of
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""

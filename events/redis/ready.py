@@ -9,7 +9,7 @@ from typing import Any
 import redis
 
 from events.errors import StoreMismatch, StoreUnavailable
-from events.redis_wire import AGAIN, Wire
+from events.redis.wire import AGAIN, Wire
 
 LOOK_SECONDS = 0.25
 """How often a Redis that loads is asked."""

@@ -9,7 +9,7 @@ from events.entry import FINGERPRINT_BYTES, dedupe_field
 from events.errors import StoreMismatch
 from events.naming import Naming
 from events.partitions import LogKeys, dedupe_bucket
-from events.redis_wire import Argument, Wire
+from events.redis.wire import Argument, Wire
 
 PIECE = 1_000
 """Ids that are looked up at once."""

@@ -41,11 +41,11 @@ from events.envelope import (
 from events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from events.ids import check_new_ids
 from events.log import check_request_size
-from events.names_once import name_given_twice
 from events.parameters import problem_with
 from events.shape import Shape
 from events.standing import AT_THE_STORE, Objection, Speaker, objection
-from events.utf8 import bytes_told
+from events.text.names_once import name_given_twice
+from events.text.utf8 import bytes_told
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
 
 _SHOWN = 120

@@ -11,7 +11,7 @@ import redis
 
 from events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
 from events.errors import StoreFull
-from events.redis_wire import Wire
+from events.redis.wire import Wire
 
 LOOK_SECONDS = 1.0
 _PART = 8

@@ -11,7 +11,7 @@ from typing import Any
 from events.envelope import Stored
 from events.errors import LogGap
 from events.partitions import LogKeys
-from events.redis_wire import AGAIN, Script, Wire
+from events.redis.wire import AGAIN, Script, Wire
 
 MENDING = 'nothing is appended to it and nothing is folded over it; docs/operating.md, "A gap in the log", says what can be done'
 LOOK = Script(

@@ -17,7 +17,7 @@ from events.alarms import Alarms
 from events.envelope import Prepared
 from events.errors import ReceiptLost
 from events.partitions import ALARMS_KEY, LogKeys, position_text
-from events.redis_wire import Wire, as_store_error, server_run
+from events.redis.wire import Wire, as_store_error, server_run
 
 RECEIPT_LOST = "receipt_lost"
 

@@ -13,8 +13,8 @@ from events.entry import dedupe_field
 from events.envelope import Prepared
 from events.log import Receipt
 from events.partitions import LogKeys, dedupe_bucket, position_text
-from events.redis_gap import appending_refused
-from events.redis_wire import Argument, Script, as_store_error
+from events.redis.gap import appending_refused
+from events.redis.wire import Argument, Script, as_store_error
 
 APPEND = Script(
     "append",

@@ -1,4 +1,4 @@
-"""The event log on Redis Streams: the only one that appends (events.redis_append is its script).
+"""The event log on Redis Streams: the only one that appends (events.redis.append is its script).
 
 One script per partition and request: dedupe, expected head, gapless `seq + 1`, XADD with the explicit id `<seq>-0`. Every
 check comes before the first write, and the first write is the one that may be refused, so a part is written whole or not.
@@ -25,15 +25,15 @@ from events.log import Appendable, Receipt, check_request_size, is_access, marke
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
-from events.redis_admission import Admission, ReadDebt, no_debt
-from events.redis_append import APPEND, Sealed, append_arguments, append_receipts
-from events.redis_clock import StoreClock
-from events.redis_durability import read_durability
-from events.redis_gap import MENDING
-from events.redis_naming import read_held, read_naming
-from events.redis_receipts import Kept, KeptReceipts
-from events.redis_secrets import Chance, Secrets, read_secrets
-from events.redis_wire import Argument, Wire, WirePool, refusal_code
+from events.redis.admission import Admission, ReadDebt, no_debt
+from events.redis.append import APPEND, Sealed, append_arguments, append_receipts
+from events.redis.clock import StoreClock
+from events.redis.durability import read_durability
+from events.redis.gap import MENDING
+from events.redis.naming import read_held, read_naming
+from events.redis.receipts import Kept, KeptReceipts
+from events.redis.secrets import Chance, Secrets, read_secrets
+from events.redis.wire import Argument, Wire, WirePool, refusal_code
 
 
 class _Durability(NamedTuple):
@@ -220,7 +220,7 @@ class RedisEventLog:
         return known.fsynced
 
     def remember(self, kept: Mapping[int, Kept]) -> None:
-        """Take over the receipts of processes before this one, as if they were its own (`events.redis_receipts`)."""
+        """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""
         self._kept.remember(kept)
 
     def kept_receipts(self) -> dict[int, Kept]:

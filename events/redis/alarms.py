@@ -14,8 +14,8 @@ import msgspec
 from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
-from events.redis_wire import Wire, WirePool
-from events.unreadable import UNREADABLE
+from events.redis.wire import Wire, WirePool
+from events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
 """How often the same alarm is written at most while it goes on being raised."""
