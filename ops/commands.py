@@ -15,7 +15,7 @@ from rich.text import Text
 from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
 from api.showing import CURL
-from consumers.redis_verify import verify_partition
+from consumers.verify.store_and_log import verify_partition
 from events.errors import BadSetting, InputError
 from ops.client_config import client_config
 from ops.commands_proof import render_verified, verified, verify_identity

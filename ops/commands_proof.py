@@ -13,12 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from api.cli.app import Json, app, err, out, show
-from consumers.redis_heads import live_heads
-from consumers.redis_rebuild import rebuild_partition, refuse_without_room
-from consumers.redis_rebuild_run import RebuildRun, drop_left_builds
-from consumers.redis_verify import verify_partition
-from consumers.redis_verify_store import verify_store
-from consumers.verdict import MOST_UNOPENED_NAMED, Verdict
+from consumers.fold.rebuild import rebuild_partition, refuse_without_room
+from consumers.fold.rebuild_run import RebuildRun, drop_left_builds
+from consumers.verify.heads import live_heads
+from consumers.verify.store import verify_store
+from consumers.verify.store_and_log import verify_partition
+from consumers.verify.verdict import MOST_UNOPENED_NAMED, Verdict
 from events.errors import InputError
 from events.heads import MOST_REASON, Head
 from ops.clock import now

@@ -9,7 +9,7 @@ from __future__ import annotations
 from threading import Event as Flag
 from threading import Thread
 
-from consumers.redis_heads import LiveHead, chain_on, live_heads
+from consumers.verify.heads import LiveHead, chain_on, live_heads
 from events.alarms import Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap

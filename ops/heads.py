@@ -9,8 +9,8 @@ from uuid import UUID
 
 import msgspec
 
-from consumers.redis_heads import Unmet, check_log, unmet_heads
-from consumers.verdict import Verdict
+from consumers.verify.heads import Unmet, check_log, unmet_heads
+from consumers.verify.verdict import Verdict
 from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import redis
 
-from consumers.rq_work import JobWorker
+from consumers.jobs.rq.work import JobWorker
 from events.errors import StoreError
 
 GRACE_SECONDS = 0.5

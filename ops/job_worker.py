@@ -17,15 +17,15 @@ from threading import Thread
 
 import redis
 
-from consumers.redis_lifecycle import RULE
-from consumers.redis_sessions import EXTRACTIVE, OFF
-from consumers.redis_worker import LEASE_MS
-from consumers.rq_cron import LEAST_MINUTES, Cron
-from consumers.rq_door import Door
-from consumers.rq_jobs import kinds_of, serving
-from consumers.rq_lent import Lent
-from consumers.rq_serving import Serving
-from consumers.rq_work import JobWorker, store_queue
+from consumers.fold.worker import LEASE_MS
+from consumers.jobs.lifecycle import RULE
+from consumers.jobs.rq.cron import LEAST_MINUTES, Cron
+from consumers.jobs.rq.door import Door
+from consumers.jobs.rq.jobs import kinds_of, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.work import JobWorker, store_queue
+from consumers.jobs.sessions import EXTRACTIVE, OFF
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from consumers.redis_lifecycle import RULE, Lifecycle
-from consumers.redis_reviewing import Reviewing
+from consumers.jobs.lifecycle import RULE, Lifecycle
+from consumers.jobs.reviewing import Reviewing
 from ops.models import Model
 from projections.lifecycle.reviewing_by_model import ModelReviewer
 

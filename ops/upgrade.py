@@ -1,4 +1,4 @@
-"""`engramlog upgrade`: what it would do, what it refuses, and doing it. The steps are in `consumers.redis_upgrade`."""
+"""`engramlog upgrade`: what it would do, what it refuses, and doing it. The steps are in `consumers.upgrade.steps`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 import redis
 
-from consumers.redis_alone import Company, await_alone, company
-from consumers.redis_folder import Probe, unprobed
-from consumers.redis_rebuild import LEASE_MS as REBUILD_LEASE_MS
-from consumers.redis_rebuild import rebuild_partition, refuse_without_room
-from consumers.redis_rebuild_run import RebuildRun
-from consumers.redis_upgrade import (
+from consumers.fold.folder import Probe, unprobed
+from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
+from consumers.fold.rebuild import rebuild_partition, refuse_without_room
+from consumers.fold.rebuild_run import RebuildRun
+from consumers.fold.worker import LEASE_MS
+from consumers.upgrade.alone import Company, await_alone, company
+from consumers.upgrade.steps import (
     BETWEEN,
     OLD_PARAMETER_SETS,
     bring_over,
@@ -27,7 +28,6 @@ from consumers.redis_upgrade import (
     reserved_owners,
     standing,
 )
-from consumers.redis_worker import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from events.partitions import FORMAT

@@ -33,13 +33,13 @@ from api.revealing import Revealer
 from api.synonyms import Synonyms
 from api.uses import Uses
 from api.writing import Writer
-from consumers.redis_embedding import Embedding
-from consumers.redis_extraction import Extraction
-from consumers.redis_leader import lifecycle_status
-from consumers.redis_lifecycle import Lifecycle, owners_of
-from consumers.redis_presence import live_workers
-from consumers.redis_sessions import Sessions
-from consumers.redis_worker import LEASE_MS, FoldWorker
+from consumers.fold.presence import live_workers
+from consumers.fold.worker import LEASE_MS, FoldWorker
+from consumers.jobs.embedding import Embedding
+from consumers.jobs.extraction import Extraction
+from consumers.jobs.leader import lifecycle_status
+from consumers.jobs.lifecycle import Lifecycle, owners_of
+from consumers.jobs.sessions import Sessions
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap

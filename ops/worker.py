@@ -12,8 +12,8 @@ from threading import Event as Flag
 from threading import Thread
 from uuid import uuid4
 
-from consumers.redis_folder import Probe, unprobed
-from consumers.redis_worker import LEASE_MS, FoldWorker
+from consumers.fold.folder import Probe, unprobed
+from consumers.fold.worker import LEASE_MS, FoldWorker
 from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Script, Wire, WirePool, connect

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from api.application import Application
 from api.cli.app import run
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from ops.settings import Settings
 from ops.store import open_the_store

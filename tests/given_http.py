@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 from api.application import Application
 from api.http.app import create_app
 from api.http.feed import Limits
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import derived_id
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from api.reading import Reader
-from consumers.redis_embedding import Embedding
+from consumers.jobs.embedding import Embedding
 from events.envelope import prepare
 from events.redis.wire import WirePool
 from events.validation import make_event

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
-from consumers.redis_embedding import Embedding
-from consumers.redis_verify import verify_partition
-from consumers.redis_verify_store import verify_store
+from consumers.jobs.embedding import Embedding
+from consumers.verify.store import verify_store
+from consumers.verify.store_and_log import verify_partition
 from events.catalogue import (
     Access,
     Hit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import Prepared, prepare
 from ops.bench.raw import BATCH, xadd_raw
 from ops.bench.rounds import Comparison, Target, interleave, seconds

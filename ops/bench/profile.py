@@ -7,7 +7,7 @@ import pstats
 from pathlib import Path
 from typing import Any
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import prepare
 from ops.bench.fold import GIVE_UP_SECONDS, fill
 from ops.bench.sample import EVENTS_AN_OWNER, sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from consumers.redis_rebuild import rebuild_partition
-from consumers.redis_worker import FoldWorker
+from consumers.fold.rebuild import rebuild_partition
+from consumers.fold.worker import FoldWorker
 from events.envelope import Prepared, prepare
 from events.partitions import LogKeys
 from ops.bench.fold import GIVE_UP_SECONDS, fill

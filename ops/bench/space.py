@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import Prepared, prepare
 from events.redis.log import RedisEventLog
 from ops.bench.fold import GIVE_UP_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import Prepared
 from ops.bench.fold import GIVE_UP_SECONDS, fill
 from ops.bench.server import BenchServer

@@ -15,7 +15,7 @@ _NO_ID = regex(r"[^A-Za-z0-9\-_.:@/+]")
 
 
 class Decision(NamedTuple):
-    """What a job would append. Planned from a view at an instant; carried out by `consumers.redis_lifecycle`."""
+    """What a job would append. Planned from a view at an instant; carried out by `consumers.jobs.lifecycle`."""
 
     job: str
     action: str

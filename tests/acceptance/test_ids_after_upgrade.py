@@ -40,7 +40,7 @@ CHATS = [ENGLISH, CHINESE, ENGLISH, CALLED, NAMED]
 """The third opens as the first does."""
 KILLED = """
 import os
-import consumers.redis_lifecycle as lifecycle
+import consumers.jobs.lifecycle as lifecycle
 from events.redis.log import RedisEventLog
 from ops.main import main
 lifecycle.REQUEST = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from consumers.redis_rebuild import rebuild_partition
+from consumers.fold.rebuild import rebuild_partition
 from events.errors import EngramlogError
 from events.redis.wire import Wire, connect
 from ops.logs import start_logging, teller

@@ -7,8 +7,8 @@ from random import Random
 
 import msgspec
 
-from consumers.redis_leader import Leader, redis_ms, schedule_key
-from consumers.redis_presence import parse_workers
+from consumers.fold.presence import parse_workers
+from consumers.jobs.leader import Leader, redis_ms, schedule_key
 from events.partitions import WORKERS_KEY, LogKeys
 from events.redis.wire import Script
 from tests.chaos.attendants import live_keys

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from consumers.redis_verify import verify_partition
-from consumers.redis_verify_store import verify_store
+from consumers.verify.store import verify_store
+from consumers.verify.store_and_log import verify_partition
 from events.envelope import Prepared, Stored, prepare_body
 from events.redis.log import RedisEventLog, entries
 from events.redis.wire import Wire

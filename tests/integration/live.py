@@ -10,8 +10,8 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
-from consumers.redis_verify import verify_partition
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
+from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryCreated, MemoryMentioned
 from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import StoreUnavailable

@@ -10,10 +10,10 @@ from threading import Event as Flag
 from typing import Any
 from uuid import uuid4
 
-from consumers.rq_door import Door
-from consumers.rq_jobs import run, serving
-from consumers.rq_serving import Serving
-from consumers.rq_work import JobWorker, store_queue
+from consumers.jobs.rq.door import Door
+from consumers.jobs.rq.jobs import run, serving
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.work import JobWorker, store_queue
 from events.redis.wire import connect
 from tests.integration.live import Live
 

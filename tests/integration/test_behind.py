@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import canonical, from_micros, new_event_id, prepare_body, utc_text
 from events.partitions import parse_position, partition_of, position_text
 from tests.acceptance.helpers.cli import Cli

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from consumers.redis_leader import Leader, lifecycle_status
-from consumers.redis_presence import Presence, live_workers
+from consumers.fold.presence import Presence, live_workers
+from consumers.jobs.leader import Leader, lifecycle_status
 from events.envelope import from_micros, utc_text
 from events.partitions import WORKERS_KEY
 from events.redis.wire import Wire, connect

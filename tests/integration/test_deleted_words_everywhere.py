@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from api.cli.frame import whole
-from consumers.redis_lifecycle import deleted_in
+from consumers.jobs.lifecycle import deleted_in
 from tests.acceptance.test_cli_shapes import commands
 from tests.faces import CLI, CLI_UNASKED, FACES, HTTP, HTTP_UNASKED, MCP, MCP_UNASKED, Face
 from tests.given import parameters

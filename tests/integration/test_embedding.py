@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from consumers.redis_embedding import BATCH, Embedding
-from consumers.redis_rebuild import rebuild_partition
-from consumers.rq_cron import Cron
-from consumers.rq_jobs import EMBEDDING, KINDS, run, serving
-from consumers.rq_lent import Lent
-from consumers.rq_serving import Serving
+from consumers.fold.rebuild import rebuild_partition
+from consumers.jobs.embedding import BATCH, Embedding
+from consumers.jobs.rq.cron import Cron
+from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
 from events.errors import DamagedState, EmbedderFailed, StoreFull
 from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis.wire import Wire, WirePool, connect

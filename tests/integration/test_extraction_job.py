@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from api.importing import ImportOptions, import_turns
-from consumers import redis_lifecycle
-from consumers.redis_leader import lifecycle_status
-from consumers.redis_lifecycle import Lifecycle
-from consumers.rq_cron import lifecycle_queue
-from consumers.rq_door import Door
-from consumers.rq_jobs import FUNCTION, run, serving
-from consumers.rq_lent import Lent
-from consumers.rq_serving import Serving
-from consumers.rq_work import JobWorker, store_queue
+from consumers.jobs import lifecycle as redis_lifecycle
+from consumers.jobs.leader import lifecycle_status
+from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.rq.cron import lifecycle_queue
+from consumers.jobs.rq.door import Door
+from consumers.jobs.rq.jobs import FUNCTION, run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.work import JobWorker, store_queue
 from events.alarms import TellingAlarms
 from events.envelope import canonical, decode
 from events.redis.wire import connect

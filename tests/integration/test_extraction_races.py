@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from consumers.redis_extraction import Extracted, Extraction
-from consumers.redis_lifecycle import Lifecycle
-from consumers.redis_rebuild import rebuild_partition
+from consumers.fold.rebuild import rebuild_partition
+from consumers.jobs.extraction import Extracted, Extraction
+from consumers.jobs.lifecycle import Lifecycle
 from events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
 from events.envelope import from_micros, prepare
 from events.errors import OwnerQuarantined

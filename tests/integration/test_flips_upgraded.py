@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 import redis
 
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.catalogue import MemoryCreated
 from events.partitions import LogKeys, partition_of
 from events.redis.log import RedisEventLog

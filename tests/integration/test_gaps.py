@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from consumers.redis_folder import CommitLane, PartitionFolder
-from consumers.redis_rebuild import rebuild_partition
-from consumers.redis_verify import verify_partition
+from consumers.fold.folder import CommitLane, PartitionFolder
+from consumers.fold.rebuild import rebuild_partition
+from consumers.verify.store_and_log import verify_partition
 from events.errors import LogGap
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import Wire

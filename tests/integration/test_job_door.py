@@ -17,10 +17,10 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.webhook import Webhook
 
-from consumers.redis_leader import REFUSED, lifecycle_status, schedule_key
-from consumers.rq_cron import FAILED_SECONDS, Cron, lifecycle_queue
-from consumers.rq_door import MOST_ID, SHOWN, SUBJECTS
-from consumers.rq_jobs import FUNCTION
+from consumers.jobs.leader import REFUSED, lifecycle_status, schedule_key
+from consumers.jobs.rq.cron import FAILED_SECONDS, Cron, lifecycle_queue
+from consumers.jobs.rq.door import MOST_ID, SHOWN, SUBJECTS
+from consumers.jobs.rq.jobs import FUNCTION
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import WirePool, connect
 from tests.integration.live import Live, live_store, wait_until
@@ -144,7 +144,7 @@ def with_arguments(*arguments: Any) -> Callable[[redis.Redis], None]:
 BAD: dict[str, tuple[Callable[[redis.Redis], None], str]] = {
     "another function": (called("os.system", None, ["true"], {}), "another function"),
     "a method of something": (called("run", {"py/object": "os"}, list(GOOD), {}), "another function"),
-    "the module alone": (called("consumers.rq_jobs", None, list(GOOD), {}), "another function"),
+    "the module alone": (called("consumers.jobs.rq.jobs", None, list(GOOD), {}), "another function"),
     "a function that is a number": (called(7, None, list(GOOD), {}), "another function"),
     "named arguments": (called(FUNCTION, None, list(GOOD), {"kind": "daily"}), "its arguments"),
     "too few arguments": (with_arguments("upkeep", "test", 0), "its arguments"),

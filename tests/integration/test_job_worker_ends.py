@@ -15,9 +15,9 @@ from threading import Event
 import pytest
 import redis
 
-from consumers.redis_leader import queue_name
-from consumers.rq_cron import lifecycle_queue
-from consumers.rq_jobs import FUNCTION
+from consumers.jobs.leader import queue_name
+from consumers.jobs.rq.cron import lifecycle_queue
+from consumers.jobs.rq.jobs import FUNCTION
 from events.catalogue import TurnRecorded
 from events.envelope import prepare
 from events.redis.wire import connect

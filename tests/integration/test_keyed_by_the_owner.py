@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from api.reading import Reader
-from consumers.redis_rebuild import rebuild_partition
+from consumers.fold.rebuild import rebuild_partition
 from events.entry import keyed
 from events.partitions import LogKeys, partition_of
 from projections.fold.builds import BuildKeys

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.reading import Reader
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from events.partitions import LogKeys, partition_of

@@ -18,9 +18,9 @@ import pytest
 import redis
 from rq import Queue
 
-from consumers.redis_leader import Leader, lifecycle_status, schedule_key
-from consumers.rq_cron import Cron, lifecycle_queue
-from consumers.rq_jobs import EXTRACTION, KINDS
+from consumers.jobs.leader import Leader, lifecycle_status, schedule_key
+from consumers.jobs.rq.cron import Cron, lifecycle_queue
+from consumers.jobs.rq.jobs import EXTRACTION, KINDS
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire, connect
 from projections.redis.create import open_store

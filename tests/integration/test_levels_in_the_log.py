@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from consumers import redis_levels
-from consumers.redis_levels import Levels
+from consumers.verify import levels as redis_levels
+from consumers.verify.levels import Levels
 from events.catalogue import TurnRecorded
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire

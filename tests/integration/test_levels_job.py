@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from consumers import redis_levels
-from consumers.redis_levels import Levels
+from consumers.verify import levels as redis_levels
+from consumers.verify.levels import Levels
 from events.catalogue import SensitivityRaised, SensitivitySet
 from events.envelope import from_micros, prepare
 from events.marks import Marker, Marks

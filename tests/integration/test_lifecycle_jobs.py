@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
-from consumers.redis_lifecycle import Lifecycle, owners_of
-from consumers.rq_cron import Cron
-from consumers.rq_jobs import UNFOLDED_IN_A_ROW, run, serving
-from consumers.rq_work import ABANDONED_SECONDS
+from consumers.jobs.lifecycle import Lifecycle, owners_of
+from consumers.jobs.rq.cron import Cron
+from consumers.jobs.rq.jobs import UNFOLDED_IN_A_ROW, run, serving
+from consumers.jobs.rq.work import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
 from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
@@ -189,7 +189,7 @@ def told(event: AnyEvent) -> tuple[str, str, Any]:
 def test_a_run_killed_after_some_requests_goes_on_and_decides_each_once(
     jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch, requests: int
 ) -> None:
-    monkeypatch.setattr("consumers.redis_lifecycle.REQUEST", 10)
+    monkeypatch.setattr("consumers.jobs.lifecycle.REQUEST", 10)
     jobs.tell("ada", *due(60))
     planned = jobs.lifecycle.plan("ada", SWEEP, now=at(300)).decisions
     broken: Any = BreaksOff(live, requests)
@@ -274,7 +274,7 @@ def test_a_quarantined_owner_is_not_decided_about(jobs: Jobs, live: Live) -> Non
 def test_nothing_is_decided_on_records_of_another_version(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records of 0.1.0 have no stability: under ebbinghaus each would seem long forgotten."""
     jobs.tell("ada", *due(3))
-    monkeypatch.setattr("consumers.redis_lifecycle.PROJECTION_VERSION", 99)
+    monkeypatch.setattr("consumers.jobs.lifecycle.PROJECTION_VERSION", 99)
     for ask in (jobs.lifecycle.plan, jobs.lifecycle.carry_out):
         with pytest.raises(NotYetFolded, match="run `engramlog rebuild` first"):
             ask("ada", SWEEP)
@@ -329,7 +329,7 @@ def test_daily_jobs_merge_and_link_and_replay_only_for_who_asked(jobs: Jobs, ser
 
 
 def test_owners_are_read_in_pages_from_the_live_build(jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consumers.redis_lifecycle.PAGE", 7)
+    monkeypatch.setattr("consumers.jobs.lifecycle.PAGE", 7)
     owners = [f"owner-{n}" for n in range(100)]
     live.append(*(live.created(owner, "m") for owner in owners))
     wait_until(live.folded)
@@ -352,7 +352,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
 ) -> None:
     jobs.tell("ada", *due(3))
     wait_until(live.folded)
-    monkeypatch.setattr("consumers.rq_cron.RETRY.intervals", [1, 1, 1])
+    monkeypatch.setattr("consumers.jobs.rq.cron.RETRY.intervals", [1, 1, 1])
     partition = partition_of("ada", 4)
     scheduler = tick(live, server.url)
     with monkeypatch.context() as broken:
@@ -379,7 +379,7 @@ def _unavailable(*_arguments: Any, **_options: Any) -> Any:
 def test_a_partition_that_nobody_folds_is_left_to_a_later_run(
     jobs: Jobs, live: Live, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.redis_lifecycle.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("consumers.jobs.lifecycle.WAIT_SECONDS", 0.05)
     owners = [owner for owner in (f"owner-{n}" for n in range(100)) if partition_of(owner, 4) == 0][:8]
     for owner in owners:
         jobs.tell(owner, *due(1))
@@ -395,7 +395,7 @@ def test_a_partition_that_nobody_folds_is_left_to_a_later_run(
 def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
     jobs: Jobs, live: Live, served: Served, server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("consumers.redis_lifecycle.REQUEST", 10)
+    monkeypatch.setattr("consumers.jobs.lifecycle.REQUEST", 10)
     jobs.tell("ada", *due(50))
     wait_until(live.folded)
     tick(live, server.url)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from api.importing import ImportOptions, import_turns
-from consumers import redis_lifecycle
-from consumers.redis_extraction import Extracted, Extraction
-from consumers.redis_lifecycle import Lifecycle
+from consumers.jobs import lifecycle as redis_lifecycle
+from consumers.jobs.extraction import Extracted, Extraction
+from consumers.jobs.lifecycle import Lifecycle
 from events.envelope import canonical, decode
 from projections.fold.owner import OwnerState
 from projections.memory.kind import is_turn

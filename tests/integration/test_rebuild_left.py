@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from consumers.redis_rebuild import rebuild_partition
-from consumers.redis_rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
+from consumers.fold.rebuild import rebuild_partition
+from consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
 from events.errors import LostLease
 from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys

@@ -10,7 +10,7 @@ import pytest
 
 from api.cli.app import run
 from api.importing import ImportOptions, import_turns
-from consumers.redis_lifecycle import Lifecycle
+from consumers.jobs.lifecycle import Lifecycle
 from events.envelope import canonical
 from events.errors import InputError
 from projections.memory.record import MAX_CONFLICTS

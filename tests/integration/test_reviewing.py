@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from consumers.redis_lifecycle import Lifecycle
-from consumers.redis_reviewing import MOST_ASKED, REFUSED_IN_A_ROW, Reviewed, Reviewing
-from consumers.rq_jobs import run, serving
-from consumers.rq_lent import Lent
-from consumers.rq_serving import Serving
+from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, Reviewed, Reviewing
+from consumers.jobs.rq.jobs import run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode
 from events.errors import BadSetting, ModelFailed

@@ -11,12 +11,13 @@ from uuid import UUID
 import pytest
 
 from api.importing import ImportOptions, import_turns
-from consumers import redis_lifecycle, redis_sessions
-from consumers.redis_sessions import Seen, Sessions
-from consumers.rq_cron import Cron
-from consumers.rq_jobs import kinds_of, run, serving
-from consumers.rq_lent import Lent
-from consumers.rq_serving import Serving
+from consumers.jobs import lifecycle as redis_lifecycle
+from consumers.jobs import sessions as redis_sessions
+from consumers.jobs.rq.cron import Cron
+from consumers.jobs.rq.jobs import kinds_of, run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.sessions import Seen, Sessions
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from consumers.redis_embedding import Embedding
-from consumers.redis_upgrade import standing
-from consumers.redis_verify import verify_partition
-from consumers.redis_worker import FoldWorker
+from consumers.fold.worker import FoldWorker
+from consumers.jobs.embedding import Embedding
+from consumers.upgrade.steps import standing
+from consumers.verify.store_and_log import verify_partition
 from events.errors import OtherFormat
 from events.parameters import PARAMETER_SET
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from consumers.redis_presence import Presence
-from consumers.redis_worker import LEASE_MS
+from consumers.fold.presence import Presence
+from consumers.fold.worker import LEASE_MS
 from events.errors import LogGap, OtherFormat, StoreFull, StoreMismatch
 from events.heads import Head
 from events.parameters import PARAMETER_SET

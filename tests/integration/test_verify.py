@@ -9,7 +9,7 @@ from threading import Thread
 import msgspec
 import pytest
 
-from consumers.redis_verify import verify_partition
+from consumers.verify.store_and_log import verify_partition
 from ops.commands_proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import pack, unpack

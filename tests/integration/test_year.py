@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from consumers.redis_verify import verify_partition
+from consumers.verify.store_and_log import verify_partition
 from events.envelope import Stored
 from events.partitions import partition_of
 from projections.fold.owner import History, fold_owner

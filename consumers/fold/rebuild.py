@@ -1,0 +1,186 @@
+"""Rebuilding: the ordinary fold under another build, while the live one goes on; then one script switches.
+
+Nothing but the new build is written until the switch, so a rebuild that is killed leaves nothing but keys that the next
+one of the same name goes on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic, sleep
+from typing import NamedTuple
+
+import redis
+
+from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from consumers.verify.heads import chain_on
+from events.admission import APPEND_FULL
+from events.envelope import Stored
+from events.errors import DamagedState, LostLease, StoreFull, StoreUnavailable
+from events.heads import Head
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import LogKeys
+from events.redis.gap import refuse_gap
+from events.redis.log import entries
+from events.redis.wire import Wire, as_store_error
+from projections.fold.builds import BuildKeys, next_build
+from projections.fold.changelog import FIRST_LINK
+from projections.redis.retire import drop_tables
+from projections.redis.scripts import SWITCH
+from projections.redis.store import Lease, read_checkpoint, renew_lease, take_lease
+
+LEASE_MS = 10_000
+LOOK_SECONDS = 0.1
+READ_COUNT = 500
+PROGRESS_SECONDS = 0.1
+Progress = Callable[[int, int], None]
+
+
+class Rebuilt(NamedTuple):
+    """A partition that was switched to a new build."""
+
+    tag: str
+    old: str
+    new: str
+    seq: int
+
+
+def rebuild_partition(
+    client: redis.Redis,
+    tag: str,
+    *,
+    holder: str,
+    base: Parameters = DEFAULTS,
+    tell: Tell = silent,
+    probe: Probe = unprobed,
+    on_wait: Callable[[str], None] = lambda _told: None,
+    on_progress: Progress = lambda _done, _all: None,
+    lease_ms: int = LEASE_MS,
+    give_up_after: float = 3_600.0,
+) -> Rebuilt:
+    """Fold a partition's log anew and switch readers and workers to it.
+
+    Raises LogGap where the log is not whole, LostLease while another rebuild of the partition holds the new build, and
+    StoreError where Redis refuses.
+    """
+    tend, load, read = Wire(client), Wire(client), Wire(client)
+    lane = CommitLane(Wire(client), probe=probe)
+    try:
+        live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        keys = BuildKeys(tag, next_build(live))
+        end, renewed = monotonic() + give_up_after, monotonic()
+        refuse_gap(tend, tag)
+        lane.connect()
+        lease = _lease(tend, keys, holder, lease_ms, on_wait)
+        probe("lease taken")
+        _go_on_or_anew(tend, keys, tell, probe)
+        folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
+        _ask(read, tag, folder.checkpoint.seq)
+        told = monotonic()
+        while monotonic() < end:
+            if monotonic() - renewed > lease_ms / 3_000:
+                renewed = monotonic()
+                if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
+                    raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
+            batch = _answered(read, tag)
+            if batch:
+                folder.prepare(batch)
+                _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
+                folder.fold()
+                if monotonic() - told > PROGRESS_SECONDS:
+                    told = monotonic()
+                    on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
+                continue
+            _ask(read, tag, folder.checkpoint.seq)
+            lane.settle()
+            refuse_gap(tend, tag)
+            probe("before a switch")
+            if _switch(tend, live, keys):
+                probe("after a switch")
+                tell("build switched", partition=tag, old=live, new=keys.build, seq=folder.checkpoint.seq)
+                return Rebuilt(tag, live, keys.build, folder.checkpoint.seq)
+            sleep(0.005)
+        raise StoreUnavailable(
+            f"partition {{{tag}}}: the rebuild did not catch up with the live fold in {give_up_after:g} s; run it again"
+        )
+    finally:
+        for wire in (tend, load, read, lane.wire):
+            wire.close()
+
+
+def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Callable[[str], None]) -> Lease:
+    """The lease on the new build. Waits for that of a rebuild that was killed to end; raises LostLease where one goes on."""
+    until = wire.call("HGET", keys.checkpoint, "until")
+    while True:
+        lease = take_lease(wire, keys, holder, now_ms=_now_ms(wire), ttl_ms=lease_ms, must_be_live=False)
+        if lease is not None:
+            return lease
+        ends = wire.call("HGET", keys.checkpoint, "until")
+        if ends != until or int(ends or 0) - _now_ms(wire) > lease_ms:
+            raise LostLease(f"another rebuild of partition {{{keys.tag}}} holds build {keys.build}", partition=keys.tag)
+        on_wait(f"partition {{{keys.tag}}}: waiting for the lease of another rebuild to end")
+        sleep(LOOK_SECONDS)
+
+
+def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> None:
+    """Where an earlier rebuild's fold stands on this log, it is gone on with; else what it left is taken away first."""
+    try:
+        folded = read_checkpoint(wire, keys)
+        start = Head(0, 0, FIRST_LINK.hex())
+        if folded.seq and chain_on(wire, keys.tag, start, folded.seq) == folded.head.hex():
+            tell("rebuild goes on", partition=keys.tag, build=keys.build, seq=folded.seq)
+            return
+    except DamagedState as error:
+        tell("rebuild begins anew", partition=keys.tag, build=keys.build, reason=error.message)
+    wire.call(
+        "HDEL", keys.checkpoint, "seq", "head", "digest", "memories"
+    )  # first: what is half gone is nothing to go on with
+    probe("before what was left is dropped")
+    drop_tables(wire, keys)
+
+
+def _ask(wire: Wire, tag: str, after: int) -> None:
+    """Ask for the entries after a seq; `_answered` takes them."""
+    wire.send("XRANGE", LogKeys(tag).stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT)
+
+
+def _answered(wire: Wire, tag: str) -> list[Stored]:
+    """The entries asked for. Raises StoreError where Redis refused."""
+    try:
+        return entries(wire.receive(), tag)
+    except redis.ResponseError as error:
+        raise as_store_error(error) from error
+
+
+def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
+    """Whether the new build is the live one now; False while its checkpoint is behind the live one's.
+
+    It may be ahead: a live build that stands still (damaged, or of another version) is no reason not to leave it.
+    """
+    old = BuildKeys(keys.tag, live)
+    answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, _now_ms(wire)])
+    if answer[0] == b"other" and answer[1].decode() != keys.build:
+        raise LostLease(
+            f"partition {{{keys.tag}}}: {answer[1].decode()} became the live build meanwhile", partition=keys.tag
+        )
+    return bool(answer[0] != b"behind")
+
+
+def _now_ms(wire: Wire) -> int:
+    seconds, micros = wire.call("TIME")
+    return int(seconds) * 1_000 + int(micros) // 1_000
+
+
+def refuse_without_room(wire: Wire, tags: Sequence[str]) -> None:
+    """Raises StoreFull where a second build would bring Redis above the level at which appends are refused."""
+    fields = dict(line.split(":", 1) for line in wire.call("INFO", "memory").decode().splitlines() if ":" in line)
+    used, limit = int(fields["used_memory"]), int(fields["maxmemory"])
+    if not limit:
+        return
+    streams = sum(int(wire.call("MEMORY", "USAGE", LogKeys(tag).stream, "SAMPLES", 20) or 0) for tag in tags)
+    needed = max(used - streams, 0)
+    if used + needed > APPEND_FULL * limit:
+        raise StoreFull(
+            f"a rebuild needs about {needed:,} bytes beside the {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
+            f" ({limit:,}): raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory) and run it again"
+        )

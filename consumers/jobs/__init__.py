@@ -1,0 +1,1 @@
+"""What jobs carry out: lifecycle decisions, extraction, vectors, episodes, reviews, newer rules."""

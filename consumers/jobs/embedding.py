@@ -1,0 +1,275 @@
+"""The embedding job: vectors for every content that has none, and none for what no memory holds any more.
+
+It writes vectors and its own marks, appends no event, and decides nothing. A vector hangs on a content and a model alone, so
+whatever is there is never computed again: after a crash, on a rebuild, on a replay. Vectors of contents that were revised
+away, purged or made secret go first, under every model, and without asking the embedder for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from consumers.fold.folder import Tell, silent
+from consumers.jobs.owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
+from events.errors import EmbedderFailed, EngramlogError, StoreError
+from events.partitions import partition_of
+from events.redis.wire import Argument, Wire
+from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys, version_of
+from projections.memory.record import SECRET, Memory
+from projections.redis.store import read_owner, read_record
+from projections.redis.vectors import RedisVectors
+
+PROBE = "a"
+"""A question that tells how many dimensions a model's vectors have now."""
+BATCH = 64
+"""Texts embedded, and then stored, at once: what a kill loses at most."""
+PAGE = 500
+MOST_CHANGED = 1_000
+"""Memories changed since the last run, up to which only they are looked at to see whether anything is to be done."""
+NO_MODEL = ""
+"""Stands, in marks, for a walk that only takes vectors away."""
+_PROBE = "a"
+"""What any embedder can embed: whoever fails on it is down, whatever the text before was."""
+Progress = Callable[[int, int], None]
+Stop = Callable[[], bool]
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did for one owner."""
+
+    owner: str
+    model: str | None
+    embedded: int = 0
+    """Contents that have a vector now and had none before."""
+    dropped: int = 0
+    """Vectors that no memory needs any more, under all models."""
+    already: int = 0
+    """Contents that had a vector."""
+    left: int = 0
+    """Contents without one: the run was stopped before them, or they failed."""
+    failed: list[dict[str, str]] = field(default_factory=list)
+    """Memories whose content the embedder refuses, and why."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def never() -> bool:
+    """Nothing stops it."""
+    return False
+
+
+class Embedding:
+    """Keeps the vectors of a store level with its records. Safe for threads, and for several processes at once.
+
+    `embedder` is called when a text is to be embedded; None: vectors are only taken away.
+    """
+
+    def __init__(
+        self,
+        vectors: RedisVectors,
+        embedder: Callable[[], Embedder] | None,
+        tell: Tell = silent,
+    ) -> None:
+        self._wires, self._tags = vectors.wires, vectors.tags
+        self._vectors = vectors
+        self._embedder = embedder
+        self._tell = tell
+
+    def carry_out(self, owner: str, *, on_progress: Progress = lambda _done, _total: None, stop: Stop = never) -> Done:
+        """Everything about one owner: stored after each batch, so that whoever is killed goes on where it was.
+
+        Raises EmbedderFailed where the embedder is down, StoreFull from 75 % of maxmemory on, StoreError, and DamagedState where
+        the owner's secret was lost; what was done stays.
+        """
+        embedder = self._embedder() if self._embedder is not None else None
+        done = Done(owner, embedder.model if embedder is not None else None)
+        if embedder is None and not self._vectors.models_of(owner):
+            return done
+        there = self._stored(owner)  # before contents are read: what comes later is another run's work
+        known = self._read(owner)
+        self._tidy(owner, known, there, done)
+        if embedder is not None:
+            known.refuse_nameless(owner)
+            stored = there.get(embedder.model, {})
+            # A model that gives other sizes than it did is another model under the same name.
+            size = embedder.question(PROBE).whole.size if stored else 0
+            missing = [key for key in known.texts if not size or stored.get(key) != size]
+            done.already, done.left = len(known.texts) - len(missing), len(missing)
+            self._embed_all(owner, embedder, [(key, known.texts[key]) for key in missing], done, on_progress, stop)
+            if done.embedded and self._token(owner) != known.token:
+                there = self._stored(owner)
+                self._tidy(owner, self._read(owner), there, done)  # what was purged meanwhile was embedded nonetheless
+        if done.left == len(done.failed):
+            self._note(owner, done.model or NO_MODEL, known.version)
+        return done
+
+    def _stored(self, owner: str) -> dict[str, dict[bytes, int]]:
+        """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
+        return {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
+
+    def _tidy(self, owner: str, known: OwnerTexts, there: dict[str, dict[bytes, int]], done: Done) -> None:
+        """Drop what no memory holds, under every model."""
+        for model, stored in there.items():
+            gone = stored.keys() - known.texts.keys()
+            if gone:
+                done.dropped += self._vectors.drop(owner, model, gone)
+
+    def _embed_all(
+        self,
+        owner: str,
+        embedder: Embedder,
+        missing: Sequence[tuple[bytes, Text]],
+        done: Done,
+        on_progress: Progress,
+        stop: Stop,
+    ) -> None:
+        waiting = iter(missing)
+        while not stop() and (batch := list(islice(waiting, BATCH))):
+            try:
+                vectors = self._embed(owner, embedder, batch, done)
+                self._put(owner, embedder.model, vectors)
+            except EngramlogError as error:
+                error.message += (
+                    f"; {done.embedded:,} texts of owner {owner} embedded before stay, {done.left:,} are left"
+                )
+                error.args = (error.message,)
+                error.context |= {"owner": owner, "embedded": done.embedded, "left": done.left}
+                raise
+            done.embedded += len(vectors)
+            done.left -= len(vectors)
+            on_progress(done.embedded + len(done.failed), len(missing))
+
+    def _put(self, owner: str, model: str, vectors: dict[bytes, Embedded]) -> None:
+        try:
+            self._vectors.put(owner, model, vectors)
+        except ValueError as error:
+            raise EmbedderFailed(f"the embedder {model} gave what are no vectors: {error}", model=model) from error
+
+    def _embed(
+        self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, Text]], done: Done
+    ) -> dict[bytes, Embedded]:
+        """The batch's vectors. Where it fails it is halved until the text that fails stands alone and is left out."""
+        try:
+            vectors = embedder.texts([text.text for _, text in batch])
+            return {key: one for (key, _), one in zip(batch, vectors, strict=True)}
+        except EmbedderFailed as error:
+            embedder.texts([_PROBE])  # raises where it is the embedder that fails, and not a text
+            if len(batch) > 1:
+                half = len(batch) // 2
+                first = self._embed(owner, embedder, batch[:half], done)
+                return first | self._embed(owner, embedder, batch[half:], done)
+            memory_id = batch[0][1].memory_id
+            done.failed.append({"id": memory_id, "message": error.message})
+            # Not its message, which may hold the text; that of a failed probe holds none.
+            self._tell("text left out", alarm=True, owner=owner, memory=memory_id, reason=type(error).__name__)
+            return {}
+
+    def _read(self, owner: str) -> OwnerTexts:
+        with self._wires.wire() as wire:
+            return read_texts(wire, self._tags[partition_of(owner, len(self._tags))], owner)
+
+    def _token(self, owner: str) -> bytes | None:
+        tag = self._tags[partition_of(owner, len(self._tags))]
+        with self._wires.wire() as wire:
+            token: bytes | None = wire.call("HGET", live_build(wire, tag).owners, owner)
+            return token
+
+    def _note(self, owner: str, model: str, version: str) -> None:
+        with self._wires.wire() as wire:
+            wire.call("HSET", self._vectors.keys_of(owner).seen(model), owner, version)
+
+    def walk(self, partition: int, *, stop: Stop = never) -> dict[str, int]:
+        """Every owner of a partition that changed since the last walk: owners looked at, embedded, dropped, failed.
+
+        One round trip where nothing was folded since. An owner's trouble is told, and does not stop the others; the next walk
+        looks again. Raises EmbedderFailed where the embedder is down, and StoreError.
+        """
+        model = self._embedder().model if self._embedder is not None else NO_MODEL
+        tag, counts = self._tags[partition], {"owners": 0, "embedded": 0, "dropped": 0, "failed": 0}
+        marks = VectorKeys(tag).models
+        with self._wires.wire() as wire:
+            keys = live_build(wire, tag)
+            at = f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
+            if wire.call("HGET", marks, model) == at.encode():
+                return counts
+            changed = list(self._changed(wire, keys, model))
+        for owner, version, since in changed:
+            if stop():
+                return counts
+            try:
+                counts["owners"] += 1
+                if not self._concerned(owner, model, since):
+                    self._note(owner, model, version)
+                    continue
+                done = self.carry_out(owner, stop=stop)
+                counts["embedded"] += done.embedded
+                counts["dropped"] += done.dropped
+            except (EmbedderFailed, StoreError):
+                raise
+            except EngramlogError as error:
+                counts["failed"] += 1
+                self._tell("owner left out", alarm=True, owner=owner, reason=f"{type(error).__name__}: {error.message}")
+        if not counts["failed"] and not stop():
+            with self._wires.wire() as wire:
+                wire.call("HSET", marks, model, at)
+        return counts
+
+    def _changed(self, wire: Wire, keys: BuildKeys, model: str) -> Iterator[tuple[str, str, int | None]]:
+        """Owners whose version is not the one last seen under this model: (owner, version, events applied by the one seen)."""
+        seen, cursor = VectorKeys(keys.tag).seen(model), b"0"
+        while True:
+            cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
+            if page:
+                versions = wire.call("HMGET", seen, *page[::2])
+                for name, raw, noted in zip(page[::2], page[1::2], versions, strict=True):
+                    version, last = version_text(keys, read_owner(keys, name.decode(), raw)), (noted or b"").decode()
+                    if version != last:
+                        of_this_build = last.startswith(f"{version_of(keys.build)}/")
+                        yield name.decode(), version, int(last.partition("/")[2]) if of_this_build else None
+            if cursor == b"0":
+                return
+
+    def _concerned(self, owner: str, model: str, since: int | None) -> bool:
+        """Whether what changed since a version may want or lose a vector: most changes are accesses and mentions."""
+        models = self._vectors.models_of(owner)
+        if since is None or not (model or models):
+            return bool(model or models)
+        tag = self._tags[partition_of(owner, len(self._tags))]
+        with self._wires.wire() as wire:
+            keys = live_build(wire, tag)
+            changed: list[Argument] = [
+                "ZRANGEBYSCORE",
+                keys.changes(owner),
+                f"({since}",
+                "+inf",
+                "LIMIT",
+                0,
+                MOST_CHANGED,
+            ]
+            ids, secret = wire.answers([changed, ["HGET", keys.log.secrets, owner]])
+            if len(ids) == MOST_CHANGED or not is_secret(secret):
+                return True
+            raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
+            memories = [
+                read_record(keys, owner, name.decode(), raw) for name, raw in zip(ids, raws, strict=True) if raw
+            ]
+        if any(memory.purged_at is not None for memory in memories):
+            return bool(models)
+        wanted = [content_key(secret, text) for memory in memories if (text := embedded_text(memory))] if model else []
+        if self._vectors.has(owner, model, wanted) != set(wanted):
+            return True
+        old = [content_key(secret, text) for memory in memories for text in _given_up(memory)]
+        return any(self._vectors.has(owner, one, old) for one in models)
+
+
+def _given_up(memory: Memory) -> list[str]:
+    """Contents that a record held once, and may be the reason for a vector that nobody needs."""
+    return [version.content for version in memory.versions] + ([memory.content] if memory.sensitivity >= SECRET else [])

@@ -1,0 +1,144 @@
+"""Which process schedules, and what it has scheduled: a lease and the last ticks, beside the queue they are about.
+
+The lease spares work, it decides nothing: a tick's jobs have ids made of their kind, partition and tick, so that two leaders
+at once, one of them paused beyond its lease, still enqueue each job once. It lies where the queue lies, in one hash a store:
+who cannot reach the queue cannot lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import redis
+
+from consumers.fold.worker import LEASE_MS
+from events.envelope import from_micros, utc_text
+from events.errors import StoreError
+from events.redis.wire import Wire
+from projections.redis.scripts import LEASE
+
+STOPPED = "stopped:"
+"""What the fields begin with that say why a kind of job stopped for a partition."""
+REFUSED = "refused"
+"""The field that counts what lay in the queue and was no job of ours."""
+BESIDE = "beside-"
+"""What the fields of a kind begin with that is no part of the lifecycle."""
+
+
+def queue_name(store_id: str) -> str:
+    """The name of a store's RQ queue: several stores may share a Redis for their queues."""
+    return f"engramlog-{store_id}"
+
+
+def schedule_key(store_id: str) -> str:
+    """The hash with the leader's lease and, by kind of job, the last tick and the time between two, milliseconds."""
+    return f"engramlog-jobs:{store_id}"
+
+
+def redis_ms(wire: Wire) -> int:
+    """The clock of the Redis behind a wire, milliseconds since 1970."""
+    seconds, micros = wire.call("TIME")
+    return int(seconds) * 1_000 + int(micros) // 1_000
+
+
+class Leader:
+    """One candidate. `tend` it well within the lease time; whoever stops doing so is replaced when the lease ends."""
+
+    def __init__(self, wire: Wire, store_id: str, holder: str, lease_ms: int = LEASE_MS) -> None:
+        self._wire = wire
+        self._key = schedule_key(store_id)
+        self._holder = holder
+        self._lease_ms = lease_ms
+        self._epoch: int | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it held the lease when it last asked."""
+        return self._epoch is not None
+
+    def tend(self, now_ms: int) -> bool:
+        """Renew the lease, or take it where nobody holds it; whether it leads now. Raises StoreError."""
+        if self._epoch is not None and not self._ask("renew", now_ms, self._epoch)[0]:
+            self._epoch = None
+        if self._epoch is None:
+            taken, epoch, _ = self._ask("take", now_ms, 0)
+            self._epoch = int(epoch) if taken else None
+        return self.leads
+
+    def leave(self, wire: Wire | None = None) -> None:
+        """Let the next one lead at once; nothing happens where it does not lead. Raises StoreError.
+
+        `wire` is for a thread that is not the one which tends.
+        """
+        if self._epoch is not None:
+            self._ask("release", 0, self._epoch, wire)
+            self._epoch = None
+
+    def _ask(self, mode: str, now_ms: int, epoch: int, wire: Wire | None = None) -> list[Any]:
+        answer: list[Any] = (wire or self._wire).run(
+            LEASE, [self._key, self._key], [mode, self._holder, now_ms, self._lease_ms, epoch, ""]
+        )
+        return answer
+
+
+def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
+    """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
+
+    `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
+    of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
+
+    `refused` counts what lay in the queue and was no job of ours (`consumers.jobs.rq.door`), since the store was made.
+
+    `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
+    does not answer, all is null and `problem` says why.
+    """
+    wire, name = Wire(client), queue_name(store_id)
+    try:
+        now_ms = redis_ms(wire)
+        flat = wire.call("HGETALL", schedule_key(store_id))
+        queued = wire.call("LLEN", f"rq:queue:{name}")
+        running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
+    except StoreError as error:
+        unknown = dict.fromkeys(
+            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped")
+        )
+        return unknown | {"problem": error.message}
+    finally:
+        wire.close()
+    told = {field.decode(): value.decode() for field, value in zip(flat[::2], flat[1::2], strict=True)}
+    # One that ends far ahead was taken before the clock went back.
+    leader = told.get("holder") if 0 < int(told.get("until", 0)) - now_ms <= 4 * LEASE_MS else None
+    ticks = {kind: int(value) for kind, value in _by_kind(told, "tick:").items()}
+    following = [tick + int(told[f"every:{kind}"]) for kind, tick in ticks.items()]
+    return {
+        "leader": leader,
+        "last_tick": _told(max(ticks.values())) if ticks else None,
+        "next_tick": _told(min(following)) if following and leader else None,
+        "queued": int(queued),
+        "running": int(running),
+        "failed": int(failed),
+        "refused": int(told.get(REFUSED, 0)),
+        "beside": _beside(told, leader is not None),
+        "stopped": {
+            kind.partition(":")[0]: reason for kind, reason in sorted(_by_kind(told, STOPPED).items(), reverse=True)
+        },
+    }
+
+
+def _beside(told: Mapping[str, str], led: bool) -> dict[str, Any]:
+    """The last and the next tick of each kind that is no part of the lifecycle, and the minutes between two."""
+    found: dict[str, Any] = {}
+    for kind, last in sorted(_by_kind(told, f"{BESIDE}tick:").items()):
+        tick, every = int(last), int(told[f"{BESIDE}every:{kind}"])
+        ticks = {"last_tick": _told(tick), "next_tick": _told(tick + every) if led else None}
+        found[kind] = ticks | {"every_minutes": every // 60_000}
+    return found
+
+
+def _by_kind(told: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in told.items() if name.startswith(prefix)}
+
+
+def _told(ms: int) -> str:
+    return utc_text(from_micros(ms * 1_000))

@@ -1,0 +1,318 @@
+"""What jobs do. One function is enqueued, `run`; it looks up a table, opens its own connections, and only appends events.
+The embedding job appends none: it writes vectors, which follow from what is folded.
+
+A payload holds ids, never contents, nor the store's address, which may hold a password: the worker's process knows where
+its store is. Every job is resumable: killed anywhere and run again, it goes on, and does nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from time import monotonic
+from typing import Any, NamedTuple
+
+from rq import Retry, get_current_job
+from rq.timeouts import JobTimeoutException
+
+from consumers.jobs.embedding import Embedding
+from consumers.jobs.leader import STOPPED, schedule_key
+from consumers.jobs.lifecycle import RULE, Done, Lifecycle, owners_of
+from consumers.jobs.reviewing import REVIEW
+from consumers.jobs.rq.extraction import Extracting
+from consumers.jobs.rq.reviewing import ReviewedByModel
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.sessions import Leaving
+from consumers.jobs.sessions import OFF
+from consumers.verify.levels import Levels
+from events.errors import (
+    BadSetting,
+    EmbedderFailed,
+    EngramlogError,
+    NotYetFolded,
+    StoreError,
+    StoreFull,
+    StoreMismatch,
+)
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, WirePool, connect
+from projections.language.marks import MARKER
+from projections.lifecycle import LEVELS
+from projections.redis.create import known_identity
+from projections.redis.debt import FoldDebt
+from projections.redis.vectors import RedisVectors
+from projections.redis.view import RedisViews
+
+FUNCTION = "consumers.rq_jobs.run"
+"""The one job function, as a payload names it. The name is compared, never looked up."""
+DAY_MINUTES = 1_440
+VIEW_BYTES = 64 << 20
+"""A job looks at one owner after the other; what it has seen need not be kept."""
+UNFOLDED_IN_A_ROW = 3
+"""After so many owners whose events nobody folded, the partition is left to a later run."""
+GIVEN_UP = 1_000
+"""How often a job may be handed on by workers that stop; that is no failure."""
+EMBED_SECONDS = 240.0
+"""After so long an embedding job leaves the rest to the next one: a sweep must not wait for a whole import's vectors."""
+
+
+class Kind(NamedTuple):
+    """A kind of scheduled job: what is run for every owner of a partition, and how often."""
+
+    jobs: tuple[str, ...]
+    """Names in `projections.lifecycle.JOBS`."""
+    every_minutes: int | None
+    """None: as often as the store's setting says."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "upkeep": Kind(("sweep", "review"), None),
+    "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
+}
+EXTRACTION: Mapping[str, Kind] = {"extract": Kind((), 5)}
+"""Turns become typed memories; scheduled only where asked for."""
+SESSIONS: Mapping[str, Kind] = {"sessions": Kind((), 10)}
+"""Sessions that ended become episodes, and what replies rest on is noted; scheduled unless the settings say otherwise."""
+EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
+"""Scheduled beside them where there is an embedder."""
+
+
+def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, Kind]:
+    """The kinds of jobs that are scheduled, by the settings of the same names."""
+    wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embeds, EMBEDDING))
+    return {**KINDS, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
+
+
+_SERVING: ContextVar[Serving] = ContextVar("serving")
+
+
+@contextmanager
+def serving(served: Serving) -> Iterator[None]:
+    """Within it, jobs that run in this thread are about this store."""
+    token = _SERVING.set(served)
+    try:
+        yield
+    finally:
+        _SERVING.reset(token)
+
+
+class GivenUp(Exception):
+    """The process is to stop: nothing is lost, the next run goes on."""
+
+
+class Walked(NamedTuple):
+    """What a walk over a partition's owners came to."""
+
+    owners: int
+    decided: int
+    failed: int
+
+
+def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] | Retry:
+    """The one job function: a kind of job for one partition, scheduled at `tick`.
+
+    Gives counts; or a Retry where the process stops meanwhile. Raises StoreError where the store cannot be used, which RQ
+    tries again, and BadSetting for a kind that this release does not know.
+    """
+    served = _SERVING.get()
+    job = JOBS.get(kind)
+    if job is None:
+        raise BadSetting(
+            f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
+        )
+    stopped: list[str] = []
+
+    def tell(fact: str, **facts: Any) -> None:
+        if fact.endswith(" stopped"):
+            stopped.append(str(facts.get("reason")))
+        served.tell(fact, **facts)
+
+    client = connect(served.url, timeout=served.timeout)
+    try:
+        opened = _opened(client, served._replace(tell=tell), store_id, f"job:{kind}")
+        try:
+            walked = job(opened, partition)
+        finally:
+            opened.close()
+    except GivenUp:
+        served.tell("job given up", kind=kind, partition=partition, tick=tick)
+        return Retry(max=GIVEN_UP)
+    finally:
+        client.close()
+    _note(served, f"{STOPPED}{kind}:{partition}", store_id, stopped)
+    counts = walked._asdict()
+    if walked.decided or walked.failed:
+        served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
+    return counts
+
+
+def _note(served: Serving, field: str, store_id: str, stopped: Sequence[str]) -> None:
+    """Say beside the queue why the job stopped, or that it did not; nothing where a model rests, which nobody asked."""
+    job = get_current_job()
+    if job is None:
+        return
+    if stopped:
+        job.connection.hset(schedule_key(store_id), field, stopped[0])
+    elif not any(lent is not None and lent.rests for lent in (served.chat, served.embedder)):
+        job.connection.hdel(schedule_key(store_id), field)
+
+
+class Opened(NamedTuple):
+    """A store as a job has it."""
+
+    wire: Wire
+    tags: Sequence[str]
+    log: RedisEventLog
+    views: RedisViews
+    lifecycle: Lifecycle
+    vectors: RedisVectors
+    served: Serving
+    close: Callable[[], None]
+
+
+def _opened(client: Any, served: Serving, store_id: str, principal: str) -> Opened:
+    """The store at the process's URL, if it is the one that the job is about."""
+    wire = Wire(client)
+    identity = known_identity(wire)
+    found = identity.store_id if identity else None
+    if identity is None or found != store_id:
+        wire.close()
+        raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
+    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
+    views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
+    vectors = RedisVectors(WirePool(client), identity.tags)
+
+    def close() -> None:
+        for one in (wire, log, views, vectors):
+            one.close()
+
+    return Opened(wire, identity.tags, log, views, Lifecycle(log, views), vectors, served, close)
+
+
+def _walk(opened: Opened, partition: int, jobs: Sequence[str], left: set[str] | None = None) -> Walked:
+    """The lifecycle jobs for every owner of a partition; who had any trouble is put into `left`."""
+    served, lifecycle = opened.served, opened.lifecycle
+    carry_out: Callable[..., Done] = lifecycle.carry_out
+    if REVIEW in jobs and served.reviewer != RULE and served.chat is not None:
+        carry_out = ReviewedByModel(lifecycle, served.chat, served.tell).carry_out
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        return carry_out(owner, jobs, on_progress=go_on).appended
+
+    return _each(opened, partition, do, left=left)
+
+
+def _each(
+    opened: Opened,
+    partition: int,
+    do: Callable[[str, Callable[..., None]], int],
+    among: Sequence[str] | None = None,
+    left: set[str] | None = None,
+) -> Walked:
+    """Something for every owner of a partition, or those `among` them; `do` gives how much it decided.
+
+    An owner's trouble is told, and stops no other; who had any is put into `left`.
+    """
+
+    go_on = partial(_go_on, opened)
+    owners = owners_of(opened.wire, opened.tags[partition]) if among is None else among
+    decided, failed, unfolded = 0, 0, 0
+    for owner in owners:
+        try:
+            go_on()
+            decided += do(owner, go_on)
+            unfolded = 0
+        except (GivenUp, StoreError, JobTimeoutException):
+            raise
+        except Exception as error:  # whatever it is, the other owners must not wait for it
+            failed += 1
+            if left is not None:
+                left.add(owner)
+            unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
+            opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+            if unfolded == UNFOLDED_IN_A_ROW:
+                raise
+    return Walked(len(owners), decided, failed)
+
+
+def _go_on(opened: Opened, _done: int = 0, _total: int = 0) -> None:
+    """Before each owner and between two requests: give up here once the process is to stop."""
+    if opened.served.stop.is_set():
+        raise GivenUp
+
+
+def _extract(opened: Opened, partition: int) -> Walked:
+    """Turns become typed memories. A model that is down is told of, and asked again in a minute."""
+    extracting = Extracting(opened.views, opened.lifecycle, opened.served)
+    return _each(opened, partition, extracting.extract) if extracting.may_begin() else Walked(0, 0, 0)
+
+
+def _sessions(opened: Opened, partition: int) -> Walked:
+    """What sessions left behind, for the owners to whom something was said. A model that is down is left alone for a minute."""
+    leaving = Leaving(opened.log, opened.views, opened.served)
+    if leaving.rests:
+        return Walked(0, 0, 0)
+    changed = leaving.sessions.changed(partition, owners_of(opened.wire, opened.tags[partition]))
+    return _each(opened, partition, leaving.leave, changed)
+
+
+def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
+    """The lifecycle, then what is left of it in vectors: what was purged leaves them also where nothing embeds any more."""
+    walked = _walk(opened, partition, jobs)
+    if opened.vectors.models():
+        without = Embedding(opened.vectors, None, opened.served.tell)
+        without.walk(partition, stop=opened.served.stop.is_set)
+    return walked
+
+
+def _daily(opened: Opened, partition: int) -> Walked:
+    """The daily jobs, then levels by newer rules for those owners whose entries older ones judged, or none."""
+    left = set[str]()
+    walked = _walk(opened, partition, KINDS["daily"].jobs, left)
+    levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
+    waiting = levels.waiting(partial(_go_on, opened))
+
+    def reread(owner: str, go_on: Callable[..., None]) -> int:
+        return opened.lifecycle.carry_out(owner, (LEVELS,), on_progress=go_on, check=go_on).appended
+
+    left.intersection_update(waiting.owners)
+    raised = _each(opened, partition, reread, [one for one in waiting.owners if one not in left], left)
+    levels.read(waiting.seq, left)
+    return Walked(walked.owners, walked.decided + raised.decided, walked.failed + raised.failed)
+
+
+def _embed(opened: Opened, partition: int) -> Walked:
+    """Vectors for the owners of a partition that changed. An embedder that is down is told of, and asked again in a minute."""
+    served, began = opened.served, monotonic()
+    lent = served.embedder
+    if lent is not None and lent.rests:
+        return Walked(0, 0, 0)
+    embedding = Embedding(opened.vectors, lent, served.tell)
+    try:
+        done = embedding.walk(partition, stop=lambda: served.stop.is_set() or monotonic() - began > EMBED_SECONDS)
+    except (EmbedderFailed, BadSetting, StoreFull) as error:
+        if lent is not None:
+            lent.failed()
+        served.tell("embedding stopped", alarm=True, partition=partition, reason=error.message)
+        return Walked(0, 0, 1)
+    if served.stop.is_set():
+        raise GivenUp
+    return Walked(done["owners"], done["embedded"] + done["dropped"], done["failed"])
+
+
+def _reason(error: Exception) -> str:
+    """Why, for the log: our own words about the store, else only the error's kind, which holds nothing that anybody said."""
+    told = isinstance(error, EngramlogError) and error.status in (409, 500, 504)
+    return f"{type(error).__name__}: {error}" if told else type(error).__name__
+
+
+JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
+    "upkeep": partial(_upkeep, jobs=KINDS["upkeep"].jobs),
+    "daily": _daily,
+    "extract": _extract,
+    "sessions": _sessions,
+    "embed": _embed,
+}
+"""The table that `run` looks up: what is done for one partition, by kind."""

@@ -1,0 +1,40 @@
+"""What the jobs of one process stand on: its store, whom it tells, what it was lent, and what it remembers between jobs."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from threading import Event as Flag
+from typing import NamedTuple
+
+from consumers.fold.folder import Tell
+from consumers.jobs.lifecycle import RULE
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.sessions import EXTRACTIVE, Seen
+from projections.embedding.meaning import Embedder
+from projections.lifecycle.extracting import RULES
+from projections.models.chat import Chat
+
+
+class Serving(NamedTuple):
+    """What the jobs of this process stand on."""
+
+    url: str
+    timeout: float
+    """Seconds to wait for Redis."""
+    tell: Tell
+    stop: Flag
+    """Set when the process is to stop: the job gives itself up at the next safe place."""
+    embedder: Lent[Embedder] | None = None
+    """What embeds, where that is configured."""
+    chat: Lent[Chat] | None = None
+    """The language model, where one is configured."""
+    reviewer: str = RULE
+    """Who reviews: the rule, or the model."""
+    extraction: str = RULES
+    """Who reads turns: rules, or the model."""
+    seen: MutableMapping[str, int] | None = None
+    """What this process knows of turns without a memory (`consumers.jobs.extraction`)."""
+    summaries: str = EXTRACTIVE
+    """How episodes are written."""
+    looked_at: dict[str, Seen] | None = None
+    """How far this process looked at sessions (`consumers.jobs.sessions`)."""

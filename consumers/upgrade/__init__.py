@@ -1,0 +1,1 @@
+"""Bringing a store of the release before over to this one's format."""

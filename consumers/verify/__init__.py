@@ -1,0 +1,1 @@
+"""Verification: all that is stored, against the log folded anew."""

@@ -1,0 +1,162 @@
+"""What a log says beside its folding: the chain at every place somebody wrote down, dedupe, heads, and itself. Pure.
+
+Dedupe is compared by one number a bucket (the sum of hashes of its entries, as the digest of records is), so that millions of
+ids need no memory; only buckets that differ are read again, id by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+
+import msgspec
+
+from consumers.verify.verdict import MOST_UNOPENED_NAMED
+from events.catalogue import SIDE_EVENTS
+from events.entry import commitment, dedupe_field, fingerprint
+from events.envelope import Stored
+from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
+from events.statement_digests import read
+from events.text.unreadable import UNREADABLE
+from projections.fold.changelog import FIRST_LINK, event_link
+from projections.lifecycle.rereading import is_outdated
+
+Differs = Callable[..., None]
+_MODULUS = 1 << 128
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What a body says about itself."""
+
+    type: str
+    schema_version: int
+    event_id: str
+    owner: str
+
+
+_SAID = msgspec.json.Decoder(_Said)
+
+
+def dedupe_value(one: Stored, secret: bytes) -> bytes:
+    """What the dedupe bucket holds for an entry, under its owner's secret."""
+    return fingerprint(secret, one.body) + b"%d" % one.seq
+
+
+def share(raw_id: bytes, value: bytes) -> int:
+    """An entry's part of its bucket's number."""
+    return int.from_bytes(blake2b(len(raw_id).to_bytes(4, "big") + raw_id + value, digest_size=16).digest(), "big")
+
+
+class Ledger:
+    """What must stand beside a partition's log, from its entries in order."""
+
+    def __init__(
+        self, partition: int, partitions: int, wanted: Iterable[int] = (), first_format: int = 0, began: int = 0
+    ) -> None:
+        self.seq = 0
+        self.chain = FIRST_LINK
+        self.chains: dict[int, bytes] = {}
+        """The chain at those of the seqs wanted that were passed."""
+        self.buckets = [0] * DEDUPE_BUCKETS
+        self.heads: dict[str, int] = {}
+        self.recorded = began
+        """Recorded time of the newest entry; before the first, when format 2 began in a store that was upgraded, else 0."""
+        self.owners: set[str] = set()
+        self.outdated: dict[str, int] = {}
+        """Owner -> seq of its newest entry of format 2 of which older rules of sensitivity than today's judged the words."""
+        self.unopened_at: list[str] = []
+        self.unopened = 0
+        """Entries whose body cannot be held against their commitment: the salt is gone."""
+        self._nameless: set[str] = set()
+        self._wanted = frozenset(wanted)
+        self._first_format = first_format
+        """The last seq of format 1; 0 in a store that was made by format 2."""
+        self._partition, self._partitions = partition, partitions
+
+    def feed(self, batch: Iterable[Stored], secrets: Mapping[str, bytes], differs: Differs) -> None:
+        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch."""
+        for one in batch:
+            self.chain = event_link(self.chain, one)
+            self.seq = one.seq
+            self.owners.add(one.owner)
+            if one.seq in self._wanted:
+                self.chains[one.seq] = self.chain
+            secret = secrets.get(one.owner)
+            if secret is None:
+                if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
+                    self._nameless.add(one.owner)
+                    differs("an owner without a secret", position=one.seq, fields=["o"], owner=one.owner)
+            else:
+                field = dedupe_field(one.owner, one.raw_id)
+                bucket = dedupe_bucket(field)
+                self.buckets[bucket] = (self.buckets[bucket] + share(field, dedupe_value(one, secret))) % _MODULUS
+            if one.beside and is_outdated(one):
+                self.outdated[one.owner] = one.seq
+            if moves_head(one):
+                self.heads[one.owner] = one.seq
+            if problem := self._contradicts(one) + self._beside(one):
+                differs(
+                    "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
+                )
+
+    def _beside(self, one: Stored) -> list[str]:
+        """The fields beside the body that no append of this format could have written after the entries before."""
+        if not one.beside:
+            return ["r"] if one.seq > self._first_format else []
+        recorded, principal, level, digests, committed = one.beside[:5]
+        wrong = [] if one.seq > self._first_format else ["r"]
+        clock = one.beside[5:]
+        if not is_number(recorded) or (int(recorded) < self.recorded):
+            wrong.append("r")
+        else:
+            self.recorded = int(recorded)
+            if clock and not (is_number(clock[0]) and int(clock[0]) < self.recorded):
+                wrong.append("w")
+        if not principal:
+            wrong.append("p")
+        rules, colon, figure = level.partition(b":")
+        if not (colon and is_number(rules) and is_number(figure) and int(figure) <= 3):
+            wrong.append("l")
+        try:
+            read(digests)
+        except ValueError:
+            wrong.append("d")
+        if not one.salt:
+            self.unopened += 1
+            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
+                self.unopened_at.append(position_text(self._partition, one.seq))
+        elif committed != commitment(one.salt, one.body):
+            wrong.append("c")
+        return wrong
+
+    def _contradicts(self, one: Stored) -> list[str]:
+        """The entry's fields that its body does not bear out; nothing of a body that cannot be read."""
+        wrong = [] if len(one.raw_id) == 16 else ["i"]
+        if partition_of(one.owner, self._partitions) != self._partition:
+            wrong.append("o")
+        try:
+            said = _SAID.decode(one.body)
+        except UNREADABLE:
+            return wrong
+        if one.kind != f"{said.type}.{said.schema_version}":
+            wrong.append("t")
+        if one.raw_id.hex() != said.event_id.replace("-", ""):
+            wrong.append("i")
+        if one.owner != said.owner:
+            wrong.append("o")
+        return sorted(set(wrong))
+
+
+def is_number(told: bytes) -> bool:
+    """Whether this is a whole number as an append writes one."""
+    return told.isdigit() and b"%d" % int(told) == told
+
+
+def moves_head(one: Stored) -> bool:
+    """Whether `expected_head` counts this entry."""
+    return one.kind.partition(".")[0] not in SIDE_EVENTS
+
+
+def bucket_number(held: Mapping[bytes, bytes]) -> int:
+    """The number of a bucket, from what it holds."""
+    return sum(share(raw_id, value) for raw_id, value in held.items()) % _MODULUS

@@ -1,0 +1,136 @@
+"""How far a partition's entries were read again under newer rules of sensitivity, and whose are still to be read.
+
+The mark spares work, it decides nothing: where it is lost, or of other rules, the partition is read again from its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from consumers.verify.ledger import Ledger
+from consumers.verify.oracle import Oracle
+from consumers.verify.scan import pairs
+from consumers.verify.verdict import Verdict
+from events.envelope import Stored
+from events.log import EventLog
+from events.partitions import LogKeys
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
+from projections.checks import Check, unchecked
+from projections.fold.builds import BuildKeys
+from projections.language.sensitivity.event_level import LEVEL_RULES
+from projections.lifecycle.rereading import is_outdated, levels_today
+from projections.redis.store import read_entries, slices
+
+FIELD = "read"
+PAGE = 500
+"""Entries read at once."""
+MOST_NAMED = 20
+"""Memories of one owner that a verification names."""
+MOST_LEFT = 1_000
+"""Owners that a mark may name as left out; where there are more, it does not move."""
+
+
+class Mark(NamedTuple):
+    """Up to where a partition was read, under which rules."""
+
+    rules: int = LEVEL_RULES
+    seq: int = 0
+    left: tuple[str, ...] = ()
+    """Owners that could not be looked at then."""
+
+
+_DECODE = msgspec.msgpack.Decoder(Mark)
+
+
+def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Verdict) -> None:
+    """Tell of a mark that no job left there: one beyond the log would keep entries from ever being read again."""
+    for name, value in pairs(wire, keys.levels):
+        try:
+            mark = _DECODE.decode(value)
+        except UNREADABLE:
+            mark = Mark(rules=0)
+        known = mark.rules >= 1 and 0 <= mark.seq <= head and msgspec.msgpack.encode(mark) == value
+        if name != FIELD.encode() or not known:
+            verdict.differs("how far levels were read again, which no job wrote", field=name.decode("utf-8", "replace"))
+
+
+def believed_mark(wire: Wire, keys: LogKeys) -> Mark:
+    """The mark that the job would go by: of seq 0 where it would read everything."""
+    raw = wire.call("HGET", keys.levels, FIELD)
+    try:
+        mark = _DECODE.decode(raw) if raw else Mark()
+    except UNREADABLE:
+        return Mark()
+    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else Mark()
+
+
+def compare_read(wire: Wire, keys: BuildKeys, mark: Mark, ledger: Ledger, oracle: Oracle, verdict: Verdict) -> None:
+    """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
+
+    `mark`: as it stood before the log was read, for the job appends what it found before it moves the mark. An owner with events
+    that are not folded yet is left to the next verification.
+    """
+    for owner, seq in sorted(ledger.outdated.items()):
+        kept, memories = oracle.kept.get(owner), oracle.owners.get(owner)
+        if seq > mark.seq or owner in mark.left or kept is None or memories is None:
+            continue
+        if ledger.heads.get(owner, 0) > max([*kept.applied[-1:], *kept.parked], default=0):
+            continue
+        found = levels_today(_entries(wire, keys, kept.applied), oracle.base)
+        low = [
+            one.id
+            for one in memories.memories.values()
+            if one.purged_at is None and found.get(one.id, 0) > one.sensitivity
+        ]
+        if low:
+            verdict.differs(
+                "memories that newer rules find more sensitive, behind the mark of what was read again",
+                owner=owner,
+                memories=sorted(low)[:MOST_NAMED],
+                cure=f"engramlog cleanup {owner} --job levels",
+            )
+
+
+def _entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> Iterator[Stored]:
+    for some in slices(seqs, PAGE):
+        yield from read_entries(wire, keys, some)
+
+
+class Waiting(NamedTuple):
+    """Whose entries are to be read again, and the seq up to which that was found."""
+
+    owners: list[str]
+    seq: int
+
+
+class Levels:
+    """What one partition's entries are still to be read for."""
+
+    def __init__(self, wire: Wire, log: EventLog, tag: str, partition: int) -> None:
+        self._wire = wire
+        self._log = log
+        self._keys = LogKeys(tag)
+        self._partition = partition
+
+    def waiting(self, check: Check = unchecked) -> Waiting:
+        """Owners with an outdated entry since the mark, and those that it left out; sorted. Raises StoreError."""
+        mark, head = believed_mark(self._wire, self._keys), self._log.head(self._partition)
+        found, seq = set(mark.left), min(mark.seq, head)
+        while seq < head:
+            check(seq, head)
+            page = self._log.read(self._partition, seq, min(PAGE, head - seq))
+            if not page:
+                break
+            found.update(one.owner for one in page if is_outdated(one))
+            seq = page[-1].seq
+        return Waiting(sorted(found), seq)
+
+    def read(self, seq: int, left: Iterable[str]) -> None:
+        """All owners that waited were looked at up to `seq`, but for those `left` out. Raises StoreError."""
+        names = tuple(sorted(left))
+        if len(names) <= MOST_LEFT:
+            self._wire.call("HSET", self._keys.levels, FIELD, msgspec.msgpack.encode(Mark(LEVEL_RULES, seq, names)))

@@ -1,0 +1,175 @@
+"""All that is stored of one owner against its events folded anew: state, records, change log, sorted set, parks, quarantine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from consumers.verify.oracle import MARK_BYTES, Kept, Oracle
+from consumers.verify.packs import UNREADABLE, PackedLog, read_packs
+from consumers.verify.scan import members, pairs
+from consumers.verify.verdict import Verdict
+from events.partitions import position_text
+from events.redis.wire import Wire
+from projections.fold.builds import BuildKeys
+from projections.fold.owner import OwnerState, decode_owner, encode_owner
+from projections.fold.partition import WorkingOwner
+from projections.memory.record import Memory, decode_memory, encode_memory
+
+MOST_NAMED = 20
+"""Positions or entries named in one difference."""
+
+
+class Standing(NamedTuple):
+    """What moves whenever a commit is about an owner, and how far the partition was folded then."""
+
+    token: bytes | None
+    quarantine: bytes | None
+    parked: list[bytes]
+    at: int
+
+
+class Found(NamedTuple):
+    """What is stored of an owner, all as of one moment."""
+
+    standing: Standing
+    records: dict[bytes, bytes]
+    packs: list[tuple[bytes, bytes]]
+    changed: dict[bytes, bytes]
+
+
+def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> Found | None:
+    """What is stored of an owner; None where commits about it never stopped while it was read."""
+    before = _standing(wire, keys, name)
+    for _ in range(tries):
+        records, packs = dict(pairs(wire, keys.records(name))), list(pairs(wire, keys.changelog(name)))
+        changed = dict(members(wire, keys.changes(name)))
+        after = _standing(wire, keys, name)
+        if after[:3] == before[:3]:
+            return Found(after, records, packs, changed)
+        before = after
+    return None
+
+
+def _standing(wire: Wire, keys: BuildKeys, name: str) -> Standing:
+    *_, (token, quarantine, parked, seq) = wire.pipeline(
+        [
+            ["MULTI"],
+            ["HGET", keys.owners, name],
+            ["HGET", keys.quarantine, name],
+            ["LRANGE", keys.parked(name), 0, -1],
+            ["HGET", keys.checkpoint, "seq"],
+            ["EXEC"],
+        ]
+    )
+    return Standing(token, quarantine, parked, int(seq or 0))
+
+
+def compare_owner(name: str, oracle: Oracle, found: Found, verdict: Verdict) -> None:
+    """Tell what differs. The oracle is at the position at which `found` was read."""
+    mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, Kept())
+    _compare_records(name, mine, found, verdict)
+    log = _compare_log(name, mine, kept, found, verdict)
+    _compare_state(name, mine, found.standing.token, log, verdict)
+    changed = {memory_id.encode(): b"%d" % version for memory_id, version in kept.changed.items()}
+    if found.changed != changed:
+        verdict.differs(
+            "the versions at which memories changed last",
+            owner=name,
+            memories=sorted(_name(key) for key in _unequal(found.changed, changed))[:MOST_NAMED],
+        )
+    parked = [b"%d" % seq for seq in kept.parked]
+    if found.standing.parked != parked:
+        stored = [_name(seq) for seq in found.standing.parked[:MOST_NAMED]]
+        verdict.differs("parked positions", owner=name, stored=stored, folded=kept.parked[:MOST_NAMED])
+    quarantine = None if mine.quarantine is None else msgspec.msgpack.encode(mine.quarantine)
+    if found.standing.quarantine != quarantine:
+        verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
+
+
+def _compare_records(name: str, mine: WorkingOwner, found: Found, verdict: Verdict) -> None:
+    known = {memory_id.encode(): memory for memory_id, memory in mine.memories.items()}
+    for raw_id in sorted(known.keys() | found.records.keys()):
+        memory, stored = known.get(raw_id), found.records.get(raw_id)
+        if memory is None or stored != encode_memory(memory):
+            verdict.differs("a memory", owner=name, memory=_name(raw_id), fields=_fields_that_differ(memory, stored))
+
+
+def _fields_that_differ(expected: Memory | None, raw: bytes | None) -> list[str]:
+    """Names of the fields in which a stored record differs, or what is wrong with it as a whole."""
+    if expected is None:
+        return ["not in the log"]
+    if raw is None:
+        return ["not stored"]
+    try:
+        found = decode_memory(raw)
+    except Exception:  # noqa: BLE001 - damaged bytes can fail in any way
+        return ["cannot be read"]
+    names = [name for name in expected.__struct_fields__ if getattr(expected, name) != getattr(found, name)]
+    return names or ["not as a commit writes it"]
+
+
+def _compare_log(name: str, mine: WorkingOwner, kept: Kept, found: Found, verdict: Verdict) -> PackedLog | None:
+    """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
+    try:
+        log = read_packs(found.packs)
+    except UNREADABLE as error:
+        verdict.differs("a change log that cannot be read", owner=name, error=str(error))
+        return None
+    if log.chain != mine.state.chain:
+        verdict.differs(
+            "a change log that does not fit its chain",
+            owner=name,
+            folded=mine.state.chain.hex(),
+            computed=log.chain.hex(),
+        )
+    if log.seqs != list(kept.applied):
+        missing = sorted(set(log.seqs) ^ set(kept.applied))[:MOST_NAMED]
+        positions = [position_text(verdict.partition, seq) for seq in missing]
+        verdict.differs("positions neither applied nor parked", owner=name, positions=positions)
+    wrong = list(_entries_that_differ(log, kept, verdict.partition))
+    if wrong or len(log.marks) != len(kept.marks):
+        told = {"stored": len(log.entries), "folded": len(kept.marks) // MARK_BYTES}
+        verdict.differs("entries of a change log", owner=name, entries=wrong[:MOST_NAMED], **told)
+    if log.problems:
+        verdict.differs("packs of a change log, not as a commit writes them", owner=name, packs=log.problems)
+    return log
+
+
+def _entries_that_differ(log: PackedLog, kept: Kept, partition: int) -> Iterator[str]:
+    if log.marks == kept.marks:
+        return
+    for number, (seq, memory_id) in enumerate(log.entries):
+        at = slice(number * MARK_BYTES, (number + 1) * MARK_BYTES)
+        if log.marks[at] != kept.marks[at]:
+            yield f"{position_text(partition, seq)} {memory_id}".strip()
+
+
+def _compare_state(name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: Verdict) -> None:
+    """Compare an owner's state, byte for byte; where it differs, say in which field."""
+    try:
+        state = decode_owner(token) if token else OwnerState()
+    except UNREADABLE as error:
+        verdict.differs("an owner's state that cannot be read", owner=name, error=str(error))
+        return
+    expected = msgspec.structs.replace(mine.state, pack=log.newest if log else state.pack)
+    if (token or encode_owner(OwnerState())) == encode_owner(expected):
+        return
+    wrong = [field for field in expected.__struct_fields__ if getattr(state, field) != getattr(expected, field)]
+    if "seq" in wrong:
+        verdict.differs("an owner's last applied position", owner=name, stored=state.seq, folded=expected.seq)
+    if {"chain", "entries", "applied"} & set(wrong):
+        verdict.differs(
+            "an owner's chain over its change log", owner=name, stored=state.chain.hex(), folded=expected.chain.hex()
+        )
+    verdict.differs("an owner's state", owner=name, fields=wrong or ["not as a commit writes it"])
+
+
+def _unequal(one: dict[bytes, bytes], other: dict[bytes, bytes]) -> Iterator[bytes]:
+    return (key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+
+
+def _name(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,54 @@
+"""What belongs to no partition: the store's identity, and keys beside it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from consumers.verify.scan import keys_like, pairs
+from consumers.verify.verdict import Verdict
+from events.parameters import PARAMETER_SET
+from events.partitions import (
+    ACCEPTED_KEY,
+    ALARMS_KEY,
+    FORMAT,
+    MAX_PARTITIONS,
+    REBUILD_KEY,
+    STORE_KEY,
+    WORKERS_KEY,
+    spread_tags,
+)
+from events.redis.wire import Wire
+
+FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
+KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY}
+
+
+def verify_store(wire: Wire, *, store_id: str | None = None) -> Verdict:
+    """Compare what was fixed when the store was created. `store_id`: what it was, from outside Redis, where that is known."""
+    verdict = Verdict(-1)
+    found = dict(pairs(wire, STORE_KEY))
+    for name in sorted(found.keys() ^ FIELDS):
+        verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
+    if found.keys() >= FIELDS:
+        _compare_identity(found, store_id, verdict)
+    for key, kind in keys_like(wire, "engramlog:*"):
+        if key.decode("utf-8", "backslashreplace") not in KNOWN or kind != b"hash":
+            verdict.differs("a key that nothing writes", key=key.decode("utf-8", "backslashreplace"))
+    return verdict
+
+
+def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: Verdict) -> None:
+    told = found[b"store_id"].decode("utf-8", "backslashreplace")
+    if store_id is not None and told != store_id:
+        verdict.differs("the store's id", stored=told, known=store_id)
+    partitions = found[b"partitions"]
+    whole = partitions.isdigit() and len(partitions) <= 4 and b"%d" % int(partitions) == partitions
+    if not (whole and 1 <= int(partitions) <= MAX_PARTITIONS) or found[b"tags"] != msgspec.json.encode(
+        spread_tags(int(partitions))
+    ):
+        stored = partitions.decode("utf-8", "backslashreplace")
+        verdict.differs("the store's partitions and tags", stored=stored)
+    if found[b"format"] != b"%d" % FORMAT:
+        verdict.differs("the format of the store's log", known=FORMAT)
+    if found[b"parameter_set"] != PARAMETER_SET.encode():
+        verdict.differs("the store's parameter set", known=PARAMETER_SET)

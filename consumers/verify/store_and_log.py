@@ -1,0 +1,228 @@
+"""Verifying: fold the log anew in memory under the same version, and compare with all that is stored, at equal checkpoints.
+
+Checked of a partition: that its log is whole and its entries bear out their own bodies; both hash chains and the digest; of every
+owner its state, records, change log (entry by entry, every field), sorted set, parked list and quarantine; dedupe of every event
+id, owners' heads, the checkpoint; and that no key is there that nothing writes. Of vectors, which a model gave, their form. The
+lease, presence and alarms are about now, and prove nothing. Reads only, in pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import redis
+
+from consumers.verify.keys import (
+    compare_builds,
+    compare_deletions,
+    compare_fields,
+    compare_recorded,
+    compare_secrets,
+    scan_partition,
+)
+from consumers.verify.ledger import Ledger, is_number
+from consumers.verify.levels import believed_mark, compare_levels, compare_read
+from consumers.verify.log import compare_log_keys
+from consumers.verify.oracle import Oracle
+from consumers.verify.owner import compare_owner, read_found
+from consumers.verify.scan import pairs
+from consumers.verify.vectors import compare_vectors
+from consumers.verify.verdict import Verdict
+from events.entry import SECRET_BYTES
+from events.envelope import Stored
+from events.errors import DamagedState, LogGap
+from events.parameters import DEFAULTS, Parameters
+from events.partitions import STORE_KEY, LogKeys, position_text
+from events.redis.gap import refuse_gap
+from events.redis.log import entries
+from events.redis.wire import Wire
+from projections.fold.builds import BuildKeys, is_build, version_of
+from projections.fold.owner import PROJECTION_VERSION
+from projections.fold.partition import Checkpoint
+from projections.redis.store import read_checkpoint
+
+READ_COUNT = 500
+NAMES = ([b"t", b"i", b"o", b"e"], [b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])
+"""The fields of an entry of format 1, of format 2, and of one where a clock was behind, in their order."""
+Progress = Callable[[int, int], None]
+
+
+def verify_partition(
+    client: redis.Redis,
+    partition: int,
+    tag: str,
+    *,
+    base: Parameters = DEFAULTS,
+    chain_at: Iterable[int] = (),
+    on_progress: Progress = lambda _done, _all: None,
+) -> Verdict:
+    """Compare one partition's live build with its log. The verdict has the chain at the seqs `chain_at`."""
+    verdict, wire = Verdict(partition), Wire(client)
+    try:
+        verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
+        with suppress(_CannotReadOn):  # it was told; what lies behind it can be compared with nothing
+            verification.run()
+        verdict.chains = verification.chains
+    finally:
+        wire.close()
+    return verdict
+
+
+class _CannotReadOn(Exception):
+    """What comes next cannot be compared."""
+
+
+class _Verification:
+    """One partition, compared step by step."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        tag: str,
+        verdict: Verdict,
+        base: Parameters,
+        chain_at: Iterable[int],
+        on_progress: Progress,
+    ) -> None:
+        self._wire, self._tag = wire, tag
+        self._verdict = verdict
+        self._oracle = Oracle(base, verdict.partition)
+        partitions = wire.call("HGET", STORE_KEY, "partitions")
+        told = wire.call("HMGET", LogKeys(tag).meta, "format2", "format2_at")
+        first_format, began = (int(one) if one and is_number(one) else 0 for one in told)
+        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, first_format, began)
+        self._on_progress = on_progress
+
+    @property
+    def chains(self) -> dict[int, str]:
+        """The log's chain at the seqs that were asked for, as far as it was read."""
+        return {seq: chain.hex() for seq, chain in self._ledger.chains.items()}
+
+    def run(self) -> None:
+        """Everything, in an order in which each step may rely on those before."""
+        wire, verdict, oracle, ledger = self._wire, self._verdict, self._oracle, self._ledger
+        build = (wire.call("HGET", f"{{{self._tag}}}:meta", "live") or b"").decode("utf-8", "replace")
+        keys = self._keys = BuildKeys(self._tag, build)
+        if not is_build(build) or version_of(build) != PROJECTION_VERSION:
+            verdict.differs("build of another version", build=build, cure="engramlog rebuild")
+            return
+        found = scan_partition(wire, keys, verdict)
+        if found is None:
+            return
+        mark = believed_mark(wire, keys.log)
+        stored = self._checkpoint()
+        try:
+            refuse_gap(wire, keys.tag, stored.seq)
+        except LogGap as error:
+            verdict.differs("the log is not whole", problem=error.message)
+        self._fold_to(stored.seq)
+        self._compare_checkpoint(stored)
+        self._compare_owners(found.owners)
+        compare_vectors(wire, keys, found, oracle, verdict)
+        compare_deletions(
+            wire, keys, lambda name: oracle.owners[name].memories if name in oracle.owners else (), verdict
+        )
+        compare_levels(wire, keys.log, self._head(), verdict)
+        compare_fields(wire, keys, list(oracle.owners), verdict)
+        seconds, micros = wire.call("TIME")
+        compare_builds(wire, keys, found.builds, int(seconds) * 1_000 + int(micros) // 1_000, verdict)
+        secrets = dict(pairs(wire, keys.log.secrets))
+        for batch in self._read(ledger.seq, self._head()):
+            ledger.feed(batch, self._secrets_of(batch), self._contradiction)
+        compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
+        compare_read(wire, keys, mark, ledger, oracle, verdict)
+        compare_secrets(secrets, ledger.owners, verdict)
+        compare_recorded(wire, keys, ledger, verdict)
+        verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
+        verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
+        verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
+
+    def _contradiction(self, what: str, *, position: int, **more: Any) -> None:
+        self._verdict.differs(what, position=position_text(self._verdict.partition, position), **more)
+
+    def _checkpoint(self) -> Checkpoint:
+        try:
+            return read_checkpoint(self._wire, self._keys)
+        except DamagedState as error:
+            self._verdict.differs("a checkpoint that cannot be read", problem=error.message)
+            raise _CannotReadOn from error
+
+    def _head(self) -> int:
+        head = self._wire.call("HGET", self._keys.log.meta, "head") or b"0"
+        if not head.isdigit():
+            raise _CannotReadOn  # told as a log that is not whole
+        return int(head)
+
+    def _fold_to(self, seq: int) -> None:
+        for batch in self._read(self._oracle.checkpoint.seq, seq):
+            secrets = self._secrets_of(batch)
+            self._oracle.feed(batch, secrets)
+            self._ledger.feed(batch, secrets, self._contradiction)
+            self._on_progress(self._oracle.checkpoint.seq, seq)
+
+    def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
+        owners = list({one.owner for one in batch})
+        held = self._wire.call("HMGET", self._keys.log.secrets, *owners)
+        return {
+            owner: secret for owner, secret in zip(owners, held, strict=True) if secret and len(secret) == SECRET_BYTES
+        }
+
+    def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
+        """Batches of the log; ends at a gap, which is told."""
+        while after < to:
+            answer = self._wire.call("XRANGE", self._keys.log.stream, f"{after + 1}-0", f"{to}-0", "COUNT", READ_COUNT)
+            self._refuse_names(answer)
+            try:
+                batch = entries(answer, self._tag)
+            except LogGap as error:
+                self._verdict.differs("an entry that no append wrote", problem=error.message)
+                raise _CannotReadOn from error
+            whole = [one for expected, one in enumerate(batch, after + 1) if one.seq == expected]
+            if whole:
+                yield whole
+            after += len(whole)
+            if len(whole) < len(batch) or not batch:
+                self._verdict.differs("the log has a gap", position=position_text(self._verdict.partition, after + 1))
+                raise _CannotReadOn
+
+    def _refuse_names(self, answer: list[Any]) -> None:
+        for key, held in answer:
+            if held[::2] not in NAMES:
+                told = [name.decode("utf-8", "backslashreplace") for name in held[::2][:8]]
+                self._verdict.differs("an entry that no append wrote", entry=key.decode(), names=told)
+                raise _CannotReadOn
+
+    def _compare_checkpoint(self, stored: Checkpoint) -> None:
+        mine = self._oracle.checkpoint
+        if mine.head != stored.head:
+            told = {"stored": stored.head.hex(), "folded": mine.head.hex()}
+            self._verdict.differs("the chain over stored events", checkpoint=stored.seq, **told)
+        if mine.digest != stored.digest or mine.memories != stored.memories:
+            told = {"stored": f"{stored.digest:032x}", "folded": f"{mine.digest:032x}"}
+            counts = {"stored_memories": stored.memories, "folded_memories": mine.memories}
+            self._verdict.differs("the digest of all records", checkpoint=stored.seq, **told, **counts)
+
+    def _compare_owners(self, scanned: set[str]) -> None:
+        """Owner by owner, each at the position at which it was read: producers and workers go on meanwhile."""
+        names = scanned | set(self._oracle.owners)
+        for table in (self._keys.owners, self._keys.quarantine):
+            names.update(filter(None, (self._owner(table, raw) for raw, _ in pairs(self._wire, table))))
+        for name in sorted(names):
+            found = read_found(self._wire, self._keys, name)
+            if found is None:
+                self._verdict.differs(
+                    "owner changed too fast to compare; run verify again when it is calmer", owner=name
+                )
+                continue
+            self._fold_to(found.standing.at)
+            compare_owner(name, self._oracle, found, self._verdict)
+
+    def _owner(self, table: str, raw: bytes) -> str | None:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            told = raw.decode("utf-8", "backslashreplace")
+            self._verdict.differs("an owner's name that no event has", key=table, owner=told)
+            return None

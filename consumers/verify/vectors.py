@@ -1,0 +1,80 @@
+"""Vectors in a verification: a model made them, which cannot be asked, so their form can be proven, and whose they are.
+
+A vector of a text that no memory holds any more is a difference only where the embedding job looked at the owner since.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+import numpy as np
+
+from consumers.verify.keys import Keys
+from consumers.verify.oracle import Oracle
+from consumers.verify.scan import pairs
+from consumers.verify.verdict import Verdict
+from events.errors import DamagedState
+from events.redis.wire import Wire
+from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
+from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
+from projections.fold.builds import BuildKeys, is_build, version_of
+
+
+def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, verdict: Verdict) -> None:
+    """Tell of vectors and marks that the embedding job does not write."""
+    tables = VectorKeys(keys.tag)
+    for mark, named in sorted(found.models):
+        model = unquote(named.decode())
+        key = tables.changes(model) if mark == b"ven" else tables.seen(model)
+        for raw, value in pairs(wire, key):
+            parts = [value] if mark == b"ven" else value.split(b"/")
+            known = raw.decode("utf-8", "replace") in oracle.owners
+            if not (known and all(map(_is_count, parts)) and len(parts) == (1 if mark == b"ven" else 2)):
+                verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
+    models = {unquote(named.decode()).encode() for _, named in found.models} | {b""}
+    looked = any(owner.state.applied for owner in oracle.owners.values())  # else a walk marks its model and nobody
+    for model_raw, at in pairs(wire, tables.models):
+        build, _, seq = at.partition(b"/")
+        if (looked and model_raw not in models) or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
+            verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
+    for table, named, owner in sorted(found.vectors):
+        _compare_owner(wire, keys, table, unquote(named.decode()), owner, oracle, verdict)
+
+
+def _compare_owner(
+    wire: Wire, keys: BuildKeys, table: bytes, model: str, owner: str, oracle: Oracle, verdict: Verdict
+) -> None:
+    tables = VectorKeys(keys.tag)
+    key = tables.wholes(model, owner) if table == b"vec" else tables.pieces(model, owner)
+    if quote(model, safe="") not in key or owner not in oracle.owners:
+        verdict.differs("vectors of an owner that the log does not know", key=key)
+        return
+    mine = oracle.owners[owner]
+    version = f"{version_of(keys.build)}/{mine.state.applied}".encode()
+    looked_at = wire.call("HGET", tables.seen(model), owner) == version
+    if not mine.secret:
+        verdict.differs("vectors of an owner without a secret", key=key)
+        return
+    wanted = {content_key(mine.secret, text) for memory in mine.memories.values() if (text := embedded_text(memory))}
+    sizes: set[int] = set()
+    for name, raw in pairs(wire, key):
+        try:
+            vectors = unpack_whole(raw) if table == b"vec" else unpack_pieces(raw)
+        except DamagedState:
+            verdict.differs("a vector that cannot be read", key=key, content=name.hex())
+            continue
+        sizes.add(vectors.shape[-1])
+        if not np.isfinite(vectors).all():
+            verdict.differs("a vector that is not finite", key=key, content=name.hex())
+        if len(name) != KEY_BYTES or (looked_at and name not in wanted):
+            verdict.differs("a vector of a text that no memory holds", key=key, content=name.hex())
+    if looked_at and len(sizes) > 1:
+        verdict.differs("vectors of several sizes under one model", key=key, sizes=sorted(sizes))
+
+
+def _is_count(value: bytes) -> bool:
+    return value.isdigit() and b"%d" % int(value) == value
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")
