@@ -1,6 +1,6 @@
 """A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
 
-SIGTERM ends it within a second (`ops.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job that
+SIGTERM ends it within a second (`ops.processes.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job that
 another worker takes up a minute later.
 """
 
@@ -31,9 +31,9 @@ from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
-from ops.job_ending import Ending
 from ops.logs import start_logging, teller
 from ops.models import chat_of
+from ops.processes.job_ending import Ending
 from ops.settings import load_settings
 from ops.worker import add_json, new_worker_id, open_url, store_url
 from projections.embedding.meaning import Embedder

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _open() -> Iterator[Application]:
     from rich.markup import escape
 
-    from ops.notices import patient
+    from ops.commands.notices import patient
     from ops.settings import load_settings
     from ops.wiring import open_application
 

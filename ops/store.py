@@ -18,11 +18,11 @@ from events.redis.log import RedisEventLog
 from events.redis.ready import await_loaded, refuse_kind
 from events.redis.wire import Wire, WirePool, connect
 from ops.clock import now_micros
-from ops.embedded import EmbeddedRedis, find_redis_server, open_folder
-from ops.embedded_disk import DiskGuard, look
-from ops.embedded_folder import Role
-from ops.private_folder import private_folder
-from ops.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
+from ops.embedded.disk import DiskGuard, look
+from ops.embedded.folder import Role
+from ops.embedded.private_folder import private_folder
+from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
+from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.settings import Settings
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from events.alarms import Alarms
 from events.errors import EngramlogError
-from ops.private_folder import OTHERS, private_folder
+from ops.embedded.private_folder import OTHERS, private_folder
 from ops.settings import Settings
 
 NAME = "token"

@@ -33,10 +33,10 @@ from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from events.partitions import FORMAT
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire, connect
-from ops.embedded import EmbeddedRedis
-from ops.embedded_folder import read_server_file
-from ops.head_file import HeadFile, heads_path
-from ops.heads import refuse_changed_log
+from ops.embedded.folder import read_server_file
+from ops.embedded.server import EmbeddedRedis
+from ops.kept.head_file import HeadFile, heads_path
+from ops.kept.heads import refuse_changed_log
 from ops.settings import Settings
 from ops.store import reach_the_store
 from ops.worker import new_worker_id

@@ -44,9 +44,9 @@ from events.errors import NotYetFolded
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire, WirePool, connect
-from ops.embedded_folder import Role
+from ops.embedded.folder import Role
 from ops.embedders import meanings_of
-from ops.heads import keep_quietly
+from ops.kept.heads import keep_quietly
 from ops.models import NO_MODEL, Model, model_of
 from ops.reviewers import lifecycle_of
 from ops.settings import Settings

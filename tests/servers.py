@@ -21,7 +21,7 @@ from redis.retry import Retry
 from events.redis.wire import connect
 from tests.patience import PATIENCE
 
-LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded_launch.py"
+LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"
 MISSING = "no redis-server >= 7 on PATH"
 NO_DISK = "no small disk can be mounted"
 BASELINE = {

@@ -211,12 +211,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "Operate": (
         Entry(
             "up",
-            "ops.commands",
+            "ops.commands.processes",
             "The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C.",
         ),
         Entry(
             "token",
-            "ops.commands",
+            "ops.commands.processes",
             "Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.",
         ),
         Entry(
@@ -226,12 +226,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "mcp",
-            "ops.commands",
+            "ops.commands.processes",
             "The memory as an MCP server for agents and their clients; `--config` prints what registers it with one.",
         ),
         Entry(
             "worker",
-            "ops.commands",
+            "ops.commands.processes",
             "One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts.",
         ),
         Entry(
@@ -255,22 +255,22 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "upgrade",
-            "ops.commands_upgrade",
+            "ops.commands.upgrade",
             "Bring a store of release 0.2 over to the log format of this one. Tells first what it does; events stay byte for byte.",
         ),
         Entry(
             "rebuild",
-            "ops.commands_proof",
+            "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",
         ),
         Entry(
             "verify",
-            "ops.commands_proof",
+            "ops.commands.proof",
             "Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.",
         ),
         Entry(
             "heads",
-            "ops.commands_proof",
+            "ops.commands.proof",
             "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
         ),
         Entry(
@@ -291,7 +291,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("schema", "api.cli.reading", "JSON Schema of every event's envelope, by type. Opens no store."),
         Entry(
             "demo",
-            "ops.commands",
+            "ops.commands.processes",
             "A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context.",
         ),
     ),

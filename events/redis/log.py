@@ -206,7 +206,7 @@ class RedisEventLog:
             yield answer, replicas
 
     def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[Receipt | None]) -> None:
-        """Where Redis takes no writes since its disk is full (`ops.embedded_disk`), raises StoreFull with that disk's name."""
+        """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
         told = wire.call("HGET", ALARMS_KEY, "disk_full|")
         if told and not any(one and one.written for one in receipts):
             text = msgspec.json.decode(told, type=Alarm).text

@@ -25,9 +25,9 @@ from typing import Any, Self
 
 from events.envelope import derived_id
 from events.errors import EngramlogError
-from ops import embedded_launch
-from ops.file_limit import raise_file_limit
-from ops.private_folder import private_folder
+from ops.embedded import launch as embedded_launch
+from ops.embedded.private_folder import private_folder
+from ops.processes.file_limit import raise_file_limit
 from ops.token import make_token
 
 MIB = 1024 * 1024

@@ -17,8 +17,8 @@ import redis
 from events.errors import EmbeddedRedisError
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
-from ops import embedded_launch
-from ops.embedded_binary import RedisBinary, find_redis_server
+from ops.embedded import launch as embedded_launch
+from ops.embedded.binary import RedisBinary, find_redis_server
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store
 from projections.redis.debt import FoldDebt

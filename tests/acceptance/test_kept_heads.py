@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from events.heads import Head
-from ops.head_file import HeadFile, aside
+from ops.kept.head_file import HeadFile, aside
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import RedisServer
 

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from events.heads import Head
-from ops.head_file import HeadFile
+from ops.kept.head_file import HeadFile
 from tests.acceptance.helpers.cli import Cli, event, lines, run
 from tests.patience import PATIENCE
 from tests.release_0_2_0 import STORY, Release, dump, let_go, pinned, restore, unpacked

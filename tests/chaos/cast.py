@@ -1,6 +1,6 @@
 """The processes of the fault test: a Redis with an append-only file, and Python processes that can be killed or stopped.
 
-Each dies with the thread that started it (`ops/embedded_launch.py`), stopped ones too, so a broken test leaves nothing.
+Each dies with the thread that started it (`ops/embedded/launch.py`), stopped ones too, so a broken test leaves nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 import redis
 
 from events.redis.wire import connect
-from ops.embedded_binary import find_redis_server
+from ops.embedded.binary import find_redis_server
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-LAUNCHER = ROOT / "ops" / "embedded_launch.py"
+LAUNCHER = ROOT / "ops" / "embedded" / "launch.py"
 
 
 def wait_until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:

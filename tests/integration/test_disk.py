@@ -12,8 +12,8 @@ import pytest
 
 from events.errors import EmbeddedRedisError, StoreFull
 from events.redis.alarms import RedisAlarms
-from ops.embedded_disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
-from ops.embedded_folder import unusable
+from ops.embedded.disk import MIB, RESERVE, SPARE, Disk, DiskGuard, look
+from ops.embedded.folder import unusable
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from projections.fold.builds import FIRST_BUILD, BuildKeys

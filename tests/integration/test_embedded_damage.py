@@ -14,10 +14,10 @@ from random import Random
 import pytest
 
 from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded import RedisBinary, find_redis_server, open_folder
-from ops.embedded_lock import FolderLock
-from ops.embedded_process import Patience
-from ops.embedded_socket import connect
+from ops.embedded.lock import FolderLock
+from ops.embedded.process import Patience
+from ops.embedded.server import RedisBinary, find_redis_server, open_folder
+from ops.embedded.socket import connect
 from tests.patience import PATIENCE
 
 SCRIPTS = 200

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
-from ops.embedded import (
+from ops.embedded.folder import Role
+from ops.embedded.lock import FolderLock
+from ops.embedded.process import Patience
+from ops.embedded.server import (
     EmbeddedRedis,
     RedisBinary,
     StoreFile,
@@ -20,10 +23,7 @@ from ops.embedded import (
     read_store_file,
     write_store_file,
 )
-from ops.embedded_folder import Role
-from ops.embedded_lock import FolderLock
-from ops.embedded_process import Patience
-from ops.embedded_socket import connect
+from ops.embedded.socket import connect
 
 STORE = StoreFile(store_id="s1", partitions=2, tags=("0", "z"), newest_server_version="6.2.14")
 

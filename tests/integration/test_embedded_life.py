@@ -16,9 +16,9 @@ import pytest
 import redis
 
 from events.errors import EmbeddedRedisError
-from ops.embedded import EmbeddedRedis, open_folder
-from ops.embedded_folder import read_server_file
-from ops.embedded_socket import connect, listens
+from ops.embedded.folder import read_server_file
+from ops.embedded.server import EmbeddedRedis, open_folder
+from ops.embedded.socket import connect, listens
 from tests.patience import PATIENCE, UntilTold
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys
 from pathlib import Path
-from ops.embedded import open_folder
-from ops.embedded_process import ServerPlan
-from ops.embedded_socket import connect
+from ops.embedded.server import open_folder
+from ops.embedded.process import ServerPlan
+from ops.embedded.socket import connect
 
 folder, role, tied = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "tied"
 if not tied:
@@ -46,8 +46,8 @@ with open_folder(folder, role, on_wait=lambda text: print("wait", text, flush=Tr
 OPENER = """
 import sys
 from pathlib import Path
-from ops.embedded import open_folder
-from ops.embedded_socket import connect
+from ops.embedded.server import open_folder
+from ops.embedded.socket import connect
 
 with open_folder(Path(sys.argv[1]), "command") as opened, connect(opened.socket_path) as client:
     assert client.set("inside", sys.argv[2], nx=True), f"{sys.argv[2]} met {client.get('inside')}"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ops import embedded_socket
-from ops.embedded import open_folder
-from ops.embedded_folder import read_server_file
-from ops.embedded_socket import answers, connect, is_ours, shut_down, socket_path
+from ops.embedded import socket as embedded_socket
+from ops.embedded.folder import read_server_file
+from ops.embedded.server import open_folder
+from ops.embedded.socket import answers, connect, is_ours, shut_down, socket_path
 from ops.settings import Settings
 from ops.store import open_the_store
 

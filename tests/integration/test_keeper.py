@@ -14,9 +14,9 @@ from api.extracting import Extractor
 from api.operating import Operator
 from api.remembering import Rememberer, Turn
 from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
-from ops.embedded import open_folder
-from ops.embedded_folder import read_server_file
-from ops.keeper import Keeper
+from ops.embedded.folder import read_server_file
+from ops.embedded.server import open_folder
+from ops.processes.keeper import Keeper
 from ops.settings import Settings
 from ops.wiring import open_application, quiet
 from tests.integration.live import wait_until

@@ -16,7 +16,7 @@ import redis
 
 from events.errors import StoreUnavailable
 from events.redis.receipts import Kept
-from ops.receipt_file import ReceiptFile
+from ops.embedded.receipt_file import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server
 from tests.integration.live import wait_until

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from consumers.verify.store_and_log import verify_partition
-from ops.commands_proof import render_verified, verified
+from ops.commands.proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import pack, unpack
 from tests.integration.live import Live, live_store, wait_until

@@ -10,8 +10,8 @@ import pytest
 
 from events.alarms import KNOWN
 from events.errors import BadSetting
+from ops.embedded.private_folder import private_folder
 from ops.main import main
-from ops.private_folder import private_folder
 from ops.settings import Settings, load_settings
 from ops.token import TokenFile, TokenFileUnusable, TokenWatch, admits_of, make_token, read_token, rotate_token
 from projections.language.sensitivity.text_level import detect_sensitivity

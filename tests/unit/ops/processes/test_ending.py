@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ops.job_ending import GIVE_BACK_SECONDS, GRACE_SECONDS
 from ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, Marks
+from ops.processes.job_ending import GIVE_BACK_SECONDS, GRACE_SECONDS
 from tests.patience import PATIENCE
 
 IN_ORDER = """

@@ -21,16 +21,16 @@ from api.http.serve import claim, serve
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
-from ops.embedded_disk import DiskGuard, look
+from ops.embedded.disk import DiskGuard, look
 from ops.embedders import meanings_of
-from ops.file_limit import raise_file_limit
-from ops.head_keeper import HeadKeeper
-from ops.memory import give_back
+from ops.kept.head_keeper import HeadKeeper
 from ops.models import model_of
 from ops.processes.banner import Served
 from ops.processes.ending import Marks, end_by_signal
+from ops.processes.file_limit import raise_file_limit
+from ops.processes.memory import give_back
+from ops.processes.standstill import Standstill
 from ops.settings import Settings
-from ops.standstill import Standstill
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
 from ops.wiring import CatchUp, assemble

@@ -18,10 +18,10 @@ from typing import Self
 import msgspec
 
 from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded_aof import last_lines, refuse_what_cannot_be_read
-from ops.embedded_binary import RedisBinary, find_redis_server
-from ops.embedded_disk import told_if_full
-from ops.embedded_folder import (
+from ops.embedded.aof import last_lines, refuse_what_cannot_be_read
+from ops.embedded.binary import RedisBinary, find_redis_server
+from ops.embedded.disk import told_if_full
+from ops.embedded.folder import (
     Role,
     ServerFile,
     prepare_folder,
@@ -30,12 +30,12 @@ from ops.embedded_folder import (
     unusable,
     write_server_file,
 )
-from ops.embedded_kept_socket import KeptSocket
-from ops.embedded_lock import FolderLock
-from ops.embedded_process import Patience, ServerPlan, ServerProcess, default_maxmemory, read_log
-from ops.embedded_socket import answers, listens, remove_socket, socket_path
-from ops.embedded_start import abandon, start_server
-from ops.embedded_store import StoreFile, read_store_file, refuse_other_store, write_store_file
+from ops.embedded.kept_socket import KeptSocket
+from ops.embedded.lock import FolderLock
+from ops.embedded.process import Patience, ServerPlan, ServerProcess, default_maxmemory, read_log
+from ops.embedded.socket import answers, listens, remove_socket, socket_path
+from ops.embedded.start import abandon, start_server
+from ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
 
 __all__ = [
     "EmbeddedRedis",

@@ -21,7 +21,7 @@ from events.errors import StoreError, StoreUnavailable
 from events.redis.log import RedisEventLog
 from events.redis.receipts import Kept
 from events.text.unreadable import UNREADABLE
-from ops.file_lock import FileLock
+from ops.embedded.file_lock import FileLock
 from ops.settings import Settings
 
 EVERY_SECONDS = 1.0

@@ -9,7 +9,7 @@ from typing import Literal
 
 from events.errors import InputError, StoreUnavailable
 from events.heads import Head, HeadBook, line_number, next_line, read_book, write_line
-from ops.file_lock import FileLock
+from ops.embedded.file_lock import FileLock
 from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024

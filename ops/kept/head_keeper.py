@@ -16,8 +16,8 @@ from events.errors import EngramlogError, LogGap
 from events.heads import Head, HeadBook
 from events.redis.wire import Wire, server_run
 from ops.clock import now
-from ops.head_file import HeadFile, heads_path
-from ops.head_sinks import HeadSinks
+from ops.kept.head_file import HeadFile, heads_path
+from ops.kept.head_sinks import HeadSinks
 from ops.settings import Settings
 from ops.store import OpenStore
 

@@ -22,9 +22,9 @@ from consumers.verify.verdict import MOST_UNOPENED_NAMED, Verdict
 from events.errors import InputError
 from events.heads import MOST_REASON, Head
 from ops.clock import now
-from ops.head_file import HeadFile, heads_path, read_copy
-from ops.heads import Against, accept_changed_log, compare_receipts, keep_now, refuse_changed_log
-from ops.notices import patient
+from ops.commands.notices import patient
+from ops.kept.head_file import HeadFile, heads_path, read_copy
+from ops.kept.heads import Against, accept_changed_log, compare_receipts, keep_now, refuse_changed_log
 from ops.settings import load_settings
 from ops.store import OpenStore, open_the_store
 from ops.worker import new_worker_id

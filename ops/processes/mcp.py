@@ -21,10 +21,10 @@ from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from ops.admission import admission_limits
-from ops.file_limit import raise_file_limit
-from ops.keeper import Keeper
-from ops.memory import give_back
 from ops.processes.ending import end_by_signal
+from ops.processes.file_limit import raise_file_limit
+from ops.processes.keeper import Keeper
+from ops.processes.memory import give_back
 from ops.settings import Settings
 from ops.token import admits_of
 

@@ -32,7 +32,7 @@ REPLY = "不行，你对花生过敏。带香蕉和全麦面包吧。"
 
 
 class Talk:
-    """Tells it on one application, after the story of `ops.demo`."""
+    """Tells it on one application, after the story of `ops.commands.demo`."""
 
     def __init__(self, application: Application, console: Console) -> None:
         self._app = application

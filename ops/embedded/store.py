@@ -10,7 +10,7 @@ import msgspec
 import redis
 
 from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded_socket import connect
+from ops.embedded.socket import connect
 
 STORE_KEY = "engramlog:store"
 STORE_ID = "store_id"

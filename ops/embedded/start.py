@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import redis
 
-from ops.embedded_aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
-from ops.embedded_folder import Role, ServerFile, remove_server_file, write_server_file
-from ops.embedded_process import Patience, ServerPlan, ServerProcess
-from ops.embedded_socket import connect, remove_socket
+from ops.embedded.aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
+from ops.embedded.folder import Role, ServerFile, remove_server_file, write_server_file
+from ops.embedded.process import Patience, ServerPlan, ServerProcess
+from ops.embedded.socket import connect, remove_socket
 
 
 @dataclass(frozen=True, slots=True)

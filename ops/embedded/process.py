@@ -16,9 +16,9 @@ from pathlib import Path
 import redis
 
 from events.errors import EmbeddedRedisError
-from ops.embedded_binary import RedisBinary
-from ops.embedded_disk import LOCK, UNLOCK, look
-from ops.embedded_socket import connect
+from ops.embedded.binary import RedisBinary
+from ops.embedded.disk import LOCK, UNLOCK, look
+from ops.embedded.socket import connect
 
 _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""
@@ -73,7 +73,7 @@ class ServerPlan:
             "min-replicas-to-write": str(LOCK if look(self.folder).is_at_its_end else UNLOCK),
         }
         options = [part for name, value in given.items() for part in (f"--{name}", value)]
-        launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("embedded_launch.py")), str(os.getpid())]
+        launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(os.getpid())]
         return [*launcher, str(self.binary.path), str(Path(__file__).with_name("redis.conf")), *options]
 
 

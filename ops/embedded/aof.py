@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from events.errors import EmbeddedRedisError, StoreMismatch
-from ops.embedded_binary import RedisBinary, release_of
-from ops.embedded_store import StoreFile
+from ops.embedded.binary import RedisBinary, release_of
+from ops.embedded.store import StoreFile
 
 SINGLE = "appendonly.aof"
 DIRECTORY = "appendonlydir"

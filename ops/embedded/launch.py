@@ -2,7 +2,7 @@
 
 Run by path with `python -I -S`, so it imports nothing but the standard library. A step of its own because Linux ties a
 process to its parent only from the inside (prctl), and running Python between fork and exec of a process with threads
-can hang. Elsewhere than on Linux there is no such tie; there the next opener ends an orphan (`ops.embedded_lock`).
+can hang. Elsewhere than on Linux there is no such tie; there the next opener ends an orphan (`ops.embedded.lock`).
 """
 
 from __future__ import annotations

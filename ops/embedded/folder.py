@@ -1,7 +1,7 @@
 """What lies in a data folder beside Redis's own files.
 
-store.json      which store this is and the newest server that opened it (`ops.embedded_store`)
-server.json     who runs Redis on the folder now; only a hint, for the locks decide (`ops.embedded_lock`)
+store.json      which store this is and the newest server that opened it (`ops.embedded.store`)
+server.json     who runs Redis on the folder now; only a hint, for the locks decide (`ops.embedded.lock`)
 redis.log       the server's log, from which recovery and failures are told
 """
 
@@ -15,8 +15,8 @@ import msgspec
 
 from events.errors import EmbeddedRedisError
 from events.text.unreadable import UNREADABLE
-from ops.embedded_disk import told_if_full
-from ops.embedded_store import replace_file
+from ops.embedded.disk import told_if_full
+from ops.embedded.store import replace_file
 
 Role = Literal["up", "shared", "command"]
 """What runs the server: `engramlog up`, a process that lives long and lets others join it meanwhile, or one command."""

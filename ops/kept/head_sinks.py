@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 from events.alarms import Alarms
 from events.heads import line_number
-from ops.head_file import HeadFile
+from ops.kept.head_file import HeadFile
 
 POST_SECONDS = 5.0
 """How long one address may take for one line."""

@@ -1,4 +1,4 @@
-"""Commands that join processes or show what it does: up, worker, mcp, demo; those that prove are in ops.commands_proof."""
+"""Commands that join processes or show what it does: up, worker, mcp, demo; those that prove are in ops.commands.proof."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from api.cli.app import Json, app, err, out, print_json, show
 from api.showing import CURL
 from consumers.verify.store_and_log import verify_partition
 from events.errors import BadSetting, InputError
-from ops.client_config import client_config
-from ops.commands_proof import render_verified, verified, verify_identity
+from ops.commands.client_config import client_config
+from ops.commands.notices import patient
+from ops.commands.proof import render_verified, verified, verify_identity
 from ops.logs import start_logging, teller
-from ops.notices import patient
 from ops.processes.banner import Served, banner
 from ops.settings import load_settings
 from ops.store import open_the_store
@@ -41,7 +41,7 @@ def up_(
     json: Json = False,
 ) -> None:
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
-    from ops.up import up
+    from ops.processes.up import up
 
     shown = sys.stderr.isatty() and not json
     settings = load_settings()
@@ -92,7 +92,7 @@ def mcp_(
         print_json(entry)
         return
     start_logging(settings.log_level, pretty=False if json else None)
-    from ops.mcp import over_http, over_stdio
+    from ops.processes.mcp import over_http, over_stdio
 
     if http:
         over_http(settings, owner, teller())
@@ -153,8 +153,8 @@ def demo(
     json: Json = False,
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
-    from ops.demo import Demo
-    from ops.demo_talk import Talk
+    from ops.commands.demo import Demo
+    from ops.commands.demo_talk import Talk
 
     if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
         raise InputError(

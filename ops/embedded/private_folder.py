@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from ops.embedded_folder import UnusableFolder, unusable
+from ops.embedded.folder import UnusableFolder, unusable
 
 OURS = frozenset({"store.json", "engramlog.owner", "token"})
 """Files by which a folder is known as a data folder."""

@@ -11,7 +11,7 @@ from rich.markup import escape
 from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
 from events.partitions import FORMAT
-from ops.notices import patient
+from ops.commands.notices import patient
 from ops.settings import Settings, load_settings
 from ops.upgrade import carry_out, old_store, refuse_others, told_beforehand
 

@@ -13,9 +13,9 @@ import os
 from pathlib import Path
 
 from events.errors import EmbeddedRedisError
-from ops.embedded_folder import read_server_file, unusable
-from ops.embedded_process import Patience
-from ops.embedded_socket import shut_down
+from ops.embedded.folder import read_server_file, unusable
+from ops.embedded.process import Patience
+from ops.embedded.socket import shut_down
 
 
 class FolderLock:

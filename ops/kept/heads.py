@@ -17,8 +17,8 @@ from events.heads import Head, HeadBook
 from events.partitions import ACCEPTED_KEY, position_text
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
-from ops.head_file import HeadFile
-from ops.head_keeper import HeadKeeper
+from ops.kept.head_file import HeadFile
+from ops.kept.head_keeper import HeadKeeper
 from ops.settings import Settings
 from ops.store import OpenStore
 from projections.redis.create import StoreIdentity

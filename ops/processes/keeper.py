@@ -35,7 +35,7 @@ PAUSE_SECONDS = 3.0
 class Keeper:
     """Gives the application to whoever asks, from one thread that opens, tends and closes it. Safe for threads.
 
-    The thread must be one: the embedded server dies with the thread that started it (`ops.embedded_launch`).
+    The thread must be one: the embedded server dies with the thread that started it (`ops.embedded.launch`).
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from events.errors import EmbeddedRedisError
-from ops.embedded_kept_socket import kept_names
+from ops.embedded.kept_socket import kept_names
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100

@@ -1,0 +1,1 @@
+"""Commands that join processes, prove what is stored, or show what it does."""
