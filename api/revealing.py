@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Unpack
 
-from api.accesses import AccessRecorder
-from api.exporting import ExportOptions
-from api.reading import Reader
-from api.records import Export, Records
-from api.timelines import LinesAsked, TimesAsked
-from api.writing import Writer
+from api.exchange.exporting import ExportOptions
+from api.exchange.records import Export, Records
+from api.requests.timelines import LinesAsked, TimesAsked
+from api.services.accesses import AccessRecorder
+from api.services.reading import Reader
+from api.services.writing import Writer
 from events.catalogue import MemoriesRevealed
 from events.envelope import prepare
 from events.errors import NotYetFolded

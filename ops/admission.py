@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.admission import AdmissionLimits
-from api.lane import LaneLimits
+from api.work.admission import AdmissionLimits
+from api.work.lane import LaneLimits
 from ops.settings import Settings
 
 

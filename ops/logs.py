@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from api.secrets import masked_all
+from api.requests.secrets import masked_all
 from events.text.invisible import HIDDEN
 from events.urls import without_secrets
 from ops.tracebacks import clean_tracebacks

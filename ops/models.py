@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from api.extracting import Prices
+from api.services.extracting import Prices
 from ops.settings import Settings
 
 if TYPE_CHECKING:

@@ -9,30 +9,30 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any
 
-from api.accesses import AccessRecorder
 from api.application import Application
-from api.chats import Chats
-from api.cleaning import Cleaner
-from api.comparing import Comparer
-from api.context import Contexts
-from api.deleting import Deleter
-from api.embedding import Embeddings
-from api.episodes import Episodes
-from api.extracting import MODEL, RULES, Extractor
-from api.facts import Facts
-from api.grounds import Grounds
-from api.knowing import Knower
-from api.living import Living
-from api.operating import Operator
-from api.patience import current_check
-from api.reading import Reader
-from api.records import Records
-from api.replaying import Replayer
-from api.restoring import Restorer
+from api.exchange.chats import Chats
+from api.exchange.records import Records
 from api.revealing import Revealer
-from api.synonyms import Synonyms
-from api.uses import Uses
-from api.writing import Writer
+from api.services.accesses import AccessRecorder
+from api.services.cleaning import Cleaner
+from api.services.comparing import Comparer
+from api.services.context import Contexts
+from api.services.deleting import Deleter
+from api.services.embedding import Embeddings
+from api.services.episodes import Episodes
+from api.services.extracting import MODEL, RULES, Extractor
+from api.services.facts import Facts
+from api.services.grounds import Grounds
+from api.services.knowing import Knower
+from api.services.living import Living
+from api.services.operating import Operator
+from api.services.reading import Reader
+from api.services.replaying import Replayer
+from api.services.restoring import Restorer
+from api.services.synonyms import Synonyms
+from api.services.uses import Uses
+from api.services.writing import Writer
+from api.work.patience import current_check
 from consumers.fold.presence import live_workers
 from consumers.fold.worker import LEASE_MS, FoldWorker
 from consumers.jobs.embedding import Embedding

@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from api.asked import parse_instant
-from api.chat_file import MAX_DOCUMENT, open_chats
-from api.importing import ImportOptions
-from api.importing_chats import ImportedChats, import_chats
+from api.exchange.chat_file import MAX_DOCUMENT, open_chats
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import ImportedChats, import_chats
+from api.requests.checks import parse_instant
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
 from events.partitions import partition_of

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import httpx2
 
-from api.http.serve import serve
+from api.http.server.serve import serve
 from engramlog import AsyncMemory, Memory, Retry
 from events.partitions import partition_of
 from tests.given_http import QUICK, SHOWN, HttpStore, app_of, http_store

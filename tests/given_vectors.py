@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from api.reading import Reader
+from api.services.reading import Reader
 from consumers.jobs.embedding import Embedding
 from events.envelope import prepare
 from events.redis.wire import WirePool

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import strategies as st
 
-from api.asked import check_query
-from api.evaluating_meaning import KeptVectors, kept_vectors
+from api.evaluation.meaning import KeptVectors, kept_vectors
+from api.requests.checks import check_query
 from events.catalogue import SynonymDefined
 from events.vocabulary import Resolution
 from projections.embedding.meaning import NO_SECRET, Sense

@@ -283,7 +283,7 @@ def main(arguments: Sequence[str]) -> None:
         for one in stored(year.events, OWNER):
             sys.stdout.buffer.write(one.body + b"\n")
         return
-    from api.pictures import draw_curves
+    from api.pictures.draw import draw_curves
 
     told, folder = story_of_the_coffee(year), Path(arguments[0])
     figures = json.dumps(rounded(told), ensure_ascii=False, separators=(",", ":"))

@@ -8,8 +8,8 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, opened, out, show
-from api.cli.render import when
-from api.cli.tables import grid
+from api.cli.show.memories import when
+from api.cli.show.tables import grid
 from events.errors import InputError
 
 COLUMNS = ("alarm", "about", "since", "times", "what happened")

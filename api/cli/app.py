@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import frame
-from api.cli.visible import Terminal, exact_json, visible_in
+from api.cli.show.visible import Terminal, exact_json, visible_in
 from events.errors import BadSetting, EngramlogError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
-    from api.asked import decoded_id
+    from api.requests.checks import decoded_id
 
     return decoded_id(value) if value else value
 
@@ -172,7 +172,7 @@ def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    from api.secrets import refusal_told
+    from api.requests.secrets import refusal_told
 
     err.print(
         Text.assemble((type(error).__name__, "bold red"), ": ", _printable(refusal_told(error)["message"])),
@@ -224,7 +224,7 @@ def _run(joined: Joined, arguments: list[str]) -> int:
         frame.root()(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
-            from api.secrets import refusal_told
+            from api.requests.secrets import refusal_told
 
             print_json(refusal_told(error))
         complain(error)

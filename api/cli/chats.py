@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from api.asked import parse_instant
-from api.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
-from api.chat_shapes import LINES
 from api.cli.app import Json, app, complain, opened, out, show
 from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
-from api.cli.render_files import render_turns
+from api.cli.show.files import render_turns
 from api.cli.writing import fold_appended, has_faded
-from api.importing import ImportOptions, look_through
-from api.importing_chats import ImportedChats, import_chats
-from api.long_texts import LEAVE, check_way
+from api.exchange.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
+from api.exchange.chat_shapes import LINES
+from api.exchange.importing import ImportOptions, look_through
+from api.exchange.importing_chats import ImportedChats, import_chats
+from api.exchange.long_texts import LEAVE, check_way
+from api.requests.checks import parse_instant
 from events.errors import InputError
 
 

@@ -10,10 +10,10 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api import cleaning
 from api.cli.app import Json, app, err, opened, out, progress, show
-from api.cli.render import when
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.memories import when
+from api.cli.show.tables import Cell, Column, tabulate
+from api.services import cleaning
 from events.errors import InputError
 
 DONE = {

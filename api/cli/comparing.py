@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
-from api.cli.render import number, shortened, times_of, when
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.memories import number, shortened, times_of, when
+from api.cli.show.tables import Cell, Column, tabulate
 from events.errors import refused
 
 SHOWN_EVENTS = 30
@@ -91,7 +91,7 @@ def compare(
             on_progress=advance,
         )
     if file is not None:
-        from api.pictures import draw_curves
+        from api.pictures.draw import draw_curves
 
         answer["picture"] = {"file": str(file), "remarks": draw_curves(answer, file)}
     show(answer, json, story)
@@ -171,7 +171,7 @@ def _verdict(told: dict[str, Any]) -> Text:
 
 def story(answer: dict[str, Any], console: Console = out) -> None:
     """One memory over time: what touched it and what that did under each law, and the curves."""
-    from api.terminal_curves import terminal_curves
+    from api.pictures.terminal_curves import terminal_curves
 
     span = " to ".join(when(instant, console) for instant in answer["window"].values())
     place = f"position {answer['position']}{times_of(answer)}"

@@ -23,9 +23,9 @@ from api.cli.app import (
     show,
 )
 from api.cli.reading import FOLDING
-from api.cli.render import part_of, plain, shortened, times_of, when
-from api.cli.tables import Cell, Column, tabulate
-from api.context import BUDGET
+from api.cli.show.memories import part_of, plain, shortened, times_of, when
+from api.cli.show.tables import Cell, Column, tabulate
+from api.services.context import BUDGET
 from projections.memory.sessions import WORKING_MESSAGES
 from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
 

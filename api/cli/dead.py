@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from api.cli import render
 from api.cli.app import Json, Owner, app, opened, out, show
-from api.cli.tables import grid
+from api.cli.show import memories as render
+from api.cli.show.tables import grid
 
 dead_app = typer.Typer(no_args_is_help=True, help="Owners whose fold stands still, and the events that wait behind it.")
 app.add_typer(dead_app, name="dead")

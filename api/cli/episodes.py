@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from api.cli.app import Json, Owner, app, opened, out, progress, show
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.tables import Cell, Column, tabulate
 
 SHOWN = 100
 """Rows shown in a table."""

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.asked import check_mode, check_ranking, check_search_mode
 from api.cli.app import Json, app, out, progress, show
 from api.cli.files import LongTurns
-from api.cli.tables import Cell, Column, tabulate
-from api.evaluating import differences, evaluate, read_saved, save
-from api.evaluating_meaning import kept_vectors
-from api.long_texts import LEAVE, check_way
+from api.cli.show.tables import Cell, Column, tabulate
+from api.evaluation.meaning import kept_vectors
+from api.evaluation.search import differences, evaluate, read_saved, save
+from api.exchange.long_texts import LEAVE, check_way
+from api.requests.checks import check_mode, check_ranking, check_search_mode
 from events.errors import refused
 from projections.embedding.embedder import embedder_named
 from projections.laws import LAWS

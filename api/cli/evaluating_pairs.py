@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import Json, app, model_of, out, progress, show
-from api.cli.tables import Cell, Column, tabulate
-from api.evaluating import read_saved, save
-from api.evaluating_pairs import HALVES, MEASURED, RULES, evaluate_pairs, read_pairs, rises
-from api.evaluating_pairs_by_model import evaluate_pairs_by_model
+from api.cli.show.tables import Cell, Column, tabulate
+from api.evaluation.pairs import HALVES, MEASURED, RULES, evaluate_pairs, read_pairs, rises
+from api.evaluation.pairs_by_model import evaluate_pairs_by_model
+from api.evaluation.search import read_saved, save
 
 LONG_EVALUATION = 2_000
 """Pairs from which a progress bar is shown."""

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import Json, Owner, app, err, opened, out, progress, show
-from api.cli.tables import Cell, Column, tabulate
-from api.extracting import MODEL, RULES
+from api.cli.show.tables import Cell, Column, tabulate
+from api.services.extracting import MODEL, RULES
 
 COLOURS = {
     "ADD": "green",

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from api.cli.app import AfterOption, AsOfOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING
-from api.cli.render import number, part_of, shortened, when
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.memories import number, part_of, shortened, when
+from api.cli.show.tables import Cell, Column, tabulate
 
 SHOWN_EVIDENCE = 2
 """Memories shown with a triple in a table."""

@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from api.application import Application
 from api.cli.app import err
-from api.long_texts import WAYS
-from api.pacing import PacedLog
-from api.text_files import CURES, no_text
+from api.exchange.long_texts import WAYS
+from api.exchange.text_files import CURES, no_text
+from api.work.pacing import PacedLog
 from events.errors import EngramlogError, InputError, StoreFull
 
 LongTurns = Annotated[

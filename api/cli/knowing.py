@@ -12,8 +12,8 @@ from rich.tree import Tree
 
 from api.cli.app import AsOfOption, AtOption, Json, KnownOption, MemoryId, Owner, app, opened, out, show
 from api.cli.reading import ModeOption
-from api.cli.render import number, shortened, withheld
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.memories import number, shortened, withheld
+from api.cli.show.tables import Cell, Column, tabulate
 from projections.reports.knowledge_map import LEAST_WEIGHT, MOST_NODES
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
@@ -96,7 +96,7 @@ def map_(
     json: Json = False,
 ) -> None:
     """A map of what is known about a topic: the best hits, their associations, and how they cluster."""
-    from api.graph_files import write_graph
+    from api.pictures.graph_files import write_graph
 
     with opened(context) as application:
         answer = application.knower.map(

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import Json, app, out, show
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.tables import Cell, Column, tabulate
 
 
 @app.command(epilog="Example: `engramlog laws` or `engramlog laws --json | jq '.laws[].formula'`")

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import render_living
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -24,7 +23,8 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.replaying import parse_settings
+from api.cli.show import living as render_living
+from api.services.replaying import parse_settings
 from events.errors import refused
 
 FOLDING = "folding the past"

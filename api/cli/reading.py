@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from api.cli import render, render_store
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -26,9 +25,11 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.histories import MOST_CHANGES
-from api.replaying import parse_settings
+from api.cli.show import memories as render
+from api.cli.show import store as render_store
 from api.revealing import By
+from api.services.histories import MOST_CHANGES
+from api.services.replaying import parse_settings
 from events.errors import refused
 from events.schema import json_schemas
 

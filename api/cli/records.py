@@ -12,7 +12,6 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from api.cli import render_records
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -29,10 +28,11 @@ from api.cli.app import (
 )
 from api.cli.files import counting, open_lines, tell_the_rest
 from api.cli.reading import ReasonOption
+from api.cli.show import records as render_records
 from api.cli.writing import File, import_app
-from api.exporting import ASKED_FOR, ExportOptions
-from api.importing_records import RecordOptions
-from api.records import Export
+from api.exchange.exporting import ASKED_FOR, ExportOptions
+from api.exchange.importing_records import RecordOptions
+from api.exchange.records import Export
 from api.revealing import By
 from events.errors import refused
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from api.cli import render_search
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING, InspectOption, ModeOption
-from api.searching import SearchTerms
+from api.cli.show import search as render_search
+from api.requests.searching import SearchTerms
 from projections.ranking.search_request import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"

@@ -23,8 +23,8 @@ from api.cli.app import (
     show,
 )
 from api.cli.reading import FOLDING
-from api.cli.render import number
-from api.cli.tables import Cell, Column, tabulate
+from api.cli.show.memories import number
+from api.cli.show.tables import Cell, Column, tabulate
 
 
 @app.command(epilog="Example: `engramlog synonym alice coffee 咖啡 --similarity 0.9`")

@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.appending import Appended, append_lines
 from api.application import Application
-from api.cli import render, render_records
 from api.cli.app import (
     ActorOption,
     Json,
@@ -25,10 +23,13 @@ from api.cli.app import (
     show,
 )
 from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
-from api.cli.render_files import render_turns, tell_failures
-from api.deleting import split_ids
-from api.importing import Imported, ImportOptions, import_turns, look_through
-from api.long_texts import LEAVE, check_way
+from api.cli.show import memories as render
+from api.cli.show import records as render_records
+from api.cli.show.files import render_turns, tell_failures
+from api.exchange.appending import Appended, append_lines
+from api.exchange.importing import Imported, ImportOptions, import_turns, look_through
+from api.exchange.long_texts import LEAVE, check_way
+from api.services.deleting import split_ids
 from events.errors import EngramlogError, refused
 from events.log import positions_by_partition
 from projections.views.query import moment

@@ -10,11 +10,11 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from api.admission import Admission
 from api.http.parsing import BodyRoute
 from api.http.streamed import Pieces
-from api.speaking import come_in_by
-from api.work import Work, work_of_route
+from api.requests.speaking import come_in_by
+from api.work.admission import Admission
+from api.work.classes import Work, work_of_route
 
 _REQUEST = "request_in_hand"
 

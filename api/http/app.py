@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.admission import Admission, AdmissionLimits
 from api.application import Application
 from api.http import problem
 from api.http.asking import Parts
@@ -42,6 +41,7 @@ from api.http.routes import (
     synonyms,
 )
 from api.version import program_version
+from api.work.admission import Admission, AdmissionLimits
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 

@@ -18,11 +18,11 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.budget import Budget
 from api.http.guard import LINES_TYPES, media_type
 from api.http.limits import MIB, BodyLimit, InFlight, Patience, limit_of
 from api.http.parsing import THREADS
 from api.http.problem import Problem, plain_problem, problem_of
+from api.http.server.budget import Budget
 from api.http.structure import check_lines, check_structure
 from events.errors import EngramlogError
 

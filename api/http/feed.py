@@ -18,7 +18,7 @@ from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
 from api.http.feed_client import SLOW, Change, Client, Told, changes_of, past_of
-from api.patience import Patience
+from api.work.patience import Patience
 from events.envelope import Stored
 from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from events.partitions import partition_of, position_text

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from api.lane import Lane
+from api.work.lane import Lane
 from events.alarms import KNOWN
 from events.errors import EngramlogError
 

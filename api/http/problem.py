@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.secrets import refusal_told
+from api.requests.secrets import refusal_told
 from events.errors import EngramlogError, InputError
 
 TYPE_PREFIX = "urn:engramlog:problem:"

@@ -10,7 +10,7 @@ import anyio
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.admission import Admission
+from api.work.admission import Admission
 
 SEND_SECONDS = 30.0
 """How long a client may take nothing at all before its connection is cut."""

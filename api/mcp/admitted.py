@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from api.admission import Admission
 from api.mcp.connection import Connection
-from api.speaking import come_in_by
-from api.work import Work
+from api.requests.speaking import come_in_by
+from api.work.admission import Admission
+from api.work.classes import Work
 
 
 def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 from api.application import Application, Opener
-from api.asked import check_owner
+from api.requests.checks import check_owner
 from events.errors import InputError
 
 _OWNER: ContextVar[str] = ContextVar("owner")

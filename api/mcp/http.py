@@ -11,7 +11,6 @@ from urllib.parse import unquote
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.asked import check_owner
 from api.http.bearer import Admits
 from api.http.bodies import Bodies
 from api.http.guard import Guard
@@ -19,6 +18,7 @@ from api.http.limits import MCP
 from api.http.problem import problem_of
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
+from api.requests.checks import check_owner
 from events.errors import EngramlogError, refused
 
 PATH = "/mcp"

@@ -22,8 +22,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from api.admission import Admission
-from api.asked import decoded_id
 from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
@@ -33,9 +31,11 @@ from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
-from api.secrets import masked_name, refusal_told
+from api.requests.checks import decoded_id
+from api.requests.secrets import masked_name, refusal_told
 from api.version import program_version
-from api.work import RESOURCES, TOOLS
+from api.work.admission import Admission
+from api.work.classes import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
 Tell = Callable[..., None]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey
-from api.remembering import Rememberer, Turn
+from api.services.remembering import Rememberer, Turn
 from events.vocabulary import Category, Outcome
 
 SaidBy = Annotated[

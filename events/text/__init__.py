@@ -1,1 +1,1 @@
-"""Which bytes and characters an event may hold: UTF-8, names once, nothing invisible, no look-alike ids."""
+"""Which bytes and characters an event may hold: UTF-8, names once, nothing invisible."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from api.reading import Reader
+from api.services.reading import Reader
 from events.envelope import prepare
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog

@@ -90,7 +90,7 @@ def _cold_once(url: str, owner: str) -> dict[str, Any]:
 def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str, Any]:
     """What HTTP adds to a search in process, beside an empty GET of the same application; all three in turn."""
     from api.http.app import create_app  # noqa: PLC0415 - FastAPI takes a third of a second to import
-    from api.http.serve import serve  # noqa: PLC0415
+    from api.http.server.serve import serve  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
     from ops.store import open_the_store  # noqa: PLC0415
     from ops.token import TokenFile, make_token  # noqa: PLC0415

@@ -17,7 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from api.application import Application
-from api.cli import render, render_search
+from api.cli.show import memories as render
+from api.cli.show import search as render_search
 from events.catalogue import MemoryCreated, MemoryMentioned, TurnRecorded
 from events.envelope import derived_id, micros, prepare, utc_text
 from events.log import positions_by_partition

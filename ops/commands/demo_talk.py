@@ -13,7 +13,7 @@ from rich.text import Text
 from api.application import Application
 from api.cli.context import used
 from api.cli.extracting import table
-from api.importing import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from events.envelope import canonical, from_micros, utc_text
 from events.log import positions_by_partition
 

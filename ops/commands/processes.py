@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.asked import check_owner
 from api.cli.app import Json, app, err, out, print_json, show
+from api.requests.checks import check_owner
 from api.showing import CURL
 from consumers.verify.store_and_log import verify_partition
 from events.errors import BadSetting, InputError

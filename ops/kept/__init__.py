@@ -1,1 +1,1 @@
-"""What is kept outside of the store, to prove it by: heads of its chains, and receipts."""
+"""What is kept outside of the store, to prove it by: the heads of its chains."""

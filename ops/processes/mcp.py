@@ -10,16 +10,16 @@ from contextlib import contextmanager
 import anyio
 import uvicorn
 
-from api.admission import Admission
-from api.http.connection import protocol_of
-from api.http.connections import ConnectionLimits, Connections, connections_within
 from api.http.guard import check_host
-from api.http.serve import STOP_SECONDS, listening
-from api.http.server_lines import Malformed
+from api.http.server.connection import protocol_of
+from api.http.server.connections import ConnectionLimits, Connections, connections_within
+from api.http.server.lines import Malformed
+from api.http.server.serve import STOP_SECONDS, listening
 from api.mcp.connection import Connection
 from api.mcp.http import PATH, create_app
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
+from api.work.admission import Admission
 from ops.admission import admission_limits
 from ops.processes.ending import end_by_signal
 from ops.processes.file_limit import raise_file_limit

@@ -17,7 +17,7 @@ from time import monotonic
 from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import Admits
-from api.http.serve import claim, serve
+from api.http.server.serve import claim, serve
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits

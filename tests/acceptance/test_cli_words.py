@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from api.cli import render, render_search
 from api.cli.alarms import standing
+from api.cli.show import memories as render
+from api.cli.show import search as render_search
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written
 from tests.acceptance.helpers.store import Store
 from tests.servers import Servers

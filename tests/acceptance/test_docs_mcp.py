@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from api.admission import Admission
 from api.mcp.connection import Connection
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
 from api.mcp.server import tools_of
+from api.work.admission import Admission
 from ops.main import main
 from ops.token import read_token
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.evaluating_pairs import evaluate_pairs, read_pairs
+from api.evaluation.pairs import evaluate_pairs, read_pairs
 from ops.main import main
 from projections.language.contradiction.relation import Relation
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from api.cli.app import run
-from api.evaluating_pairs import LabelledPair
-from api.evaluating_pairs_by_model import evaluate_pairs_by_model
+from api.evaluation.pairs import LabelledPair
+from api.evaluation.pairs_by_model import evaluate_pairs_by_model
 from events.errors import ModelFailed
 from ops.main import main
 from projections.models.chat import Usage, fits

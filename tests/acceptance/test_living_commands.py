@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from api.cli import render_living
+from api.cli.show import living as render_living
 from projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import Servers

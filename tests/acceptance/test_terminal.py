@@ -9,7 +9,7 @@ import re
 import pytest
 import structlog
 
-from api.cli.visible import Terminal, exact_json, visible
+from api.cli.show.visible import Terminal, exact_json, visible
 from ops.logs import start_logging
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.given_records import carried

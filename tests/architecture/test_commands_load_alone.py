@@ -27,7 +27,15 @@ HEAVY = {
         "matplotlib",
     ),
     *("Stemmer", "rjieba", "rapidfuzz", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
-    *("api.application", "api.asked", "api.secrets", "events.catalogue", "events.envelope", "consumers", "ops.wiring"),
+    *(
+        "api.application",
+        "api.requests.checks",
+        "api.requests.secrets",
+        "events.catalogue",
+        "events.envelope",
+        "consumers",
+        "ops.wiring",
+    ),
 }
 """Libraries and modules of ours that no listing needs: models, services, stores, servers, arrays."""
 RUN = """

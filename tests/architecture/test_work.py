@@ -18,7 +18,7 @@ from api.http.admitted import AdmittedRoute
 from api.http.app import create_app
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
-from api.work import RESOURCES, ROUTES, TOOLS, Work, work_of_route
+from api.work.classes import RESOURCES, ROUTES, TOOLS, Work, work_of_route
 
 
 @pytest.fixture(scope="module")

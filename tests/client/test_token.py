@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from platformdirs import user_data_path
 
-from api.http.serve import serve
+from api.http.server.serve import serve
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
 from engramlog.token import _data_folder
 from ops.token import TokenFile, make_token, rotate_token

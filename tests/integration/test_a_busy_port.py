@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.http.port_holder import UNKNOWN, holder_of
-from api.http.serve import claim, listening
+from api.http.server.port_holder import UNKNOWN, holder_of
+from api.http.server.serve import claim, listening
 from events.errors import BadSetting
 from tests.integration.test_up import running
 

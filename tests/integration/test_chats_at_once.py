@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from api.asked import parse_instant
-from api.chat_file import open_chats
-from api.importing import ImportOptions
-from api.importing_chats import import_chats
+from api.exchange.chat_file import open_chats
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import import_chats
+from api.requests.checks import parse_instant
 from events.partitions import spread_tags
 from events.redis.log import RedisEventLog
 from tests.given_chats import file_of

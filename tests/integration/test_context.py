@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.context import Contexts
+from api.services.context import Contexts
 from events.errors import InputError, NotFound, StoreUnavailable
 from projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store, embedded_store

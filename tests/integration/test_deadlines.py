@@ -12,11 +12,11 @@ import orjson
 import pytest
 from fastapi.testclient import TestClient
 
-from api.admission import AdmissionLimits
-from api.exporting import ExportOptions
-from api.importing_records import RecordOptions
-from api.patience import NeedsHeavyLane, Patience, with_patience
-from api.work import ROUTES, Work
+from api.exchange.exporting import ExportOptions
+from api.exchange.importing_records import RecordOptions
+from api.work.admission import AdmissionLimits
+from api.work.classes import ROUTES, Work
+from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded
 from projections.checks import Bounds
 from projections.fold.changelog import Entry
@@ -227,7 +227,7 @@ def test_restoring_from_a_long_change_log_is_no_light_question(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.application.deleter.delete_many("alice", ["m8"])
-    monkeypatch.setattr("api.patience.LIGHT_STEPS", 50)
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 50)
     with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
         store.application.restorer.restore("alice", "m8")
     answer = store.client.post("/v1/owners/alice/memories/m8/restore", json={})
@@ -244,7 +244,7 @@ def test_what_a_memory_was_used_for_is_found_without_holding_what_was_said(
         held.extend(len(one.text) for one in told if isinstance(one, Turn))
         return real(memory_id, told)
 
-    monkeypatch.setattr("api.uses.uses_of", looked)
+    monkeypatch.setattr("api.services.uses.uses_of", looked)
     hit = {"memory_id": "m0", "count": 1, "best_rank": 1, "last_at": "2026-01-05T08:00:00Z"}
     store.told(
         "alice",
@@ -279,7 +279,7 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
 def test_the_first_question_about_a_large_owner_is_a_heavy_one_and_the_next_is_light(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.patience.LIGHT_STEPS", MEMORIES // 4)
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", MEMORIES // 4)
     reader, path = store.application.reader, "/v1/owners/alice/memories/m1"
     store.application.views._kept.let_go("alice")
     with with_patience(Patience(light=True)):

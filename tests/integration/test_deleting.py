@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from api.deleting import Deleter
 from api.http.shapes import DeletedMany
-from api.writing import Writer
+from api.services.deleting import Deleter
+from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import Receipt
 from events.partitions import partition_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.importing import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.leader import lifecycle_status
 from consumers.jobs.lifecycle import Lifecycle

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
+from api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, InputError, StoreUnavailable
 from projections.redis.view import RedisViews
 from tests.given_http import HttpStore, created, http_store, mentioned

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from api.histories import MOST_CHANGES
-from api.patience import NeedsHeavyLane, Patience, with_patience
+from api.services.histories import MOST_CHANGES
+from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, InputError
 from projections.fold.changelog import Entry
 from projections.fold.provenance import tree
@@ -166,7 +166,7 @@ def test_a_page_asks_the_log_for_the_events_of_its_own_changes_alone(
 def test_a_whole_history_is_no_light_question_where_it_is_long(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.patience.LIGHT_STEPS", 100)
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 100)
     reader = store.application.reader
     with with_patience(Patience(light=True)):
         reader.history("alice", limit=10)
@@ -203,7 +203,7 @@ def test_a_cursor_of_why_goes_on_in_the_history_of_its_memory(store: HttpStore) 
 
 def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.client.get(WHY, params={"limit": MOST_CHANGES + 1}).status_code == 422
-    monkeypatch.setattr("api.reading.MOST_CHANGES", 50)
+    monkeypatch.setattr("api.services.reading.MOST_CHANGES", 50)
     for path in (WHY, WHY.replace("why", "provenance")):
         (root,) = store.client.get(path).json()["provenance"]["nodes"]
         assert (len(root["events"]), root["events_left_out"]) == (50, MENTIONS - 50)

@@ -23,7 +23,7 @@ from api.cli.app import run
 from api.http import parsing
 from api.http.limits import LARGER, SMALL, limit_of
 from api.http.parsing import read_json
-from api.http.serve import check_host
+from api.http.server.serve import check_host
 from api.http.shapes import (
     DeadOwners,
     Detail,

@@ -12,14 +12,14 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-import api.chats
-import api.extracting
-from api.chat_file import open_chats
-from api.extracting import Extractor
+import api.exchange.chats
+import api.services.extracting
+from api.exchange.chat_file import open_chats
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import import_chats
 from api.http.routes import extracting
 from api.http.shapes import ChatsImported, Extracted
-from api.importing import ImportOptions
-from api.importing_chats import import_chats
+from api.services.extracting import Extractor
 from events.partitions import partition_of
 from projections.checks import Check
 from tests.given_chats import AT, OPENAI, SHAPES, file_of
@@ -136,13 +136,13 @@ def test_an_owner_that_cannot_be_is_refused(http: HttpStore, owner: str) -> None
 def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api.chats, "MOST_TURNS", 3)
+    monkeypatch.setattr(api.exchange.chats, "MOST_TURNS", 3)
     before = head(http, "large")
     body = b"\n".join(orjson.dumps(turn(n)) for n in range(4))
     refusal = sent(http, "large", body, 413)
     assert (refusal["error"], refusal["allowed"], head(http, "large")) == ("RequestTooLarge", 3, before)
     assert sent(http, "large", body.rpartition(b"\n")[0])["turns"] == 3
-    monkeypatch.setattr(api.chats, "MOST_BYTES", len(body) - 1)
+    monkeypatch.setattr(api.exchange.chats, "MOST_BYTES", len(body) - 1)
     assert sent(http, "large", body, 413)["got"] == len(body)
 
 
@@ -251,7 +251,7 @@ def test_of_one_owner_one_request_reads_turns_at_a_time(http: HttpStore, reading
 def test_who_waits_too_long_for_another_is_told_to_come_again(
     http: HttpStore, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api.extracting, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(api.services.extracting, "WAIT_SECONDS", 0.01)
     reading.go_on.clear()
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(http.application.extractor.extract, "ada", "model")

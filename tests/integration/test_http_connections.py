@@ -16,10 +16,10 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
-from api.http.connections import ConnectionLimits, connections_within
 from api.http.feed import Limits
-from api.http.serve import Server, serve
-from api.http.server_lines import FewLines, Malformed
+from api.http.server.connections import ConnectionLimits, connections_within
+from api.http.server.lines import FewLines, Malformed
+from api.http.server.serve import Server, serve
 from tests.given_http import SHOWN, HttpStore, app_of, created, http_store
 
 NEVER = 10_000

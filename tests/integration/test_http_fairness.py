@@ -13,11 +13,11 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from api.admission import AdmissionLimits
-from api.http.serve import serve
-from api.lane import LaneLimits
-from api.patience import current_check
-from api.work import Work
+from api.http.server.serve import serve
+from api.work.admission import AdmissionLimits
+from api.work.classes import Work
+from api.work.lane import LaneLimits
+from api.work.patience import current_check
 from tests.given_http import SHOWN, HttpStore, app_of, client_of, created, http_store
 
 SMALL = AdmissionLimits(light=LaneLimits(4, 2, 4, 2), heavy=LaneLimits(2, 1, 8, 4))

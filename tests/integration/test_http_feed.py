@@ -15,7 +15,7 @@ import pytest
 
 from api.http.feed import STOPPING, Feeds
 from api.http.feed_client import changes_of
-from api.http.serve import Server, serve
+from api.http.server.serve import Server, serve
 from events.errors import BadSetting
 from events.partitions import parse_position
 from projections.fold.changelog import Entry

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from api.extracting import Extractor
-from api.operating import Operator
-from api.remembering import Rememberer, Turn
+from api.services.extracting import Extractor
+from api.services.operating import Operator
+from api.services.remembering import Rememberer, Turn
 from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import open_folder

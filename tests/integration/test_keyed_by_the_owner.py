@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.reading import Reader
+from api.services.reading import Reader
 from consumers.fold.rebuild import rebuild_partition
 from events.entry import keyed
 from events.partitions import LogKeys, partition_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.knowing import Knower
+from api.services.knowing import Knower
 from events.errors import NotFound
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given import Told, created, deleted, linked, mentioned, merged, negated, purged, restored

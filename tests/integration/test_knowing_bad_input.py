@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.knowing import Knower
+from api.services.knowing import Knower
 from events.errors import BeyondHead, InputError
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, embedded_store

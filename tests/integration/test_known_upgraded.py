@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.reading import Reader
+from api.services.reading import Reader
 from consumers.fold.worker import FoldWorker
 from events.envelope import from_micros, utc_text
 from events.errors import InputError

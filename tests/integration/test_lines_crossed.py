@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from api.exporting import ASKED_FOR, ExportOptions
+from api.exchange.exporting import ASKED_FOR, ExportOptions
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import InputError, NotFound

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.laws import laws
-from api.living import Living
+from api.services.living import Living
 from events.errors import InputError, NotFound
 from projections.laws import LAWS
 from tests.acceptance.helpers.store import Store, day, embedded_store

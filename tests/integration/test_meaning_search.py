@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.reading import Reader
+from api.services.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, InputError
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.redis import meanings as redis_meanings

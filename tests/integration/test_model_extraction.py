@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from api.importing import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.extraction import Extracted, Extraction
 from consumers.jobs.lifecycle import Lifecycle

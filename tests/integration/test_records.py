@@ -11,8 +11,8 @@ from urllib.parse import quote
 import orjson
 import pytest
 
+from api.exchange.record_shapes import OF_THE_LOG
 from api.http.shapes import RecordsImported
-from api.record_shapes import OF_THE_LOG
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given_http import HttpStore, created, http_store
@@ -212,7 +212,7 @@ def test_an_export_after_a_position_that_does_not_exist_is_refused(http: HttpSto
 
 
 def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> None:
-    from api.exporting import ExportOptions
+    from api.exchange.exporting import ExportOptions
 
     made(http, "while", "a", "b")
     records = http.application.records.export("while", ExportOptions()).records()

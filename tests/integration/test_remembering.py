@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.application import Application
-from api.remembering import MOST_TURNS, Rememberer, Turn
+from api.services.remembering import MOST_TURNS, Rememberer, Turn
 from events.catalogue import TurnRecorded
 from events.envelope import decode
 from events.errors import InputError

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from api.http.shapes import DeletedOne, Restored
-from api.writing import Writer
+from api.services.writing import Writer
 from events.catalogue import MemoryDeleted
 from events.envelope import decode, derived_id
 from events.errors import InputError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.cli.app import run
-from api.importing import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs.lifecycle import Lifecycle
 from events.envelope import canonical
 from events.errors import InputError

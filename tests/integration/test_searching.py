@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.knowing import Knower
+from api.services.knowing import Knower
 from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed
 from events.envelope import decode, from_micros, utc_text

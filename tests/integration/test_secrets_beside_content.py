@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from api.accesses import AccessRecorder
-from api.secrets import HIDDEN, QUERY_HIDDEN
+from api.requests.secrets import HIDDEN, QUERY_HIDDEN
+from api.services.accesses import AccessRecorder
 from events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
 from events.envelope import new_event_id
 from events.errors import InputError, InvalidEvent

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from api.importing import ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs import sessions as redis_sessions
 from consumers.jobs.rq.cron import Cron

@@ -9,10 +9,10 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api import chat_turns, importing_chats
-from api.asked import parse_instant
-from api.chat_file import open_chats
-from api.importing import ImportOptions
+from api.exchange import chat_turns, importing_chats
+from api.exchange.chat_file import open_chats
+from api.exchange.importing import ImportOptions
+from api.requests.checks import parse_instant
 from events.catalogue import TurnRecorded
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.asked import check_query
-from api.searching import wish_of
+from api.requests.checks import check_query
+from api.requests.searching import wish_of
 from events.errors import InputError, InvalidEvent
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.language.text import kept_tokens

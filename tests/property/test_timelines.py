@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.asked import PRESENT, AsOf
-from api.timelines import Counted, Owned, Times, counted_of
+from api.requests.checks import PRESENT, AsOf
+from api.requests.timelines import Counted, Owned, Times, counted_of
 from events.envelope import Stored, decode, from_micros, micros, utc_text
 from events.errors import InputError
 from projections.fold.owner import History, fold_owner, fold_records

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.chat_file import SHAPE_NAMES
-from api.chats import MOST_BYTES, MOST_TURNS
+from api.exchange.chat_file import SHAPE_NAMES
+from api.exchange.chats import MOST_BYTES, MOST_TURNS
+from api.exchange.long_texts import LEAVE, WAYS
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner, Question
 from api.http.shapes import ChatsImported
 from api.http.shapes.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
-from api.long_texts import LEAVE, WAYS
 from events.errors import ConcurrencyError
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.cleaning import BY_HAND
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
 from api.http.shapes import Cleaned
+from api.services.cleaning import BY_HAND
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 

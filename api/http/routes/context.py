@@ -8,11 +8,11 @@ from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.context import BUDGET
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, MemoryId, Offset, Owner
 from api.http.shapes import ContextBlock, MemoryUses
+from api.services.context import BUDGET
 from projections.memory.sessions import WORKING_MESSAGES
 from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
 

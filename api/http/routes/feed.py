@@ -10,12 +10,12 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.asked import check_owner, position_of
 from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
 from api.http.asking import AskedParts, Owner, Question
 from api.http.feed import Feeds
 from api.http.feed_client import Client
+from api.requests.checks import check_owner, position_of
 
 EXAMPLE = """event: open
 id: 3:128

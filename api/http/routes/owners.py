@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 from starlette.responses import Response
 
-from api.asked import check_mode
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AskedParts, HistoryAsked, Merging, Owner, Replaying, SearchAsked, TimeAsked
 from api.http.shapes import EXAMPLE_EFFECT_OF_MERGE, Effects, Found, History, OwnerStats, Replayed
+from api.requests.checks import check_mode
 from events.errors import refused
 from events.parameters import problem_with
 

@@ -12,7 +12,9 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.exporting import ASKED_FOR, ExportOptions
+from api.exchange.exporting import ASKED_FOR, ExportOptions
+from api.exchange.importing_records import RecordOptions
+from api.exchange.records import FORMATS, Export
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Deletion, Owner, Question, Speaker, Unrevealed
@@ -21,10 +23,8 @@ from api.http.parsing import by_thread
 from api.http.shapes import DeletedMany, RecordsImported
 from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.http.streamed import Pieces
-from api.importing_records import RecordOptions
-from api.records import FORMATS, Export
+from api.requests.timelines import LinesAsked
 from api.revealing import By
-from api.timelines import LinesAsked
 from events.errors import ConcurrencyError, RequestTooLarge, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 

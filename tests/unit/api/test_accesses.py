@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
-from api.secrets import label_objection
+from api.requests.secrets import label_objection
+from api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import MemoriesAccessed
 from events.envelope import Event, decode, derived_id, micros

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from api.admission import Admission, AdmissionLimits, ClientGone
-from api.lane import LaneLimits
-from api.patience import LIGHT_STEPS, current_check, weigh
-from api.work import Work
+from api.work.admission import Admission, AdmissionLimits, ClientGone
+from api.work.classes import Work
+from api.work.lane import LaneLimits
+from api.work.patience import LIGHT_STEPS, current_check, weigh
 from events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
 from tests.waiting import until
 

@@ -13,8 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.http import bodies
 from api.http.bodies import Bodies
-from api.http.budget import Budget
 from api.http.limits import LARGER, MIB, SMALL, BodyLimit, InFlight, Patience, limit_of
+from api.http.server.budget import Budget
 from api.http.structure import Most
 from events.errors import ServerBusy
 

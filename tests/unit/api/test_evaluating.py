@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from api.evaluating import differences, evaluate, measured, read_saved, save
-from api.evaluating_meaning import kept_vectors
+from api.evaluation.meaning import kept_vectors
+from api.evaluation.search import differences, evaluate, measured, read_saved, save
 from events.errors import InputError
 from projections.laws import LAWS
 from projections.laws.modes import Mode

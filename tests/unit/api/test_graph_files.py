@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.graph_files import dot_of, graphml_of, networkx_of, write_graph
+from api.pictures.graph_files import dot_of, graphml_of, networkx_of, write_graph
 from events.errors import InputError
 
 AWKWARD = (

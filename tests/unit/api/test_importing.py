@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from api.importing import Imported, ImportOptions, import_turns
-from api.long_texts import beginning
+from api.exchange.importing import Imported, ImportOptions, import_turns
+from api.exchange.long_texts import beginning
 from events.envelope import Prepared
 from events.errors import EngramlogError, StoreFull
 from events.log import Receipt

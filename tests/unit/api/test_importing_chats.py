@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.chat_file import open_chats
+from api.exchange.chat_file import open_chats
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.envelope import decode, derived_id
 from events.errors import InputError, StoreUnavailable

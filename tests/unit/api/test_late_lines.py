@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.render import changes
+from api.cli.show.memories import changes
 from tests.given import created, folded, mentioned, told
 
 

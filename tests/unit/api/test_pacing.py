@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.pacing import HALF, PacedLog
+from api.work.pacing import HALF, PacedLog
 from events.envelope import Prepared
 from events.errors import NotYetFolded, StoreFull
 from events.log import Receipt

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from api.picture_layout import Spot, place_labels, place_nodes
+from api.pictures.layout import Spot, place_labels, place_nodes
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
 

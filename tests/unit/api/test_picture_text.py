@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.picture_text import columns, has_chinese_name, short
+from api.pictures.text import columns, has_chinese_name, short
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import colors, image, rcParams
 
-from api.picture_paper import BLUE, ORANGE
-from api.pictures import MAX_NODES, draw_curves, draw_map
+from api.pictures.draw import MAX_NODES, draw_curves, draw_map
+from api.pictures.paper import BLUE, ORANGE
 from events.errors import InputError
 
 DPI = 40
@@ -269,7 +269,7 @@ def test_another_suffix_is_refused(tmp_path: Path) -> None:
 
 def test_importing_the_drawing_modules_imports_no_library_that_draws() -> None:
     script = """
-import sys, api.graph_files, api.pictures, api.terminal_curves
+import sys, api.pictures.graph_files, api.pictures.draw, api.pictures.terminal_curves
 print(sorted({"matplotlib", "networkx", "plotext"} & set(sys.modules)))
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from api.admission import Admission
 from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, Pace, Pieces
-from api.work import Work
+from api.work.admission import Admission
+from api.work.classes import Work
 
 PIECE = 64 * 1024
 MANY = 200

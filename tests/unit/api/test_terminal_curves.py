@@ -8,7 +8,7 @@ from typing import Any
 import plotext
 import pytest
 
-from api.terminal_curves import letters_of, terminal_curves
+from api.pictures.terminal_curves import letters_of, terminal_curves
 from events.errors import InputError
 
 START = datetime(2025, 3, 3, tzinfo=UTC)

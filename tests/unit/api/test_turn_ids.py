@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from api import turn_ids
-from api.importing import ImportOptions, import_turns, look_through
+from api.exchange import turn_ids
+from api.exchange.importing import ImportOptions, import_turns, look_through
 from events.errors import InputError
 from tests.acceptance.helpers.cli import lines, turn
 from tests.given_records import new_log

@@ -1,0 +1,229 @@
+"""Answers about health, reviews, profiles and laws as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import number, part_of, plain, shortened, times_of, when
+from api.cli.show.tables import Cell, Column, has_room, tabulate
+
+BAR = 20
+"""Columns of a bar of strength 100, half as many where there is no room."""
+
+
+def health(answer: dict[str, Any], console: Console = out) -> None:
+    """All live memories, a bar each."""
+    total, colours = answer["total"], answer["colours"]
+    if not total:
+        console.print(f"[yellow]No live memories[/] [dim](position {_place(answer)})[/]")
+        return
+    counts = ", ".join(f"[{name}]{count:,} {name}[/]" for name, count in colours.items())
+    console.print(
+        f"{_part(answer)}{total:,} live {_memories(total)}, mean strength {answer['mean_strength']:g}: {counts}"
+        f"  [dim]{_profile_of(answer)}[/]"
+    )
+    _strengths(answer, console)
+
+
+def fading(answer: dict[str, Any], console: Console = out) -> None:
+    """What is nearly forgotten."""
+    total = answer["total"]
+    if not total:
+        console.print(
+            f"[green]Nothing is fading[/]: none of {answer['live']:,} live {_memories(answer['live'])} is under strength"
+            f" {answer['under']} [dim](position {_place(answer)})[/]"
+        )
+        return
+    console.print(
+        f"{_part(answer)}{total:,} of {answer['live']:,} live {_memories(answer['live'])} under strength {answer['under']}"
+        f"  [dim]{_profile_of(answer)}[/]"
+    )
+    _strengths(answer, console)
+    console.print("[dim]`engramlog reinforce OWNER ID` holds one better[/]")
+
+
+def _strengths(answer: dict[str, Any], console: Console) -> None:
+    found = answer["memories"]
+    if not found:
+        console.print(f"[dim]{answer['offset']:,} were passed over[/]")
+        return
+    columns = [
+        Column("id", is_id=True),
+        Column("strength"),
+        Column("memory", takes_rest=True),
+        Column("stability", right=True),
+        Column("reinforced", "dim", if_room=True),
+        *(Column(name, "dim") for name in ("archives", "deletes") if any(m[f"{name}_at"] for m in found)),
+    ]
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(m["id"]),
+            "strength": _bar(m["strength"], m["colour"], console),
+            "memory": shortened(m["memory"]),
+            "stability": _hours(m["stability_hours"]),
+            "reinforced": when(m["last_reinforced_at"], console),
+            "archives": when(m["archives_at"], console),
+            "deletes": when(m["deletes_at"], console),
+        }
+        for m in found
+    ]
+    tabulate(columns, rows, console)
+    if any(m["archives_at"] or m["deletes_at"] for m in found):
+        console.print(
+            f"[dim]archives, deletes: what the {answer['profile']} law does if nothing touches them; the next sweep carries out"
+            " what has passed[/]"
+        )
+
+
+def _bar(strength: int, colour: str, console: Console) -> Text:
+    """The strength as a bar and in figures; at least a mark where anything is left."""
+    width = BAR if has_room(console) else BAR // 2
+    full, empty = ("#", ".") if console.options.ascii_only else ("█", "░")
+    filled = max(round(strength * width / 100), 1 if strength else 0)
+    return Text.assemble((f"{strength:3d} ", colour), (full * filled, colour), (empty * (width - filled), "dim"))
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.1f} h" if hours < 1000 else f"{hours / 24:,.0f} d"
+
+
+def _memories(count: int) -> str:
+    return "memory" if count == 1 else "memories"
+
+
+def _part(answer: dict[str, Any]) -> str:
+    """Which page it is, where it is not all."""
+    shown = len(answer["memories"])
+    return part_of(answer["offset"], shown, answer["total"])
+
+
+def _place(answer: dict[str, Any]) -> str:
+    return escape(f"{answer['position']}{times_of(answer)}")
+
+
+def _profile_of(answer: dict[str, Any]) -> str:
+    return f"profile {answer['profile']}, position {_place(answer)}"
+
+
+def reinforced(answer: dict[str, Any], console: Console = out) -> None:
+    """What reinforcing changed, law by law."""
+    before, after = answer["before"], answer["after"]
+    console.print(f"[cyan]{escape(answer['id'])}[/] {answer['outcome']}  [dim]at {answer['position']}[/]")
+    if after is None:
+        console.print("[yellow]Written, but not folded yet.[/]")
+        return
+    rows: list[dict[str, Cell]] = [
+        {"": name, "before": first, "after": Text(second, "" if first == second else "bold green")}
+        for name, first, second in _sides(before, after)
+    ]
+    tabulate((Column("", "dim"), Column("before", right=True), Column("after", right=True)), rows, console)
+    for remark in answer["remarks"]:
+        console.print(Text(remark, "yellow"))
+
+
+def _sides(before: dict[str, Any], after: dict[str, Any]) -> Sequence[tuple[str, str, str]]:
+    def told(one: dict[str, Any]) -> dict[str, str]:
+        return {
+            "strength": f"{one['strength']}",
+            "stability": _hours(one["stability_hours"]),
+            "importance": f"{number(one['effective_importance'])} ({one['tier']})",
+            "weight": f"{number(one['weight'])} ({one['law']})",
+            "next review": f"{when(one['next_review_at'])} ({one['scheduler']})",
+        }
+
+    first, second = told(before), told(after)
+    return [(name, first[name], second[name]) for name in first]
+
+
+def due(answer: dict[str, Any], console: Console = out) -> None:
+    """What is due for review."""
+    found, total, left_out = answer["memories"], answer["due"], answer["left_out"]
+    kept = total - left_out
+    where = f"[dim]position {_place(answer)}[/]"
+    if not total:
+        soon = f"; the next one is due {when(answer['next_due_at'])}" if answer["next_due_at"] else ""
+        console.print(f"[green]Nothing is due for review[/]{soon}  {where}")
+        return
+    shown = f"{len(found):,} of " if len(found) < kept else ""
+    console.print(
+        f"{total:,} due for review, {shown}{kept:,} of importance {answer['min_importance']:g} or more  {where}"
+    )
+    if found:
+        columns = (
+            Column("id", is_id=True),
+            Column("memory", takes_rest=True),
+            Column("importance", "green", right=True),
+            Column("due", "dim"),
+            Column("overdue", right=True),
+            Column("interval", right=True, if_room=True),
+            Column("by", "dim", if_room=True),
+        )
+        rows: list[dict[str, Cell]] = [
+            {
+                "id": Text(m["id"]),
+                "memory": shortened(m["memory"]),
+                "importance": number(m["importance"], 3),
+                "due": when(m["due_at"], console),
+                "overdue": f"{m['days_overdue']:,.1f} d",
+                "interval": f"{m['interval_days']:g} d",
+                "by": m["scheduler"],
+            }
+            for m in found
+        ]
+        tabulate(columns, rows, console)
+    if left_out:
+        console.print(
+            f"[dim]{left_out:,} left out by --min-importance {answer['min_importance']:g}; a lower one shows them (at confidence"
+            " 0.6 few reach 0.5)[/]"
+        )
+
+
+def graded(answer: dict[str, Any], console: Console = out) -> None:
+    """When a graded memory is due again, by each scheduler."""
+    console.print(f"[cyan]{escape(answer['id'])}[/] graded {answer['grade']}  [dim]at {answer['position']}[/]")
+    if answer["schedulers"] is None:
+        console.print("[yellow]Written, but not folded yet.[/]")
+        return
+    columns = (Column("scheduler"), Column("next review"), Column("interval", right=True), Column("keeps"), Column(""))
+    rows: list[dict[str, Cell]] = [
+        {
+            "scheduler": name,
+            "next review": when(one["due_at"], console),
+            "interval": f"{one['interval_days']:g} d",
+            "keeps": plain({part: value for part, value in one.items() if part not in ("due_at", "interval_days")}),
+            "": Text("decides", "bold green") if name == answer["decides"] else "",
+        }
+        for name, one in answer["schedulers"].items()
+    ]
+    tabulate(columns, rows, console)
+
+
+def profile(answer: dict[str, Any], console: Console = out) -> None:
+    """An owner's law and what it has changed of it."""
+    for change in answer.get("changes", ()):
+        console.print(f"[dim]{change['position']}[/] {escape(change['reason'])}")
+    if "changes" in answer and "quarantined" in answer:
+        console.print("[yellow]Written, but not folded yet: below is what holds until then.[/]")
+    thresholds = ", ".join(f"{mode} mode from {least:g}" for mode, least in answer["thresholds"].items())
+    console.print(
+        f"[bold cyan]{answer['profile']}[/] {escape(answer['formula'])}  [dim]position {_place(answer)}[/]\n{thresholds}"
+    )
+    if not answer["parameters"]:
+        console.print("[dim]all parameters at their defaults[/]")
+        return
+    rows: list[dict[str, Cell]] = [
+        {"parameter": name, "value": Text(_value(one["value"])), "default": Text(_value(one["default"]))}
+        for name, one in answer["parameters"].items()
+    ]
+    tabulate((Column("parameter"), Column("value", right=True), Column("default", "dim", right=True)), rows, console)
+
+
+def _value(value: Any) -> str:
+    """A parameter's value as `--set` takes it."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,278 @@
+"""Answers about memories as tables and trees for people. Whatever somebody said is `Text`: its brackets are no markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from api.cli.app import out
+from api.cli.show.tables import Cell, Column, has_room, tabulate
+from events.lateness import late_words
+
+SHOWN_TEXT = 400
+"""Characters of a memory shown in a table."""
+COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": "red", "purge": "red", "named": "dim"}
+"""By decision of the change log."""
+
+
+MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
+"""Jobs that a language model may decide for."""
+
+
+def number(value: float | None, places: int = 4) -> str:
+    """A figure, or a dash."""
+    return "-" if value is None else f"{value:.{places}f}"
+
+
+def when(instant: str | None, console: Console = out) -> str:
+    """An instant to the minute, or only its day where there is no room; or a dash."""
+    return "-" if instant is None else instant[: 16 if has_room(console) else 10].replace("T", " ")
+
+
+def shortened(text: str) -> Text:
+    """A text as a table shows it."""
+    return Text(text if len(text) <= SHOWN_TEXT else text[:SHOWN_TEXT] + "…")
+
+
+def plain(value: Any) -> str:
+    """A value of an answer in words: lists with commas, mappings as name and value, nothing as a dash."""
+    if value is None or value in ([], {}, ""):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {plain(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ("; " if any(isinstance(item, Mapping) for item in value) else ", ").join(plain(item) for item in value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def withheld(answer: dict[str, Any], console: Console = out) -> None:
+    """What the mode left out, and which mode shows it."""
+    for item in answer["withheld"]:
+        reason = item["reason"].replace("_", " ")
+        named = f": {escape(', '.join(item['ids']))}" if item.get("ids") else ""
+        more = " ..." if named and item["count"] > len(item["ids"]) else ""
+        console.print(f"[dim]withheld: {item['count']:,} {reason} (shown by {item['shown_by']}){named}{more}[/]")
+
+
+def place(answer: dict[str, Any]) -> str:
+    """Where and when an answer was computed."""
+    return f"{answer.get('mode', '')} mode, position {answer['position']}{times_of(answer)}"
+
+
+def times_of(answer: dict[str, Any]) -> str:
+    """The times that were asked about, each after a comma; nothing of the present."""
+    return "".join(
+        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+    )
+
+
+def part_of(offset: int, shown: int, total: int) -> str:
+    """Which of all are shown, in front of their number; nothing where all are, or none."""
+    if not 0 < shown < total:
+        return ""
+    return f"{offset + 1:,} of " if shown == 1 else f"{offset + 1:,} to {offset + shown:,} of "
+
+
+def memories(answer: dict[str, Any], console: Console = out) -> None:
+    """A list of memories."""
+    shown, total = answer["memories"], answer["total"]
+    if not shown:
+        past = f", of which {answer['offset']:,} were passed over" if answer["offset"] else ""
+        console.print(
+            f"[yellow]{total or 'No'} {_several(total, 'memory', 'memories')}[/]{past} [dim]({place(answer)})[/]"
+        )
+        withheld(answer, console)
+        return
+    part = part_of(answer["offset"], len(shown), total)
+    console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("category", if_room=True),
+        Column("weight", right=True),
+        Column("level"),
+        Column("active", "dim"),
+        Column("status", if_room=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(m["id"]),
+            "memory": shortened(m["memory"]),
+            "category": m["category"],
+            "weight": number(m["weight"], 3),
+            "active": when(m["last_activated_at"], console),
+            **standing(m, console),
+        }
+        for m in shown
+    ]
+    tabulate(columns, rows, console)
+    conflicts(shown, console)
+    withheld(answer, console)
+
+
+def conflicts(found: Sequence[dict[str, Any]], console: Console = out) -> None:
+    """Memories that may contradict others, both lines of each pair, once."""
+    told: set[frozenset[str]] = set()
+    for one in found:
+        for other in one.get("conflicting", ()):
+            pair = frozenset((one["id"], other["id"]))
+            if pair not in told:
+                told.add(pair)
+                console.print(Text("possible conflict, which of these holds?", "yellow"))
+                for each in (one, other):
+                    console.print(Text.assemble("  ", (each["id"], "bold"), " ", shortened(each["memory"])))
+
+
+def _several(count: int, one: str, more: str) -> str:
+    return one if count == 1 else more
+
+
+def standing(card: dict[str, Any], console: Console) -> dict[str, Cell]:
+    """Level and status; in one column where there is no room for two."""
+    status = "" if card["status"] == "live" else card["status"].replace("_", " ")
+    return {"level": card["level"] if has_room(console) or not status else status, "status": status}
+
+
+def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
+    """A dictionary, a field a line; what holds nothing is left out."""
+    table = Table(show_header=False, box=None, padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in answer.items():
+        if name not in (*leave_out, "behind") and value is not None and value not in ([], {}, ""):
+            table.add_row(name.replace("_", " "), Text(plain(value)))
+    out.print(table)
+
+
+def changes(
+    rows: Sequence[dict[str, Any]],
+    console: Console = out,
+    *,
+    everything: bool = False,
+    title: str | None = "change log",
+) -> None:
+    """Change-log entries; those that only name a memory and change nothing are counted, not shown, unless asked for."""
+    shown = [c for c in rows if everything or c["decision"] != "named"]
+    if title is not None:
+        console.print(f"[dim]{title}[/]")
+    columns = [
+        Column("position"),
+        Column("time"),
+        Column("event", if_room=True),
+        Column("memory", is_id=True),
+        Column("decision"),
+        Column("by", "dim", if_room=True),
+        Column("old", right=True, if_room=True),
+        Column("new", right=True),
+        Column("delta", right=True),
+        Column("reason", takes_rest=True),
+    ]
+    one, caused = len({c["memory"] for c in shown}) <= 1, any(c.get("actor") for c in shown)
+    left_out = {"memory"} if one else {"old"} if caused else set()  # no room for all
+    if not caused:
+        left_out.add("by")
+    columns = [column for column in columns if column.name not in left_out]
+    if shown:
+        tabulate(columns, [_change(c, console) for c in shown], console)
+    else:
+        console.print("[dim]no changes[/]")
+    if len(shown) < len(rows):
+        console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
+
+
+def _cause(entry: dict[str, Any]) -> str:
+    """Who caused a change: of a language model's decision, which model."""
+    job, _, model = (entry.get("correlation_id") or "").partition(":")
+    return model if model and job in MODELS_DECIDE else entry.get("actor") or "-"
+
+
+def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
+    return {
+        "position": entry["position"],
+        "time": when(entry["time"], console),
+        "event": entry["event"],
+        "memory": Text(entry["memory"] or "(owner)"),
+        "decision": Text(entry["decision"], COLOURS.get(entry["decision"], "")),
+        "by": _cause(entry),
+        "old": number(entry["old_weight"]),
+        "new": number(entry["new_weight"]),
+        "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
+        "reason": _why(entry),
+    }
+
+
+def _why(entry: dict[str, Any]) -> Text:
+    """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
+    told = Text(entry["reason"])
+    if said := entry.get("said_reason"):
+        told.append(f'; said: "{said}"')
+    if because := entry.get("because"):
+        told.append(f'; because: "{because}"')
+    if (late := entry.get("late_by")) is not None:
+        told.append(f"; {late_words(late)}", "yellow")
+    return told
+
+
+def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
+    """Why a memory weighs what it weighs."""
+    out.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
+    weight = f"[bold green]{answer['weight']:.4f}[/]"
+    if abs(answer["weight"] - answer["unclipped_weight"]) > 1e-6:
+        weight += f" (unclipped {answer['unclipped_weight']:.6f})"
+    joint = " x " if answer["law"] == "weighted" else ", "
+    factors = joint.join(f"{name} {value:.4f}" for name, value in answer["factors"].items())
+    out.print(f"weight {weight} under the {answer['law']} law {'=' if joint == ' x ' else 'from'} {factors}")
+    others = ", ".join(f"{name} {value:.4f}" for name, value in answer["laws"].items() if name != answer["law"])
+    out.print(f"[dim]under the others: {others} (`engramlog compare` draws them)[/]")
+    state = "negated" if answer["is_negated"] else "not negated"
+    said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
+    status = answer["status"].replace("_", " ")
+    out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{times_of(answer)}")
+    conflicts([answer])
+    changes(answer["changes"], everything=everything)
+    origins(answer["provenance"])
+
+
+def origins(told: dict[str, Any], console: Console = out) -> None:
+    """The provenance tree."""
+    trees: dict[str, Tree] = {}
+    root = None
+    for node in told["nodes"]:
+        events = ", ".join(f"{e['event']} {e['position']}" for e in node["events"][:6])
+        turns = node.get("source_turns", [])
+        heard = f"  turns {', '.join(turns[:8])}{' …' if len(turns) > 8 else ''}" if turns else ""
+        relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
+        unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
+        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}"
+        if node["parent"] is None:
+            root = trees[node["id"]] = Tree(label)
+        else:
+            trees[node["id"]] = trees[node["parent"]].add(label)
+    console.print("[dim]provenance[/]")
+    if root is not None:
+        console.print(root)
+
+
+def effects(answer: dict[str, Any]) -> None:
+    """What a verb did, and plainly so where it did nothing."""
+    told = [
+        f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
+        for name, value in answer.items()
+        if name not in ("changes", "owner", "position", "behind", "quarantined") and value is not None
+    ]
+    out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
+    rows = [c for c in answer["changes"] if c["decision"] != "named"]
+    if "quarantined" in answer:
+        out.print("[yellow]Written, but not folded yet.[/]")
+    elif rows and all(c["decision"] == "ignored" for c in rows):
+        out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
+    else:
+        changes(rows)

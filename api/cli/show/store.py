@@ -1,0 +1,145 @@
+"""Answers about a whole store or owner, and comparisons, as tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import fields, plain, times_of, when
+from api.cli.show.tables import grid, id_column
+
+RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
+
+
+def partitions(answer: dict[str, Any]) -> None:
+    """The store's partitions, workers and memory."""
+    out.print(f"[dim]store {answer['store_id']}[/]")
+    table = grid()
+    for name in ("partition", "head", "checkpoint", "lag", "memories", "holder", "epoch", "build", "quarantined"):
+        table.add_column(name, justify="right" if name in RIGHT else "left", overflow="fold")
+    for p in answer["partitions"]:
+        lag = f"[yellow]{p['lag']:,}[/]" if p["lag"] else "0"
+        figures = (f"{p['head']:,}", f"{p['checkpoint']:,}", lag, f"{p['memories']:,}")
+        owners = f"[red]{escape(', '.join(p['quarantined']))}[/]" if p["quarantined"] else ""
+        table.add_row(
+            str(p["partition"]), *figures, escape(p["holder"] or "-"), str(p["epoch"]), escape(p["build"]), owners
+        )
+    out.print(table)
+    workers = len(answer["workers"])
+    out.print(
+        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,},"
+        f" {workers} worker{'' if workers == 1 else 's'}{_used(answer['memory'])}"
+    )
+    if answer["memory"].get("warning"):
+        out.print(f"[yellow]{answer['memory']['warning']}[/]")
+    for alarm in answer["alarms"]:
+        colour, about = ("red" if alarm["severity"] == "stopped" else "yellow"), escape(alarm["subject"])
+        out.print(f"[{colour}]alarm {escape(alarm['name'])}[/] {about}: {escape(alarm['text'])}")
+    if lost := answer["accesses"]["lost"]:
+        out.print(f"[yellow]{lost:,} accesses were not recorded since the alarm was last cleared[/]")
+    out.print(_schedule(answer["lifecycle"]))
+    out.print(f"[dim]{answer['notice']}[/]")
+
+
+def _schedule(told: dict[str, Any]) -> Text:
+    """Who schedules the lifecycle jobs, and how they stand."""
+    if told.get("problem"):
+        return Text(f"lifecycle: the queue does not answer ({told['problem']})", "yellow")
+    ticks = f"last tick {when(told['last_tick'])}, next {when(told['next_tick'])}"
+    jobs = f"{told['queued']:,} jobs queued, {told['running']:,} running, {told['failed']:,} failed"
+    if told.get("refused"):
+        jobs += f", {told['refused']:,} refused that were none of ours"
+    if told["leader"] is None:
+        return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
+    beside = "".join(
+        f"\n{kind}: every {one['every_minutes']} min, last tick {when(one['last_tick'])}"
+        for kind, one in told["beside"].items()
+    )
+    stopped = "".join(f"\n{kind} stopped: {reason}" for kind, reason in told["stopped"].items())
+    return Text.assemble(f"lifecycle: scheduled by {told['leader']}; {ticks}; {jobs}{beside}", (stopped, "yellow"))
+
+
+def _used(memory: dict[str, Any]) -> str:
+    used = memory.get("used_bytes")
+    if not used:
+        return ""
+    each = memory.get("bytes_an_event")
+    return f", {used / 1e6:,.1f} MB in Redis" + (f" ({each:,.0f} bytes an event)" if each else "")
+
+
+def statistics(answer: dict[str, Any]) -> None:
+    """Counts of one owner, zeros left out, or of the store with its largest owners."""
+    if "largest_owners" not in answer:
+        counts = {
+            name: {kind: n for kind, n in value.items() if n} if name.startswith("by_") else value
+            for name, value in answer.items()
+            if value is not None or name not in ("as_of", "known", "at")
+        }
+        fields(counts)
+        return
+    largest = answer["largest_owners"]
+    out.print(
+        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,}{_used(answer['memory'])}"
+    )
+    if not largest:
+        out.print("no owners yet")
+        return
+    part = f"the largest {len(largest)} of " if len(largest) < answer["owners"] else ""
+    out.print(f"[dim]{part}{answer['owners']:,} owner{'' if answer['owners'] == 1 else 's'}[/]")
+    table = grid()
+    id_column(table, [one["owner"] for one in largest], "owner")
+    for name in ("memories", "partition"):
+        table.add_column(name, justify="right")
+    for one in largest:
+        table.add_row(escape(one["owner"]), f"{one['memories']:,}", str(one["partition"]))
+    out.print(table)
+
+
+def comparison(answer: dict[str, Any]) -> None:
+    """What a replay changes: memories, and the order of a query's results."""
+    found = answer["differences"]
+    events = answer["events"]
+    told = f"{events['replayed']:,} of {events['today']:,} events folded{escape(times_of(answer))}"
+    out.print(f"{len(found)} of {escape(answer['owner'])}'s memories differ; {told}")
+    if found:
+        table = grid()
+        id_column(table, [one["id"] for one in found])
+        for name in ("today", "replayed"):
+            table.add_column(name, overflow="fold")
+        for one in found:
+            table.add_row(escape(one["id"]), *_sides(one["today"], one["replayed"]))
+        out.print(table)
+    if "query" in answer:
+        _ranks(answer["query"])
+
+
+def _sides(today: dict[str, Any] | None, other: dict[str, Any] | None) -> tuple[str, str]:
+    """Both sides in the values that differ; a memory that one side lacks is told whole."""
+    if today is None or other is None:
+        there = "only here: "
+        return ("-", there + plain(other)) if today is None else (there + plain(today), "-")
+    names = [name for name in today if today[name] != other[name]]
+    first, second = (plain({name: side[name] for name in names}) for side in (today, other))
+    return first, second
+
+
+def _ranks(query: dict[str, Any]) -> None:
+    ids = list(dict.fromkeys(query["today"] + query["replayed"]))
+    if not ids:
+        out.print(
+            Text.assemble(("Nothing found", "yellow"), f" on either side for {query['text']} ({query['mode']} mode)")
+        )
+        return
+    out.print(Text(f"ranks for {query['text']}, {query['mode']} mode: {len(query['moved'])} moved", "dim"))
+    table = grid()
+    id_column(table, ids)
+    for name in ("today", "replayed"):
+        table.add_column(name, justify="right")
+    for one in ids:
+        ranks = [str(side.index(one) + 1) if one in side else "-" for side in (query["today"], query["replayed"])]
+        colour = "" if ranks[0] == ranks[1] else "yellow"
+        table.add_row(escape(one), *ranks, style=colour)
+    out.print(table)

@@ -1,0 +1,183 @@
+"""Evaluating search on a folder of conversations: `turns.jsonl` and `questions.jsonl`, each question with its evidence.
+
+Everything happens in memory: the turns go through the ordinary import and the ordinary fold, the questions through the ordinary
+search, as of just after the conversation's last turn, or of the question's own time. No store is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median, quantiles
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+from api.evaluation.folder import TURNS, Question, read_questions, read_views
+from api.evaluation.meaning import KeptVectors
+from api.exchange.long_texts import LEAVE
+from events.errors import refused
+from projections.fold.owner import OwnerState
+from projections.laws.modes import Mode
+from projections.memory.record import DAY
+from projections.ranking.recall import search
+from projections.ranking.search_request import Wish
+from projections.views.query import Asked
+from projections.views.view import OwnerView
+
+DEPTH = 100
+"""Results looked at: an answer below counts as not found in the mean reciprocal rank."""
+SHOWN = 10
+"""Results a timed search asks for."""
+AFTER = 1_000_000
+"""Microseconds after the last turn at which a question without a time of its own is asked."""
+CUTS = (1, 3, 5, 10)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where the evidence of one question stood, ranks from 1; and how long a search took."""
+
+    question: Question
+    ranks: tuple[int, ...]
+    seconds: float
+    current_first: bool | None = None
+    """Whether what holds now stands above what it replaced; None where the question names no such pair, or neither is found."""
+
+
+def evaluate(
+    folder: Path,
+    wish: Wish,
+    mode: Mode,
+    on_progress: Progress = lambda _done, _total: None,
+    *,
+    later_days: float = 0.0,
+    profile: str | None = None,
+    linked: bool = False,
+    long_turns: str = LEAVE,
+    vectors: KeptVectors | None = None,
+    on_embedding: Progress = lambda _done, _total: None,
+) -> dict[str, Any]:
+    """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
+
+    `later_days`: every question is asked so many days later, to see what decay does to the answers. `profile`: the law
+    under which memories decay. `linked`: what a question's `evidence_old` names is negated in favour of its
+    `evidence_new` before anything is asked, as a judge would do. `long_turns`: turns over 64 KiB are left out, or cut.
+    `vectors`: compares meanings too; without, search goes by words.
+    Raises InputError for a folder without the two files, and for a line that is no turn or no question.
+    """
+    questions = list(read_questions(folder))
+    views, read = read_views(folder, profile, [one for one in questions if linked], long_turns)
+    asked = [question for question in questions if question.evidence]
+    for question in asked:
+        if question.owner not in views:
+            raise refused("conversation", question.owner, f"a conversation of {TURNS}")
+    if vectors is not None:
+        vectors.fill((view for view, _ in views.values()), on_embedding)
+    outcomes = []
+    for number, question in enumerate(asked, 1):
+        view, last = views[question.owner]
+        at = (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
+        outcomes.append(_ask(view, question, at, wish, mode, vectors))
+        on_progress(number, len(asked))
+    return {
+        "set": folder.name,
+        "mode": mode,
+        "ranking": wish.ranking,
+        "search_mode": wish.search_mode,
+        "profile": profile or OwnerState().profile,
+        "model": None if vectors is None else vectors.model,
+        "later_days": later_days,
+        "linked": linked,
+        "conversations": len(views),
+        "memories": sum(len(view) for view, _ in views.values()),
+        "turns_too_long": read.too_long,
+        "turns_cut": read.cut,
+        "questions": len(asked),
+        "without_evidence": len(questions) - len(asked),
+        "all": measured(outcomes),
+        "categories": {
+            name: measured([one for one in outcomes if one.question.category == name])
+            for name in sorted({one.question.category for one in outcomes})
+        },
+        "latency_ms": _latency([one.seconds for one in outcomes]),
+    }
+
+
+def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode, vectors: KeptVectors | None) -> Outcome:
+    asked = Asked(view, at, mode)
+    start = perf_counter()
+    sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
+    search(asked, question.text, SHOWN, wish, sense)
+    taken = perf_counter() - start
+    found = [result["id"] for result in search(asked, question.text, DEPTH, wish, sense)["results"]]
+    places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
+    ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
+    return Outcome(question, ranks, taken, _current_first(question, places))
+
+
+def _current_first(question: Question, places: dict[str, int]) -> bool | None:
+    old = [places[one] for one in question.outdated if one in places]
+    new = [places[one] for one in question.current if one in places]
+    if not question.outdated or not question.current or not (old or new):
+        return None
+    return bool(new) and (not old or min(new) < min(old))
+
+
+def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """hit@k: any evidence among the first k; recall@10: the share of it there; mrr: 1 / rank of its first."""
+    if not outcomes:
+        return {"questions": 0}
+    told: dict[str, float] = {"questions": len(outcomes)}
+    for cut in CUTS:
+        told[f"hit@{cut}"] = round(fmean(bool(one.ranks) and one.ranks[0] <= cut for one in outcomes), 4)
+    shares = [sum(rank <= SHOWN for rank in one.ranks) / len(one.question.evidence) for one in outcomes]
+    told["recall@10"] = round(fmean(shares), 4)
+    told["mrr"] = round(fmean(1 / one.ranks[0] if one.ranks else 0.0 for one in outcomes), 4)
+    pairs = [one.current_first for one in outcomes if one.current_first is not None]
+    if pairs:
+        told |= {"pairs": len(pairs), "current_first": round(fmean(pairs), 4)}
+    return told
+
+
+def _latency(seconds: Sequence[float]) -> dict[str, float]:
+    if len(seconds) < 2:
+        return {}
+    return {"p50": round(median(seconds) * 1e3, 3), "p95": round(quantiles(seconds, n=20)[-1] * 1e3, 3)}
+
+
+def read_saved(path: Path) -> dict[str, Any]:
+    """An evaluation that was saved, or InputError."""
+    try:
+        answer = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise refused("against", str(path), f"a file that --save wrote ({error})") from None
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(part), dict) for part in ("all", "categories")):
+        raise refused("against", str(path), "a file that --save wrote")
+    return answer
+
+
+def save(answer: dict[str, Any], path: Path) -> None:
+    """Write an evaluation as JSON. Raises InputError where that cannot be."""
+    try:
+        path.write_bytes(orjson.dumps(answer, option=orjson.OPT_INDENT_2) + b"\n")
+    except OSError as error:
+        raise refused("save", str(path), f"a file that can be written ({error.strerror})") from None
+
+
+def differences(answer: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """How much each measure rose since an earlier evaluation, over all and by category; what only one has is left out."""
+    then = before["categories"]
+    rises = {name: _rises(found, then[name]) for name, found in answer["categories"].items() if name in then}
+    return {"all": _rises(answer["all"], before["all"]), "categories": rises}
+
+
+def _rises(now: dict[str, float], then: dict[str, float]) -> dict[str, float]:
+    return {
+        key: round(value - then[key], 4)
+        for key, value in now.items()
+        if key in then and key not in ("questions", "pairs")
+    }

@@ -1,0 +1,1 @@
+"""Conversations and records in, an owner's memories out."""

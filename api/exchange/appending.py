@@ -1,0 +1,124 @@
+"""Appending a file of events: JSON Lines in, one answer out.
+
+Requests of at most 1,000 events, each validated whole before it is written. A bad line stops there; what was written before
+it stays written, and is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from api.requests.secrets import label_objection
+from api.requests.speaking import speaker
+from events.envelope import Prepared
+from events.errors import EngramlogError, InputError, InvalidEvent
+from events.log import EventLog, Receipt
+from events.validation import judged, read_event
+from events.vocabulary import MAX_REQUEST_EVENTS
+
+Line = tuple[int, bytes]
+
+
+@dataclass(slots=True)
+class Appended:
+    """What became of a file of events."""
+
+    appended: int = 0
+    already_appended: int = 0
+    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    positions: list[str | None] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    error: EngramlogError | None = None
+    """What stopped it: a bad line, or a store that refused."""
+
+    def take(self, line: int, receipt: Receipt) -> None:
+        """Count one event's receipt."""
+        self.positions.append(receipt.position if receipt.written else None)
+        if receipt.status == "appended":
+            self.appended += 1
+        elif receipt.status == "already_appended":
+            self.already_appended += 1
+        elif receipt.status == "conflict":
+            self.conflicts.append({"line": line, "event_id": receipt.event_id, "position": receipt.position})
+        else:
+            self.failed.append(
+                {"line": line, "event_id": receipt.event_id, "status": receipt.status, "error": receipt.error}
+            )
+
+    @property
+    def exit_code(self) -> int:
+        """0 all written, 2 a bad line, whatever stood before it; else 3 partly written, 1 nothing of it."""
+        if self.error is None and not self.conflicts and not self.failed:
+            return 0
+        if isinstance(self.error, InputError):
+            return self.error.exit_code
+        if self.appended or self.already_appended:
+            return 3
+        return 1 if self.error is None else self.error.exit_code
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fixed shape, with `failed` and `error` only where there are any."""
+        answer: dict[str, Any] = {
+            "appended": self.appended,
+            "already_appended": self.already_appended,
+            "conflicts": self.conflicts,
+            "positions": self.positions,
+        }
+        if self.failed:
+            answer["failed"] = self.failed
+        if self.error is not None:
+            answer["error"] = self.error.as_dict()
+        return answer
+
+
+def append_lines(
+    log: EventLog, lines: Iterable[bytes], on_progress: Callable[[int], None] = lambda _lines: None
+) -> Appended:
+    """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done."""
+    numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
+    answer = Appended()
+    for request in _requests(one for one in numbered if one[1]):
+        try:
+            prepared = [
+                read_event(raw, now=log.now(), by=speaker(log), look=label_objection, line=number)
+                for number, raw in request
+            ]
+        except InvalidEvent as problem:
+            found = judged(problem, log.behind())
+            answer.error = _stopped(problem, answer) if found is problem else found
+            return answer
+        if not _append(log, request, prepared, answer):
+            return answer
+        on_progress(request[-1][0])
+    return answer
+
+
+def _append(log: EventLog, request: list[Line], prepared: list[Prepared], answer: Appended) -> bool:
+    try:
+        receipts = log.append(prepared)
+    except EngramlogError as problem:
+        answer.error = problem
+        return False
+    for (number, _), receipt in zip(request, receipts, strict=True):
+        answer.take(number, receipt)
+    return True
+
+
+def _stopped(problem: InvalidEvent, answer: Appended) -> InvalidEvent:
+    """The same problem, saying what was written before it."""
+    written = answer.appended + answer.already_appended
+    return InvalidEvent(
+        problem.field,
+        problem.got,
+        problem.allowed,
+        **{key: value for key, value in problem.context.items() if key not in ("field", "got", "allowed")},
+        written_before=written,
+    )
+
+
+def _requests(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    while request := list(islice(lines, MAX_REQUEST_EVENTS)):
+        yield request

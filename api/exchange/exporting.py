@@ -1,0 +1,252 @@
+"""Exporting an owner: lines that `import records` reads again, and a text for people. Pure; the instant is an argument.
+
+A line holds what a `MemoryCreated` with `imported` can carry, so what grew out of later events stays behind: times of
+mentions (an imported memory decays from `created_at`, its mentions are counted), negations and conflicts, replaced versions,
+merges, recorded levels and shortened texts, modalities but one, boosts, review schedules, triples, deletions undone, and the
+change log. What laws compute (strength, consolidation) is computed anew. Edges that follow from the records are derived
+again; of the others those between exported memories go along, base and boost as one weight. S, importance and the
+words of a keyword are held within what the door lets in (8,760 h, 10, 100 characters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from api.exchange.record_shapes import FORMAT, OF_THE_LOG
+from events.errors import refused
+from events.lateness import late_words
+from events.parameters import Parameters
+from events.text.invisible import with_hidden_as
+from projections.checks import Check, counted, unchecked
+from projections.fold.basis import NOTHING
+from projections.laws.law import Law
+from projections.laws.modes import visibility
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS, SECRET, Memory
+from projections.views.query import moment, status
+from projections.views.telling import UNTOLD, Telling
+from projections.views.view import OwnerView
+
+ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
+"""Memories that are left out unless asked for; an import leaves them out again."""
+MOST_STABILITY = 8_760.0
+MOST_IMPORTANCE = 10.0
+MOST_LETTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What to export besides the memories that stand. What is purged is never exported: nothing is left of it."""
+
+    include: Collection[str] = ()
+    """Any of `ASKED_FOR`."""
+    reveal: bool = False
+    """Whether memories of sensitivity 3 are told."""
+
+
+Made = Callable[[Sequence[Memory]], Iterator[tuple[Memory, Telling]]]
+"""Reads beside each memory what the log holds of the event that made it."""
+
+
+def untold(memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
+    """Of no log."""
+    return ((memory, UNTOLD) for memory in memories)
+
+
+class Selection(NamedTuple):
+    """What an export holds and what it leaves out."""
+
+    memories: tuple[Memory, ...]
+    """Oldest first."""
+    left_out: dict[str, int]
+    """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each."""
+
+
+def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
+    """The memories to export. Raises InputError where `include` names no reason."""
+    for name in options.include:
+        if name not in ASKED_FOR:
+            raise refused("include", name, ", ".join(ASKED_FOR))
+    allowed = {*options.include, *(("sensitive",) if options.reveal else ())}
+    kept: list[Memory] = []
+    left_out: dict[str, int] = {}
+    rows = zip(view.columns, view.columns.standing().tolist(), strict=True)
+    for memory, state in counted(rows, check, len(view)):
+        reason = next((one for one in _reasons(memory, state) if one not in allowed), None)
+        if reason is None:
+            kept.append(memory)
+        else:
+            left_out[reason] = left_out.get(reason, 0) + 1
+    kept.sort(key=lambda memory: (memory.created_at, memory.created_seq))
+    return Selection(tuple(kept), left_out)
+
+
+_STATES: Mapping[int, str] = {Columns.DELETED: "deleted", Columns.RETIRED: "retired", Columns.MERGED: "merged"}
+
+
+def _reasons(memory: Memory, state: int) -> Iterator[str]:
+    """Why a memory might stay out, strongest first."""
+    if memory.purged_at is not None:
+        yield "purged"
+    if memory.sensitivity >= SECRET:
+        yield "sensitive"
+    if state in _STATES:
+        yield _STATES[state]
+    if memory.is_negated:
+        yield "superseded" if memory.is_superseded else "negated"
+
+
+def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> Iterator[dict[str, Any]]:
+    """One JSON-ready line a memory, oldest first, of the shape `engramlog`; `selection` tells what is left out.
+
+    Times are RFC 3339 in UTC, `stability` is in hours. Fields without a value are left out; `status` is there only where
+    the memory no longer stands. Raises InputError as `selection` does.
+    """
+    memories = selection(view, options).memories
+    exported = {memory.id for memory in memories}
+    for memory in memories:
+        yield line_of(memory, exported)
+
+
+def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -> dict[str, Any]:
+    """One memory as a line, with its associations to the memories that are `exported` too.
+
+    `made`: what the log holds of the event that made it; an import passes it over, for its own log tells its own.
+    """
+    basis = memory.basis or NOTHING
+    told = {
+        "engramlog": FORMAT,
+        "memory_id": memory.id,
+        "created_at": moment(memory.created_at),
+        **{name: getattr(made, name) for name in OF_THE_LOG},
+        "content": memory.content,
+        "summary": memory.summary,
+        "category": memory.category,
+        "kind": memory.kind,
+        "tier": memory.tier,
+        "importance": min(memory.importance, MOST_IMPORTANCE),
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "speaker": memory.speaker,
+        "keywords": list(dict.fromkeys(word[:MOST_LETTERS] for word in memory.keywords)),
+        "tags": list(memory.tags),
+        "emotion": memory.emotion,
+        "project": memory.project,
+        "task": memory.task,
+        "session": memory.session,
+        "modality": "text" if "text" in memory.modalities else memory.modalities[0],
+        "sensitivity": memory.sensitivity,
+        "verified": memory.verified,
+        "source_turns": list(memory.source_turns),
+        "corrects": memory.corrects,
+        "summarises": list(memory.summarises),
+        "because": basis.because,
+        "grounds": [{"uri": one.uri, "digest": one.digest} for one in basis.grounds],
+        "metadata": dict(basis.metadata) or None,
+        "status": status(memory),
+        "imported": _counters(memory, exported),
+    }
+    if told["status"] == "live":
+        del told["status"]
+    return _filled(told)
+
+
+def _counters(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
+    edges = (edge for edge in memory.edges if edge.to in exported)
+    return _filled(
+        {
+            "access_count": memory.access_count,
+            "last_accessed_at": moment(memory.last_accessed_at),
+            "updated_at": moment(memory.updated_at),
+            "stability": min(memory.stability, MOST_STABILITY),
+            "last_reinforced_at": moment(memory.last_reinforced_at),
+            "reinforce_count": memory.reinforce_count,
+            "decay_rate": memory.decay_rate,
+            "mention_count": memory.mention_count,
+            "associations": [
+                {"memory_id": edge.to, "weight": min(1.0, edge.base + edge.boost), "link": edge.link} for edge in edges
+            ],
+        }
+    )
+
+
+def _filled(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None and value != []}
+
+
+def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOptions()) -> Iterator[str]:
+    """The owner as Markdown, in pieces that make one text: a head, then a block a memory, oldest first.
+
+    Weights and levels are those of the owner's profile at `now`, microseconds since 1970. Control characters are shown as
+    signs, so that a memory's text cannot steer a terminal. Raises InputError as `selection` does.
+    """
+    return text_of(view, now, selection(view, options))
+
+
+def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
+    """The text of a selection, whose pieces are made as they are taken: the view is read at once, and not held for them."""
+    seen = visibility(view.columns, view.law, now, view.parameters, "debug")
+    rows = np.array([view.columns.row(memory.id) for memory in chosen.memories], dtype=np.intp)
+    return _text(view.owner, view.law, view.parameters, now, chosen, seen.levels[rows].tolist(), made)
+
+
+def _text(
+    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, levels: Sequence[int], made: Made
+) -> Iterator[str]:
+    memories, left_out = chosen
+    count = f"{len(memories):,} memor{'y' if len(memories) == 1 else 'ies'}"
+    without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(left_out.items()))
+    yield f"# Memories of {owner}\n\n"
+    yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
+    for (memory, told), level in zip(made(memories), levels, strict=True):
+        yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)}"
+
+
+def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:
+    """One memory: its id, what it says as a quotation, and what is known of it."""
+    basis = memory.basis or NOTHING
+    late = "" if made.late_by is None else f", {late_words(made.late_by)}"
+    last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
+    facts = {
+        "summary": memory.summary,
+        "weight": f"{round(weight, 6):.4f}, level {level}",
+        "status": None if status(memory) == "live" else f"{status(memory)}{_until(memory)}",
+        "created": f"{moment(memory.created_at)}{late}",
+        "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
+        "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
+        "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
+        "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
+        "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
+        "turns": ", ".join(memory.source_turns),
+        "keywords": ", ".join(memory.keywords),
+        "tags": ", ".join(memory.tags),
+        "project": memory.project,
+        "task": memory.task,
+        "corrects": memory.corrects,
+        "because": basis.because,
+        "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
+        "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
+    }
+    said = "\n".join(f"> {_visible(line)}".rstrip() for line in memory.content.splitlines())
+    listed = "\n".join(f"- {name}: {_visible(value)}" for name, value in facts.items() if value)
+    return f"## {memory.id}\n\n{said}\n\n{listed}\n"
+
+
+def _times(count: int) -> str:
+    return f"{count:,} time{'' if count == 1 else 's'}"
+
+
+def _until(memory: Memory) -> str:
+    ends = (memory.deleted_at, memory.retired_at, memory.valid_to)
+    since = next((f" since {moment(end)}" for end in ends if end is not None), "")
+    successor = memory.superseded_by or memory.merged_into
+    return since + (f", replaced by {successor}" if successor else "")
+
+
+def _visible(text: str) -> str:
+    """The text in one line: control characters but the tab, and what shows nothing, as signs."""
+    return with_hidden_as(text, lambda one: chr(0x2400 + ord(one)) if ord(one) < 0x20 else "\ufffd", kept="\t")

@@ -1,0 +1,242 @@
+"""The shapes that older records come in, each read into the data of one `MemoryCreated`.
+
+    engramlog       what `export` writes: fields as in `MemoryCreated`, with `engramlog: 1` and `created_at`
+    ebbinghaus      a MemoryEntry of seed 004, section 3: camelCase
+    consolidating   a row of memory_items of seed 000, sections 1.1 and 2.1: snake_case
+
+What an older record does not tell is left out: the fold knows the defaults (memory.md, section 9) under the parameters in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from api.exchange.record_fields import (
+    TIMES,
+    Data,
+    Record,
+    beginning,
+    carried,
+    given,
+    instant,
+    short,
+    text_list,
+    unknown,
+    without_repeats,
+)
+from events.errors import refused
+from events.text.utf8 import bytes_told
+from projections.memory.record import MAX_EDGES
+
+OF_THE_LOG = ("recorded_at", "principal", "late_by")
+"""What our own lines tell of the log that they come from; the log that takes them in tells its own."""
+FORMAT = 1
+"""Value of the field `engramlog` in our own lines: the version of their shape."""
+RELATED_WEIGHT = 0.5
+"""Weight of an association to a related record, which seed 000 keeps without one: the least similarity it links at."""
+CATEGORY_OF_KIND: Mapping[str, str] = {
+    "preference": "stable_preference",
+    "pattern": "skill",
+    "lesson": "skill",
+    "pitfall": "fact",
+    "tool": "fact",
+}
+"""Seed 004's categories, which we keep as `kind`, as ours: how one works is a skill, both versions of which stay when it
+changes; how a thing is (a trap, a tool) is a fact, which the newer one replaces. Any other category is a fact."""
+SOURCE_TYPES = ("task", "manual", "chat")
+
+_EBBINGHAUS: Mapping[str, str] = {
+    "id": "memory_id",
+    "content": "content",
+    "category": "kind",
+    "keywords": "keywords",
+    "confidence": "confidence",
+    "projectPath": "project",
+    "updatedAt": "imported.updated_at",
+    "lastAccessedAt": "imported.last_accessed_at",
+    "accessCount": "imported.access_count",
+    "strength": "imported.strength",
+    "stability": "imported.stability",
+    "lastReinforcedAt": "imported.last_reinforced_at",
+    "reinforceCount": "imported.reinforce_count",
+    "decayRate": "imported.decay_rate",
+}
+_CONSOLIDATING: Mapping[str, str] = {
+    "id": "memory_id",
+    "content": "content",
+    "type": "kind",
+    "task_id": "task",
+    "updated_at": "imported.updated_at",
+    "last_accessed_at": "imported.last_accessed_at",
+    "access_count": "imported.access_count",
+    "consolidation_score": "imported.consolidation_score",
+}
+
+
+def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -> Record:
+    """One line of JSON as a record of a shape, or of the one that its fields show (`auto`).
+
+    Raises InputError for what is no JSON object, of no known shape, or holds what cannot be turned into ours.
+    """
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        if (told := bytes_told(line)) is not None:
+            raise refused("record", told, "one JSON object a line, in UTF-8") from None
+        raise refused("record", line[:80].decode("utf-8", "replace"), f"one JSON object a line ({error})") from None
+    if not isinstance(record, dict):
+        raise refused("record", short(record), "one JSON object a line")
+    read = SHAPES[shape_of(record) if shape == "auto" else shape]
+    return read(record, assume_utc)
+
+
+def shape_of(record: Mapping[str, Any]) -> str:
+    """The shape that a record's fields show, or InputError."""
+    if "engramlog" in record:
+        return "engramlog"
+    if ("createdAt" in record) != ("created_at" in record):
+        return "ebbinghaus" if "createdAt" in record else "consolidating"
+    raise refused(
+        "record",
+        "fields " + short(", ".join(record) or "none"),
+        "a record with engramlog (our own export), createdAt (ebbinghaus) or created_at (consolidating); or name its shape",
+    )
+
+
+def _engramlog(record: Data, assume_utc: bool) -> Record:
+    version, status = record.get("engramlog", FORMAT), record.get("status")
+    if type(version) is not int or version != FORMAT:
+        raise refused("engramlog", short(version), f"{FORMAT}: the version of an exported line that this release reads")
+    if status is not None and not isinstance(status, str):
+        raise refused("status", short(status), "a word, or nothing for a memory that stands")
+    apart = ("engramlog", "status", "created_at", "session", *OF_THE_LOG)
+    data: Data = {name: value for name, value in record.items() if name not in apart and value is not None}
+    counters = data.setdefault("imported", {})
+    if isinstance(counters, dict):
+        counters = {name: value for name, value in counters.items() if value is not None}
+        for path in TIMES:
+            name = path.removeprefix("imported.")
+            if name in counters:
+                counters[name] = instant(counters[name], path, assume_utc)
+        data["imported"] = counters
+    names = {"session_id": "session", "occurred_at": "created_at"}
+    return Record(
+        "engramlog", data, beginning(record, "created_at", assume_utc), record.get("session"), names, status=status
+    )
+
+
+def _ebbinghaus(record: Data, assume_utc: bool) -> Record:
+    data = carried(record, _EBBINGHAUS, assume_utc)
+    told = data.setdefault("kind", "note")
+    data["category"] = CATEGORY_OF_KIND.get(told, "fact") if isinstance(told, str) else "fact"
+    if isinstance(data.get("keywords"), list):
+        data["keywords"] = without_repeats(data["keywords"])
+    names = {path: name for name, path in _EBBINGHAUS.items()} | {"occurred_at": "createdAt", "source": "source.type"}
+    session = _origin(given(record, "source"), data, names)
+    left_out = _associate(record, data["imported"], names)
+    known = {*_EBBINGHAUS, "createdAt", "source", "associations"}
+    return Record(
+        "ebbinghaus", data, beginning(record, "createdAt", assume_utc), session, names, unknown(record, known), left_out
+    )
+
+
+def _origin(source: Any, data: Data, names: dict[str, str]) -> Any:
+    """Where an entry came from (seed 004, section 3.2), put into `data`; gives its chat, which is our session."""
+    data["source"] = "import"
+    if source is None:
+        return None
+    kind = source.get("type") if isinstance(source, dict) else None
+    if kind not in SOURCE_TYPES:
+        allowed = "an object with a type (" + ", ".join(SOURCE_TYPES) + "), and taskId, chatId, messageId where known"
+        raise refused("source", short(source), allowed)
+    if kind == "manual":
+        data["source"] = "user"
+    if (task := given(source, "taskId")) is not None:
+        data["task"] = task
+    if (message := given(source, "messageId")) is not None:
+        data["source_turns"] = [message]
+    names |= {"task": "source.taskId", "source_turns[0]": "source.messageId", "session_id": "source.chatId"}
+    return given(source, "chatId")
+
+
+def _associate(record: Data, counters: Data, names: dict[str, str]) -> int:
+    """An entry's associations, put into its counters: the strongest of each target (seed 004, section 5.2), none to itself.
+
+    The strongest 32 stay; gives how many do not.
+    """
+    told = given(record, "associations")
+    if told is None:
+        return 0
+    if not isinstance(told, list):
+        raise refused("associations", short(told), "a list of {targetId, weight, type}")
+    best: dict[str, tuple[float, int]] = {}
+    for number, one in enumerate(told):
+        field = f"associations[{number}]"
+        if not isinstance(one, dict) or not isinstance(one.get("targetId"), str):
+            raise refused(field, short(one), "an object {targetId, weight, type}, targetId being a text")
+        weight = one.get("weight")
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise refused(f"{field}.weight", short(weight), "a number from 0 to 1")
+        known = best.get(one["targetId"])
+        if one["targetId"] != record.get("id") and (known is None or weight > known[0]):
+            best[one["targetId"]] = (weight, number)
+    order = sorted(best.items(), key=lambda item: (-item[1][0], item[1][1]))
+    counters["associations"] = []
+    for place, (target, (weight, number)) in enumerate(order[:MAX_EDGES]):
+        link = given(told[number], "type")
+        counters["associations"].append(
+            {"memory_id": target, "weight": weight} | ({} if link is None else {"link": link})
+        )
+        ours, theirs = f"imported.associations[{place}]", f"associations[{number}]"
+        names |= {f"{ours}.memory_id": f"{theirs}.targetId", f"{ours}.link": f"{theirs}.type", ours: theirs}
+    return max(len(order) - MAX_EDGES, 0)
+
+
+def _consolidating(record: Data, assume_utc: bool) -> Record:
+    data = carried(record, _CONSOLIDATING, assume_utc)
+    data |= {"category": "fact", "source": "import"}
+    data.setdefault("kind", "note")
+    score = "confidence_score" if given(record, "confidence_score") is not None else "confidence"
+    tags_name, tags = text_list(record, "context_tags")
+    related_name, related = text_list(record, "related_ids")
+    emotion, key = given(record, "emotional_weight"), given(record, "key")
+    for path, value in (("confidence", given(record, score)), ("tags", tags)):
+        if value is not None:
+            data[path] = value
+    if key is not None:
+        data["keywords"] = [key]
+    if emotion is not None and (emotion != 0 or tags):  # 0 beside no tags is the column's default: nobody looked
+        data["emotion"] = emotion
+    names = {path: name for name, path in _CONSOLIDATING.items()} | {
+        "occurred_at": "created_at",
+        "confidence": score,
+        "emotion": "emotional_weight",
+        "keywords[0]": "key",
+        "tags": tags_name,
+    }
+    targets = [one for one in related or () if one != data.get("memory_id")]
+    for place, target in enumerate(targets[:MAX_EDGES]):
+        edges = data["imported"].setdefault("associations", [])
+        edges.append({"memory_id": target, "weight": RELATED_WEIGHT, "link": "related"})
+        names[f"imported.associations[{place}].memory_id"] = related_name
+    known = {*_CONSOLIDATING, "created_at", "key", "confidence", "confidence_score", "emotional_weight"}
+    known |= {name + end for name in ("context_tags", "related_ids") for end in ("", "_json")}
+    began, left_out = beginning(record, "created_at", assume_utc), max(len(targets) - MAX_EDGES, 0)
+    return Record("consolidating", data, began, None, names, unknown(record, known), left_out)
+
+
+SHAPES: Mapping[str, Callable[[Data, bool], Record]] = {
+    "engramlog": _engramlog,
+    "ebbinghaus": _ebbinghaus,
+    "consolidating": _consolidating,
+}
+
+
+def check_shape(shape: str) -> str:
+    """A shape's name, or `auto`; else InputError."""
+    if shape != "auto" and shape not in SHAPES:
+        raise refused("shape", shape, ", ".join(("auto", *SHAPES)))
+    return shape

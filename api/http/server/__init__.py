@@ -1,0 +1,1 @@
+"""uvicorn with an end to everything that a client could leave undone."""

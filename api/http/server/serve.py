@@ -1,0 +1,197 @@
+"""Running the HTTP face: uvicorn in a thread of its own on a loopback address, stopped cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address
+from threading import Thread, get_ident
+
+import uvicorn
+from fastapi import FastAPI
+
+from api.http.guard import check_host
+from api.http.server.connection import protocol_of
+from api.http.server.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
+from api.http.server.lines import Malformed, Tell, Told, not_malformed, silent
+from api.http.server.port_holder import holder_of
+from events.alarms import Alarms
+from events.errors import BadSetting, EngramlogError
+
+__all__ = ["Server", "check_host", "claim", "serve"]
+
+STOP_SECONDS = 1.0
+"""How long requests in hand may take once the server stops: heavy questions and feeds are ended at once."""
+ENDED_SECONDS = 5.0
+"""How long the end of its thread is waited for."""
+LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
+"""What the server's libraries write to; asyncio tells of each write to a client that has gone."""
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn waits for open connections before it tells the application to stop; feeds would never end."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the feeds and the heavy questions, then everything else."""
+        self._app.state.admission.close()
+        self._app.state.parts.feeds.close()
+        await super().shutdown(sockets)
+
+
+class Server:
+    """A running server: its address, and how to stop it."""
+
+    def __init__(
+        self,
+        app: FastAPI,
+        listener: socket.socket,
+        on_ready: Callable[[Server], None],
+        limits: ConnectionLimits,
+        alarms: Alarms | None,
+        tell: Tell,
+    ) -> None:
+        self.host, self.port = listener.getsockname()[:2]
+        self.failure: BaseException | None = None
+        """Why it ended by itself."""
+        self._listener = listener
+        self._tell = tell
+        most, backlog = connections_within(limits, open_files())
+        self.connections = Connections(limits, most, Malformed(tell), alarms)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            http=protocol_of(self.connections),
+            backlog=backlog,
+            timeout_graceful_shutdown=int(STOP_SECONDS),
+        )
+        self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))
+        self._thread = Thread(target=self._run, name="http", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether it still serves."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        heard = Told(self._tell, get_ident())
+        for one in LOGGERS:
+            one.disabled = False  # whoever set up logging in this process before may have silenced what it did not know
+            one.addFilter(not_malformed)  # and stays: it keeps nothing, and any server of this process wants it
+            one.addHandler(heard)
+        try:
+            asyncio.run(self._main())
+        except BaseException as error:  # noqa: BLE001 - the thread's end: whoever waits for it is told
+            self.failure = error
+        finally:
+            for one in LOGGERS:
+                one.removeHandler(heard)
+            self.connections.malformed.end()
+            self._listener.close()
+
+    async def _main(self) -> None:
+        quiet_loop(asyncio.get_running_loop(), self.connections.refusals, LOGGERS[0])
+        await self._uvicorn.serve(sockets=[self._listener])
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until it has ended. Raises EngramlogError where it failed."""
+        self._thread.join(seconds)
+        if self.failure is not None:
+            raise EngramlogError(f"the HTTP server at {self.url} failed: {self.failure!r}") from self.failure
+
+    def stop(self, seconds: float = ENDED_SECONDS) -> None:
+        """Take no more requests, end the feeds, finish what is in hand (a second at most), and end the thread.
+
+        What computes on after `seconds` is left behind.
+        """
+        self._uvicorn.should_exit = True
+        self.wait(seconds)
+        if self.running:
+            self._tell("the HTTP server has not ended", seconds=round(seconds, 3), url=self.url, alarm=True)
+
+
+def serve(
+    app: FastAPI,
+    host: str,
+    port: int,
+    *,
+    claimed: socket.socket | None = None,
+    on_ready: Callable[[Server], None] = lambda _server: None,
+    limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
+    alarms: Alarms | None = None,
+    tell: Tell = silent,
+) -> Server:
+    """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
+
+    `claimed` is the port as `claim` gave it, where that was asked for before.
+    `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
+    `alarms` hear of connections that were refused, `tell` what else the server has to say.
+    Raises BadSetting for an address that others could reach, and for a port that
+    is taken.
+    """
+    return Server(app, listening(host, port, claimed=claimed), on_ready, limits, alarms, tell)
+
+
+def listening(
+    host: str, port: int, setting: str = "ENGRAMLOG_PORT", *, claimed: socket.socket | None = None
+) -> socket.socket:
+    """A socket that listens on a loopback address. Raises as `serve` does; `setting` is what the port was read from."""
+    listener = claimed or claim(host, port, setting)
+    try:
+        listener.listen(socket.SOMAXCONN)
+    except OSError as error:
+        raise _taken(listener, host, port, setting, error) from None
+    return listener
+
+
+def claim(host: str, port: int, setting: str = "ENGRAMLOG_PORT") -> socket.socket:
+    """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
+    check_host(host)
+    address = _address(host)
+    family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address, port))
+    except OSError as error:
+        raise _taken(listener, host, port, setting, error) from None
+    return listener
+
+
+def _address(host: str) -> str:
+    return "127.0.0.1" if host.lower() == "localhost" else host
+
+
+def _taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
+    """The refusal of a port, with who has it; the socket is closed."""
+    listener.close()
+    holder = f": {holder_of(port)} listens on it" if error.errno == errno.EADDRINUSE else ""
+    return BadSetting(
+        f"{setting}: got {port}; allowed: a free port of {_address(host)}, 0 for any ({error.strerror}{holder})",
+        setting=setting,
+        got=port,
+        allowed="a free port, 0 for any",
+    )

@@ -1,0 +1,1 @@
+"""Memories as pictures: maps and curves, as files and on a terminal."""

@@ -1,0 +1,238 @@
+"""A question's scene: an owner's view, held for the question's length, at present or as of any place in time."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple, Unpack
+
+from api.requests.checks import PRESENT, check_memory_id, check_owner
+from api.requests.timelines import Counted, Owned, Progress, Times, TimesAsked, counted_of, times_of
+from api.work.patience import current_check, weigh
+from events.envelope import AnyEvent, Stored
+from events.errors import LogGap, NotFound
+from events.log import EventLog
+from events.partitions import parse_position, partition_of, position_text
+from projections.checks import Bounds
+from projections.fold.changelog import Entry
+from projections.fold.owner import fold_owner
+from projections.fold.partition import Quarantine
+from projections.memory.record import SECRET, Memory
+from projections.memory.timelines import Lines, recorded_at
+from projections.redis.view import RedisViews
+from projections.views.view import OwnerView
+
+KEPT_PASTS = 8
+PASTS_BYTES = 256 << 20
+"""About how much the views of the past may take together; the newest stays whatever its size."""
+PIECE = 500
+
+
+class Past(NamedTuple):
+    """An owner folded as of some place, with its change log up to there."""
+
+    view: OwnerView
+    newest: int
+    """Newest `occurred_at` in it, microseconds; 0 for none."""
+    entries: list[Entry]
+    seqs: Sequence[int]
+    """Of the events that count, ascending."""
+
+    def silent(self) -> list[int]:
+        """Seqs of the events that count and changed no memory: turns, tool results, accesses."""
+        told = {entry.seq for entry in self.entries}
+        return [seq for seq in self.seqs if seq not in told]
+
+
+class Scene(NamedTuple):
+    """A question's view, the instant it is asked at, and the position it is answered at."""
+
+    view: OwnerView
+    now: int
+    position: str
+    partition: int
+    past: Past | None
+    present: OwnerView
+    """The owner today: what has been deleted since is not shown of the past."""
+    quarantine: Quarantine | None = None
+    behind: int = 0
+    """How far the owner's own head lies beyond the position, in positions of the partition: what is not folded, or parked."""
+
+    def has_lost(self, memory_id: str) -> bool:
+        """Whether a memory that was there in this scene has been deleted or purged by today."""
+        if self.view is self.present:
+            return False
+        then, today = self.view.get(memory_id), self.present.get(memory_id)
+        if then is None or today is None:
+            return False
+        return (today.deleted_at is not None and then.deleted_at is None) or (
+            today.purged_at is not None and then.purged_at is None
+        )
+
+    @property
+    def warning(self) -> dict[str, Any]:
+        """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
+        if self.quarantine is None:
+            return {}
+        where = position_text(self.partition, self.quarantine.seq)
+        return {"quarantined": {"position": where, "reason": self.quarantine.reason}}
+
+    @property
+    def rest(self) -> str:
+        """What a refusal says of newer events that may hold what was asked for; nothing where there are none."""
+        if not self.behind or self.quarantine is not None:
+            return ""
+        head = position_text(self.partition, parse_position(self.position)[1] + self.behind)
+        many = (
+            f"up to {self.behind:,} newer events of this owner are"
+            if self.behind > 1
+            else "a newer event of this owner is"
+        )
+        return f", but {many} not folded yet: ask with after {head}"
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What every answer says of itself: how far it is behind the log, and the warning."""
+        return {"behind": self.behind} | self.warning
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The same with the position that it was answered at."""
+        return {"position": self.position} | self.told
+
+
+class Scenes:
+    """Scenes of one store's owners. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews) -> None:
+        self._log = log
+        self._views = views
+        self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
+        self._lock = Lock()
+
+    def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
+        """The memory, or NotFound."""
+        found = scene.view.get(check_memory_id(memory_id))
+        if found is None:
+            raise NotFound(
+                f"owner {owner} has no memory {memory_id} (position {scene.position}){scene.rest}; see"
+                f" `engramlog list {owner}`",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        return found
+
+    @contextmanager
+    def scene(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Scene]:
+        """The view that answers a question, held for its length.
+
+        `entries`: how long the owner's change log was at the position; while it is as long, and the law counts no accesses,
+        today's view is that of then.
+        """
+        check_owner(owner)
+        times = times_of(asked, owner, self._log.partitions)
+        instant, seq = times.at, min(times.seqs, default=None)
+        bounds = Bounds(current_check(), _weigh_load)
+        with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
+            partition, stuck, folded = standing.partition, standing.quarantine, standing.known
+            behind = 0 if seq is not None else max(standing.owner_head - folded, 0)
+            position = position_text(partition, folded if seq is None else seq)
+            # Nothing of the owner came after the position: today's view is the one that was known then.
+            level = seq is not None and seq >= view.state.seq
+            level |= entries == view.state.entries and view.state.profile == "weighted"
+            alone = times.known == PRESENT and times.as_of.seq is not None
+            unmoved = alone and level and instant is not None and stuck is None
+            if not times.of_the_past or unmoved:
+                now = self._log.now() if instant is None else instant
+                yield Scene(view, now, position, partition, None, view, stuck, behind)
+                return
+            past, counted = self._past(owner, view, times, asked)
+            if times.known != PRESENT and seq is None:
+                behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
+                position = position if behind else position_text(partition, max(counted.seqs or [0]))
+            now = counted.now if counted.now is not None else past.newest
+            yield Scene(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
+
+    def _past(self, owner: str, view: OwnerView, times: Times, asked: TimesAsked) -> tuple[Past, Counted]:
+        """The owner folded from its own events up to a place; what is purged or secret today stays so."""
+        began = self._views.format_began(owner) if times.known != PRESENT else None
+        log = Owned(
+            lambda: self._views.changelogs.seqs(owner),
+            view.parameters.time_zone,
+            lambda seq: self._views.stored(owner, [seq])[0],
+            began,
+        )
+        counted = counted_of(times, asked, log)
+        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
+        if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
+            hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
+            key = (owner, counted.lines, tuple(counted.seqs), frozenset(hidden))
+        with self._lock:
+            if key in self._pasts:
+                self._pasts.move_to_end(key)
+                return self._pasts[key], counted
+        wanted = log.seqs() if counted.seqs is None else counted.seqs
+        weigh(len(wanted))
+        counting = array("q")
+
+        def counts(stored: Stored, event: AnyEvent) -> bool:
+            if counted.lines.counts(stored, event):
+                counting.append(stored.seq)
+                return True
+            return False
+
+        history = fold_owner(
+            self.stored(owner, wanted, asked.get("on_progress")),
+            keep=counts,
+            check=current_check(),
+            total=len(wanted),
+            held=lambda position: self._holds(owner, position),
+            secret=self._log.secrets_of([owner]).get(owner, b""),
+        )
+        seen = OwnerView.of_history(owner, history, view.columns, check=current_check())
+        past = Past(seen, history.newest, history.entries, counting)
+        with self._lock:
+            self._pasts[key] = past
+            sizes = [one.view.bytes_used() for one in self._pasts.values()]
+            while len(sizes) > 1 and (len(sizes) > KEPT_PASTS or sum(sizes) > PASTS_BYTES):
+                self._pasts.popitem(last=False)
+                del sizes[0]
+        return past, counted
+
+    def _in_time(self, owner: str, seq: int, lines: Lines) -> bool:
+        """Whether what stands at a seq of the owner's partition was recorded early enough."""
+        recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
+        return lines.recorded is None or recorded <= lines.recorded
+
+    def _holds(self, owner: str, position: str) -> bool:
+        partition, seq = parse_position(position)
+        if partition != partition_of(owner, self._log.partitions):
+            return False
+        try:
+            return self._views.stored(owner, [seq])[0].owner == owner
+        except LogGap:  # beyond what the log holds
+            return False
+
+    def seqs(self, owner: str, scene: Scene) -> Sequence[int]:
+        """Seqs of the events that a scene is made of, ascending. Asked while the scene is held."""
+        if scene.past is not None:
+            return scene.past.seqs
+        return self._views.changelogs.seqs(owner)[: scene.view.state.applied]
+
+    def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
+        """The owner's events at these seqs, read in pieces as they are asked for."""
+        for start in range(0, len(seqs), PIECE):
+            yield from self._views.stored(owner, seqs[start : start + PIECE])
+            if on_progress is not None:
+                on_progress(min(start + PIECE, len(seqs)), len(seqs))
+
+
+def _weigh_load(memories: int) -> None:
+    """Loading is weighed at a quarter of what it takes: it is done once, and everything about the owner waits for it.
+
+    So owners of 4,000 memories, a quarter of a second, are loaded where they are asked about; larger ones in the heavy lane.
+    """
+    weigh(memories // 2)

@@ -1,0 +1,1 @@
+"""Questions and verbs, as every face asks them."""

@@ -1,0 +1,81 @@
+"""Comparing the laws: the same history read under each of them. Writes nothing and leaves no trace."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from api.pictures.text import short
+from api.requests.checks import check_limit, parse_instant
+from api.requests.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from api.services.reading import Reader
+from api.work.patience import both, current_check
+from events.errors import refused
+from projections.fold.touches import life_of
+from projections.redis.view import RedisViews
+from projections.reports.comparison import compare_laws, curves
+from projections.views.query import card, moment
+
+MOST_MEMORIES = 1_000
+MOST_POINTS = 2_000
+TITLE_COLUMNS = 60
+"""How much of a memory's text stands in the title of its curves."""
+
+
+class Comparer:
+    """Reads an owner's history under every law."""
+
+    def __init__(self, reader: Reader, views: RedisViews) -> None:
+        self._reader = reader
+        self._views = views
+
+    def compare(
+        self,
+        owner: str,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
+        wanted = check_limit(limit, MOST_MEMORIES)
+        with self._reader.scene(owner, **times) as scene:
+            answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0), current_check())
+            told = {"owner": owner, "instant": moment(scene.now)} | told_times(times)
+            return answer | told | scene.place
+
+    def curves(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        points: int = 200,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """One memory's weights under every law over time, each on the record as it was then, with what touched it.
+
+        From its creation until now, or until the past that is asked about, unless told.
+        Raises NotFound where the owner has no such memory, and InputError for a
+        window that ends before it begins.
+        """
+        if not 2 <= points <= MOST_POINTS:
+            raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
+        start = None if since is None else parse_instant(since, "from")
+        end = None if until is None else parse_instant(until, "to")
+        with self._reader.scene(owner, **times) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            text = card(memory, "full")["memory"]
+            seqs, now = self._reader.seqs(owner, scene), scene.now
+            partition, place = scene.partition, {"position": scene.position} | scene.told
+        check = current_check()
+        life = life_of(self._reader.stored(owner, seqs, both(check, times.get("on_progress"))), memory_id, check=check)
+        if start is None:
+            start = next((one.at for one in life if one.after.memory is not None), memory.created_at)
+        if end is None:
+            end = max(now, start)
+        if end < start:
+            raise refused("to", moment(end), f"an instant not before {moment(start)}, where the curves begin")
+        title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
+        told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
+        return told | curves(life, start, end, points, partition, check) | told_lines(times) | place

@@ -1,0 +1,302 @@
+"""Context for a prompt: working memory, core, what may matter, tool context, in a block of so many tokens.
+
+What was injected is recorded, so that one can ask later which answers used a memory (`api.services.uses`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple, Unpack
+
+from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
+from api.requests.scenes import Past, Scene
+from api.requests.timelines import LinesAsked, told_lines
+from api.services.accesses import AccessRecorder, Asked, Read
+from api.services.reading import Reader
+from events.errors import InputError, refused
+from events.log import EventLog
+from events.partitions import parse_position
+from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from projections.laws.modes import visibility
+from projections.memory.corrections import corrections
+from projections.memory.retraction import forgotten_turns
+from projections.memory.sessions import WORKING_MESSAGES, Conversation, conversation
+from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
+from projections.prompt.lines import (
+    Rules,
+    Standing,
+    holding_line,
+    is_earlier,
+    keeping_order,
+    memory_line,
+    message_lines,
+    said_already,
+    sensitivity_allowed,
+    standing_memories,
+    time_line,
+    tool_lines,
+    why_not,
+    withdrawn,
+)
+from projections.ranking.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
+from projections.redis.said import Recent, recent, recent_among
+from projections.redis.view import RedisViews
+
+BUDGET = 1_500
+MOST_BUDGET = 100_000
+CANDIDATES = 20
+"""Results of a search that are looked at: some of them may not stand in a prompt."""
+
+
+class Found(NamedTuple):
+    """What one search found, best first."""
+
+    query: str
+    results: list[dict[str, Any]]
+    withheld: dict[str, int]
+    """How many further matches normal mode keeps back, by reason."""
+
+
+class Wanted(NamedTuple):
+    """How a block is wanted, checked."""
+
+    budget: int
+    messages: int
+    sensitive: bool
+    language: str
+    threshold: float
+
+
+class Contexts:
+    """Builds context blocks of one store's owners. Safe for threads.
+
+    `count`: tokens of a text, where a model's own tokenizer is at hand; estimated otherwise.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        views: RedisViews,
+        reader: Reader,
+        accesses: AccessRecorder,
+        count: TokenCount = estimated_tokens,
+    ) -> None:
+        self._log = log
+        self._views = views
+        self._reader = reader
+        self._accesses = accesses
+        self._count = count
+
+    def context(
+        self,
+        owner: str,
+        text: str,
+        *,
+        session: str | None = None,
+        turn_id: str | None = None,
+        budget: int = BUDGET,
+        proactive: bool = True,
+        threshold: float = THRESHOLD,
+        searches: int = MOST_SEARCHES,
+        messages: int = WORKING_MESSAGES,
+        sensitive: bool = False,
+        language: str | None = None,
+        trace: bool = True,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """The block to put into a prompt before `text` is answered, and everything in it by id.
+
+        `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
+        `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
+        A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
+        Raises InputError naming the field.
+        """
+        check_owner(owner)
+        wanted = _checked(text, budget, threshold, searches, messages, sensitive, language)
+        for field, value in (("session", session), ("turn_id", turn_id)):
+            if value is not None:
+                check_id_of(field, value)
+        with self._reader.scene(owner, **times) as scene:  # waits until `after` is folded: the log is read next
+            past = scene.past
+        said = self._recent(owner, past, text, session, turn_id)
+        talk = conversation(said.said, text, session, turn_id)
+        lines = LinesAsked(as_of=times.get("as_of"), known=times.get("known"))
+        found = self._searched(owner, text, searches, lines) if proactive else []
+        with self._reader.scene(owner, **lines) as scene:
+            rules = _rules(scene, wanted)
+            material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
+        block = build(material, budget, wanted.language, self._count)
+        read = Read(scene.position)
+        recorded = (
+            self._recorded(owner, block, talk, found, text, read) if trace and past is None else {"status": "off"}
+        )
+        return {
+            "owner": owner,
+            "block": block.text,
+            "tokens": block.tokens,
+            "budget": budget,
+            "language": wanted.language,
+            "session": talk.session,
+            "turn_id": talk.turn_id,
+            "parts": {"time": material.time} | {part: _told(block.parts[part]) for part in SECTIONS[1:]},
+            "injected": block.memories,
+            "recorded": recorded,
+            "searches": [
+                {"query": one.query, "found": close[at], "withheld": one.withheld} for at, one in enumerate(found)
+            ],
+            "dropped": block.dropped,
+            "left_out": dict(left_out),
+            "read_back": "all" if said.whole else "part",
+            **told_lines(times),
+        } | scene.place
+
+    def _recent(self, owner: str, past: Past | None, text: str, session: str | None, turn_id: str | None) -> Recent:
+        def enough(said: list[Any]) -> bool:
+            talk = conversation(said, text, session, turn_id)
+            return len(talk.messages) >= WORKING_MESSAGES and (turn_id is None or talk.current is not None)
+
+        if past is not None:
+            return recent_among(self._views, owner, past.seqs, past.silent(), enough)
+        return recent(self._views, owner, self._log.partitions, enough)
+
+    def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[Found]:
+        """One search for each query; leaves no trace of its own."""
+        answers = {
+            query: self._reader.search(owner, query, limit=CANDIDATES, trace=False, **lines)
+            for query in searches(text, most)
+        }
+        return [
+            Found(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
+            for query, answer in answers.items()
+        ]
+
+    def _recorded(
+        self, owner: str, block: Block, talk: Conversation, found: list[Found], text: str, read: Read
+    ) -> dict[str, Any]:
+        """Record what is new in the block for this turn: asked again, nothing is."""
+        fresh = [one for one in block.memories if one not in talk.injected]
+        if not fresh:
+            return {"status": "already" if block.memories else "nothing"}
+        retrieved = {line.id for line in block.parts["retrieved"]} & set(fresh)
+        first = ([hit["id"] for hit in one.results[:3] if hit["id"] in retrieved] for one in found)
+        place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq))
+        receipt = self._accesses.inject(
+            owner,
+            fresh,
+            key=place,
+            asked=None if talk.turn_id else Asked(text, talk.last_seq),
+            together=next((hits for hits in first if len(hits) > 1), ()),
+            turn_id=talk.turn_id,
+            session_id=talk.session,
+            read=read,
+        )
+        if receipt is None or receipt.position is None:
+            return {"status": "lost"}
+        return {"status": "appended" if receipt.status == "appended" else "already", "position": receipt.position}
+
+
+def _checked(
+    text: str,
+    budget: int,
+    threshold: float,
+    most_searches: int,
+    messages: int,
+    sensitive: bool,
+    language: str | None,
+) -> Wanted:
+    try:
+        check_query(text)
+    except InputError as error:
+        raise refused("text", error.context["got"], f"some text in UTF-8 of at most {MAX_QUERY:,} characters") from None
+    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise refused("budget", budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
+    if not 0 <= threshold <= 1:
+        raise refused("threshold", threshold, "a number from 0 to 1")
+    if not 0 <= messages <= WORKING_MESSAGES:
+        raise refused("messages", messages, f"a whole number from 0 to {WORKING_MESSAGES}")
+    if language is not None and language not in TITLES:
+        raise refused("language", language, ", ".join(TITLES))
+    check_limit(most_searches, 10, "searches")
+    return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold)
+
+
+def _rules(scene: Scene, wanted: Wanted) -> Rules:
+    """What its lines go by; about the past also what is known today of what may be told."""
+    columns, most = scene.view.columns, sensitivity_allowed(wanted.sensitive)
+    forgotten, since = forgotten_turns(columns), dict[str, str]()
+    if scene.past is not None:
+        forgotten |= forgotten_turns(scene.present.columns)
+        since = withdrawn(scene.present.columns, most)
+    zone = scene.view.parameters.time_zone
+    return Rules(zone, wanted.language, most, forgotten, corrections(columns), since)
+
+
+def _gathered(
+    scene: Scene, talk: Conversation, found: list[Found], text: str, wanted: Wanted, rules: Rules
+) -> tuple[Material, Counter[str], list[int]]:
+    """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
+    view = scene.view
+    seen = visibility(view.columns, view.law, scene.now, view.parameters, "normal")
+    standing = standing_memories(view.columns, seen, talk, rules)
+    retrieved, close = _retrieved(scene, talk, found, text, wanted, rules, standing)
+    episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]
+    messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, scene.now)
+    partition = parse_position(scene.position)[0]
+    tools, hidden = tool_lines(talk, text, partition, rules)
+    if hidden:
+        standing.left_out["tool result"] += hidden
+    material = Material(
+        time_line(scene.now, rules.zone, rules.language),
+        [holding_line(one, rules) for one in standing.core],
+        [*episodes, *messages],
+        retrieved,
+        tools,
+        {"remembered": keeping_order(len(episodes), len(messages))},
+        is_earlier(talk, standing.episodes, scene.now),
+    )
+    return material, standing.left_out, close
+
+
+def _retrieved(
+    scene: Scene,
+    talk: Conversation,
+    found: list[Found],
+    text: str,
+    wanted: Wanted,
+    rules: Rules,
+    standing: Standing,
+) -> tuple[list[Line], list[int]]:
+    """The closest of what the searches found, at most five, closest first."""
+    close: dict[str, tuple[float, str]] = {}
+    counts = []
+    elsewhere = {one.id for one in (*standing.core, *standing.episodes)}
+    for search in found:
+        passed = 0
+        for result, value in zip(search.results, closenesses(scene.view, search.query, search.results), strict=True):
+            memory = scene.view.get(result["id"])
+            if value < wanted.threshold or memory is None or said_already(memory, talk, text):
+                continue
+            if (reason := why_not(memory, rules)) is not None:
+                standing.left_out[reason] += 1
+                continue
+            passed += 1
+            if memory.id not in elsewhere and value > close.get(memory.id, (0.0, ""))[0]:
+                close[memory.id] = (value, result["memory"])
+        counts.append(passed)
+    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:MOST_RESULTS]
+    lines = []
+    for memory_id, (value, shown) in best:
+        memory = scene.view.get(memory_id)
+        assert memory is not None
+        lines.append(memory_line(memory, shown, rules, round(value, 6)))
+    return lines, counts
+
+
+def _told(lines: list[Line]) -> list[dict[str, Any]]:
+    told = []
+    for line in lines:
+        one: dict[str, Any] = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
+        if line.relevance is not None:
+            one["closeness"] = line.relevance
+        told.append(one)
+    return told

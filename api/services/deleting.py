@@ -1,0 +1,291 @@
+"""Deleting memories, with what was made of them: ADR 0021. Whatever stays is named with the reason.
+
+Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from api.requests.checks import check_memory_id, check_owner
+from api.services.deletion import Deletion
+from api.services.reading import Reader
+from api.services.restoring import steps, taken_by, weigh_log
+from api.services.writing import Writer
+from events.catalogue import MemoryDeleted, MemoryUnmerged
+from events.envelope import AnyEvent, derived_id, new_event_id, prepare
+from events.errors import EngramlogError, InputError, NotFound, refused
+from events.log import Receipt
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.fold.working_set import trouble_with
+from projections.memory.record import DAY, Memory
+from projections.memory.retracting import Retracting, Taken
+from projections.redis.view import RedisViews
+from projections.views.query import moment
+
+SPARED = ("core", "system")
+"""Tiers that are deleted only where they are asked for by name and it is said that they are meant."""
+ROUNDS = 3
+"""How often at most what was made meanwhile is looked for: a job that began before may end after."""
+_BETWEEN = re.compile(r"[\s,;，、；]+")
+"""What may stand between ids; none of it can stand inside one."""
+Progress = Callable[[int, int], None]
+
+
+def split_ids(texts: Iterable[str]) -> list[str]:
+    """Ids separated by commas, semicolons, spaces or newlines in any mixture, Chinese ones too; each once, in order."""
+    return list(dict.fromkeys(one for text in texts for one in _BETWEEN.split(text) if one))
+
+
+class Planned(NamedTuple):
+    """One memory that is to be deleted, and what goes with it: never parted between two requests."""
+
+    root: str
+    event_id: str
+    also: tuple[Taken, ...]
+
+    @property
+    def size(self) -> int:
+        """How many events it takes."""
+        return 1 + len(self.also) + sum(one.apart for one in self.also)
+
+
+class Said(NamedTuple):
+    """Who deletes, when (microseconds since 1970), and why."""
+
+    actor: str
+    when: int
+    reason: str
+
+
+class Deleter:
+    """Deletes memories of one store. Safe for threads."""
+
+    def __init__(self, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._views = views
+
+    def delete_many(
+        self,
+        owner: str,
+        ids: Sequence[str],
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        with_sources: bool = False,
+        core: bool = False,
+        dry_run: bool = False,
+        event_id: str | None = None,
+        reason: str = "",
+        on_progress: Progress = lambda _done, _total: None,
+    ) -> Deletion:
+        """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
+
+        `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
+        `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
+        `reason`: why, in words; what goes along has it too.
+        Raises InputError for an owner, an id, an actor or a time that cannot be: then nothing is written.
+        """
+        check_owner(owner)
+        wanted = [check_memory_id(one) for one in dict.fromkeys(ids)]
+        if not wanted:
+            raise refused("ids", "none", "the ids of memories to delete")
+        if event_id is not None:
+            if len(wanted) > 1:
+                raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
+            if (known := self._known(owner, wanted[0], event_id.lower())) is not None:
+                return known
+        when = self._writer.when(occurred_at)
+        answer, plan = self._judged(owner, wanted, when, with_sources=with_sources, core=core, event_id=event_id)
+        answer.dry_run = dry_run
+        if answer.refusal is not None:
+            return answer
+        if dry_run:
+            answer.deleted = [one.root for one in plan]
+            return answer
+        said = Said(actor, when, reason)
+        written, receipts = self._write(answer, plan, said, on_progress)
+        if receipts:
+            receipts += self._follow(answer, written, receipts, said)
+            self._tell(answer, written, receipts, when)
+        return answer
+
+    def _judged(
+        self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, event_id: str | None
+    ) -> tuple[Deletion, list[Planned]]:
+        """What stays and why, and what is to be deleted with what goes along."""
+        self._writer.await_told(owner, wanted)
+        with self._reader.scene(owner) as scene:
+            answer = Deletion(owner, wanted, scene.position, warning=scene.told)
+            kept = int(scene.view.parameters.deleted_kept_days * DAY)
+            retracting = Retracting(scene.view.columns)
+            found: dict[str, Memory] = {}
+            for one in wanted:
+                try:
+                    found[one] = self._reader.memory(scene, owner, one)
+                except NotFound as problem:
+                    answer.beyond_change[one] = problem
+        answer.restorable_until = when + kept
+        standing = []
+        for one, memory in found.items():
+            if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, one)) is not None:
+                answer.beyond_change[one] = trouble
+            elif memory.deleted_at is not None:
+                answer.skipped[one] = f"memory {one} was deleted already, {moment(memory.deleted_at)}"
+            elif memory.tier in SPARED and not core:
+                answer.skipped[one] = f"memory {one} is of tier {memory.tier}: core and system memories are left alone"
+                answer.spared = True
+            else:
+                standing.append(one)
+        answer.skipped |= {one: refusal.message for one, refusal in answer.beyond_change.items()}
+        return answer, _planned(answer, retracting, standing, with_sources=with_sources, event_id=event_id)
+
+    def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
+        """Why no verb can change this memory, in the words of all verbs."""
+        try:
+            self._writer.standing(owner, memory_id)
+        except InputError as problem:
+            return problem
+        return None
+
+    def _write(
+        self, answer: Deletion, plan: list[Planned], said: Said, on_progress: Progress
+    ) -> tuple[list[Planned], list[Receipt]]:
+        """Append what is planned; what the store did not take is named in the answer."""
+        receipts: list[Receipt] = []
+        written: list[Planned] = []
+        total = sum(one.size for one in plan)
+        for request in _requests(plan):
+            events = [event for one in request for event in self._events(answer.owner, one, said)]
+            try:
+                receipts += self._writer.append_all([prepare(event) for event in events])
+            except EngramlogError as problem:
+                if not receipts:
+                    raise
+                answer.error = problem
+                left = [one for one in plan if one not in written]
+                answer.skipped |= {one.root: f"not written: {problem.message}" for one in left}
+                answer.also = {one.id: one.reason for done in written for one in done.also}
+                break
+            written += request
+            on_progress(len(receipts), total)
+        return written, receipts
+
+    def _events(self, owner: str, planned: Planned, said: Said, *, root: bool = True) -> list[AnyEvent]:
+        """The deletion and what it takes along, which names it as its cause."""
+        data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
+        events = [self._writer.event(data, owner, said.when, said.actor, event_id=planned.event_id)] if root else []
+        for one in planned.also:
+            steps: list[Any] = [MemoryUnmerged(into=one.id, reason=said.reason)] if one.apart else []
+            for step in [*steps, MemoryDeleted(memory_id=one.id, reason=said.reason)]:
+                name = derived_id("delete along", owner, planned.event_id, type(step).__name__, one.id)
+                events.append(
+                    self._writer.event(step, owner, said.when, said.actor, event_id=name, causation_id=planned.event_id)
+                )
+        return events
+
+    def _follow(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], said: Said) -> list[Receipt]:
+        """Take along what was made of it between the look and the append."""
+        found: list[Receipt] = []
+        for _ in range(ROUNDS):
+            self._writer.settle([*receipts, *found])
+            with self._reader.scene(answer.owner) as scene:
+                if scene.warning:
+                    break
+                retracting = Retracting(scene.view.columns)
+                missed = [one._replace(also=retracting.missed(one.root)) for one in written]
+            events = [event for one in missed for event in self._events(answer.owner, one, said, root=False)]
+            if not events:
+                break
+            try:
+                found += self._writer.append_all([prepare(event) for event in events[:MAX_REQUEST_EVENTS]])
+            except EngramlogError as problem:
+                answer.error = problem
+                break
+            answer.also |= {late.id: late.reason for one in missed for late in one.also}
+        return found
+
+    def _tell(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], when: int) -> None:
+        """Wait for the fold, and read from the change log what each deletion did."""
+        self._writer.settle(receipts)
+        answer.position = receipts[-1].position or answer.position
+        answer.changes = self._writer.effects(answer.owner, receipts)
+        with self._reader.scene(answer.owner) as scene:
+            answer.warning = scene.told
+        did = {one["memory"]: one for one in answer.changes if one["event"] == MemoryDeleted.__name__}
+        for one in written:
+            if one.root not in did:
+                answer.waiting.append(one.root)
+            elif did[one.root]["decision"] == "ignored":
+                answer.skipped[one.root] = did[one.root]["reason"]
+            else:
+                answer.deleted.append(one.root)
+        known = dict.fromkeys([*answer.deleted, *answer.also], when)
+        self._views.deletions.add(answer.owner, known, self._writer.when(None))
+
+    def _known(self, owner: str, memory_id: str, event_id: str) -> Deletion | None:
+        """What became of the same deletion where it was asked for before, else None."""
+        with self._reader.scene(owner) as scene:
+            row = scene.view.columns.row(memory_id)
+            deleted_at = None if row is None else scene.view.columns.memories[row].deleted_at
+            if deleted_at is None:
+                return None
+            said = Retracting(scene.view.columns).still_said_in(memory_id)
+            kept = int(scene.view.parameters.deleted_kept_days * DAY)
+            warning, partition = scene.told, scene.partition
+            weigh_log(scene)
+        found = steps(self._views, owner, partition)
+        if memory_id not in found or found[memory_id].event_id != event_id:
+            return None
+        along = taken_by(self._views, owner, found, found[memory_id])
+        changes = [found[one].change for one in (memory_id, *along)]
+        return Deletion(
+            owner,
+            [memory_id],
+            changes[-1]["position"],
+            deleted=[memory_id],
+            also=dict.fromkeys(along, f"it went with {memory_id}"),
+            still_said_in=said,
+            changes=changes,
+            restorable_until=deleted_at + kept,
+            warning=warning,
+        )
+
+
+def _planned(
+    answer: Deletion, retracting: Retracting, standing: list[str], *, with_sources: bool, event_id: str | None
+) -> list[Planned]:
+    """One plan a memory; what an earlier one takes along is not named again."""
+    plan: list[Planned] = []
+    for one in standing:
+        taking = retracting.take(one, with_sources=with_sources)
+        planned = Planned(
+            one, event_id or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
+        )
+        if planned.size > MAX_REQUEST_EVENTS:
+            answer.skipped[one] = (
+                f"{len(planned.also):,} memories would go with it, more than one request holds: delete some of them first"
+            )
+            continue
+        plan.append(planned)
+        answer.also |= {also.id: also.reason for also in planned.also}
+        answer.left_alone |= {left.id: left.reason for left in taking.left}
+    answer.still_said_in = list(dict.fromkeys(said for one in plan for said in retracting.still_said_in(one.root)))
+    return plan
+
+
+def _requests(plan: list[Planned]) -> Iterable[list[Planned]]:
+    """Plans in requests of at most 1,000 events, none of them parted."""
+    request: list[Planned] = []
+    room = MAX_REQUEST_EVENTS
+    for one in plan:
+        if one.size > room:
+            yield request
+            request, room = [], MAX_REQUEST_EVENTS
+        request.append(one)
+        room -= one.size
+    if request:
+        yield request

@@ -1,0 +1,106 @@
+"""Vectors of an owner's memories when asked: how many there are, and computing what is missing.
+
+The job itself runs by `consumers`, which `api` may not import: `ops.wiring` hands it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from api.requests.checks import check_owner
+from api.services.reading import Reader
+from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
+from events.log import EventLog
+from events.partitions import partition_of
+from projections.embedding.meaning import embedded_text
+from projections.redis.meanings import Meanings
+
+ALLOWED = "minilm, sentence:NAME or openai:MODEL"
+Progress = Callable[[int, int], None]
+
+
+class Ran(Protocol):
+    """What a run did for one owner."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """owner, model, embedded, dropped, already, left, failed; JSON-ready."""
+
+
+class Keeper(Protocol):
+    """Computes an owner's missing vectors, and drops those that no memory needs."""
+
+    def carry_out(self, owner: str, *, on_progress: Progress) -> Ran:
+        """Raises EmbedderFailed where the embedder is down, or StoreError; what was done stays."""
+
+
+class Embeddings:
+    """Vectors by hand. Safe for threads. `keeper` and `meanings` are None where no embedder is configured."""
+
+    def __init__(
+        self,
+        keeper: Keeper | None,
+        meanings: Meanings | None,
+        owners: Callable[[], list[str]],
+        log: EventLog,
+        reader: Reader,
+        settle: Callable[[Mapping[int, int]], None],
+    ) -> None:
+        self._keeper = keeper
+        self._meanings = meanings
+        self._owners = owners
+        self._log = log
+        self._reader = reader
+        self._settle = settle
+
+    def coverage(self, owner: str) -> dict[str, Any]:
+        """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
+        with self._reader.scene(check_owner(owner)) as scene:
+            if self._meanings is not None:
+                told = self._meanings.coverage(scene.view, owner)
+            else:
+                of = sum(1 for memory in scene.view.columns if embedded_text(memory))
+                told = {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0}
+            return {"owner": owner, **told, "position": scene.position} | scene.told
+
+    def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
+        """Compute what is missing for one owner, after everything of it is folded.
+
+        Raises BadSetting without an embedder, EmbedderFailed where it is down; what was embedded by then stays.
+        """
+        keeper, partition = self._configured(), partition_of(check_owner(owner), self._log.partitions)
+        self._fold([partition])
+        return keeper.carry_out(owner, on_progress=on_progress).as_dict()
+
+    def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
+        """The same for every owner; one that fails is told in `failed` and does not stop the others."""
+        keeper = self._configured()
+        self._fold(range(self._log.partitions))
+        owners = self._owners()
+        counts = dict.fromkeys(("embedded", "dropped", "already", "left"), 0)
+        failed: list[dict[str, str]] = []
+        for done, owner in enumerate(owners, 1):
+            try:
+                answer = keeper.carry_out(owner, on_progress=lambda _done, _total: None).as_dict()
+            except (StoreError, EmbedderFailed):
+                raise
+            except EngramlogError as error:
+                failed.append({"owner": owner, "message": error.message})
+            else:
+                counts = {name: count + answer[name] for name, count in counts.items()}
+                failed += [{"owner": owner, **one} for one in answer["failed"]]
+            on_progress(done, len(owners))
+        model = self._meanings.model if self._meanings is not None else None
+        return {"model": model, "owners": len(owners), **counts, "failed": failed}
+
+    def _configured(self) -> Keeper:
+        if self._keeper is None:
+            raise BadSetting(
+                f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {ALLOWED}",
+                setting="ENGRAMLOG_EMBEDDER",
+            )
+        return self._keeper
+
+    def _fold(self, partitions: range | list[int]) -> None:
+        heads = {number: self._log.head(number) for number in partitions}
+        self._settle({number: head for number, head in heads.items() if head})

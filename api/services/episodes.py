@@ -1,0 +1,96 @@
+"""What sessions leave behind, when asked: episodes, and which memories replies rested on. See docs/episodes.md.
+
+The job itself runs by `consumers`, which `api` may not import: `ops.wiring` hands it in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from api.requests.checks import check_owner
+from api.services.cleaning import Progress, Ran
+from api.work.patience import current_check
+from events.catalogue import MemoryCreated
+from events.log import EventLog
+from events.partitions import partition_of
+from projections.checks import Check
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.lifecycle import Decision
+from projections.memory.record import SECRET
+from projections.views.query import moment
+from projections.views.view import WITHHELD
+
+
+class Left(Ran, Protocol):
+    """What a run did for one owner."""
+
+    @property
+    def decisions(self) -> Sequence[Decision]:
+        """What was decided, in the order in which it was said."""
+
+
+class Sessions(Protocol):
+    """Plans what an owner's sessions leave behind and carries it out."""
+
+    def plan(self, owner: str, *, check: Check) -> Left:
+        """What a run would do, without asking a model. `check` is asked between the steps, and may end it."""
+
+    def carry_out(self, owner: str, *, on_progress: Progress, check: Check) -> Left:
+        """Plan and append; what is appended when `check` ends it stays.
+
+        Raises ConcurrencyError, OwnerQuarantined, BadSetting or StoreError.
+        """
+
+
+class Episodes:
+    """Has an owner's sessions leave their episodes. Safe for threads."""
+
+    def __init__(self, sessions: Sessions, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
+        self._sessions = sessions
+        self._log = log
+        self._settle = settle
+
+    def make(
+        self, owner: str, *, dry_run: bool = False, on_progress: Progress = lambda _done, _total: None
+    ) -> dict[str, Any]:
+        """Episodes that fall due and uses that are not noted yet; with `dry_run` what would be, which changes nothing.
+
+        Running it again, or after it was killed, does nothing twice. Raises OwnerQuarantined where the owner's state stands
+        still, ConcurrencyError where it never does.
+        """
+        check_owner(owner)
+        check = current_check()
+        if dry_run:
+            left = self._sessions.plan(owner, check=check)
+        else:
+            left = self._sessions.carry_out(owner, on_progress=on_progress, check=check)
+        answer = left.as_dict()
+        if answer["appended"]:
+            partition = partition_of(owner, self._log.partitions)
+            self._settle({partition: self._log.head(partition)})
+        del answer["decisions"]
+        made = {one.action: [each for each in left.decisions if each.action == one.action] for one in left.decisions}
+        return answer | {
+            "dry_run": dry_run,
+            "counts": dict(Counter(one.action for one in left.decisions)),
+            "episodes": [_episode(one) for one in made.get("summarise", ())],
+            "uses": [
+                {"memory_id": one.ids[0], "session": one.session, "at": moment(one.said_at), "reason": one.reason}
+                for one in made.get("use", ())
+            ],
+        }
+
+
+def _episode(made: Decision) -> dict[str, Any]:
+    data = made.data
+    assert isinstance(data, MemoryCreated), "episodes are memories"
+    return {
+        "memory_id": data.memory_id,
+        "session": made.session,
+        "content": WITHHELD if detect_sensitivity(data.content) >= SECRET else data.content,
+        "turns": list(data.source_turns),
+        "at": moment(made.said_at),
+        "reason": made.reason,
+    }

@@ -1,0 +1,80 @@
+"""What is known as triples: subject, predicate, object, with the memories that are their evidence (memory.md, section 10)."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from api.requests.checks import check_limit
+from api.requests.timelines import LinesAsked
+from api.services.reading import Reader
+from events.errors import refused
+from projections.memory.columns import Columns
+from projections.memory.triples import Triple
+from projections.views.query import card, moment
+
+MOST_FACTS = 1_000
+MOST_EVIDENCE = 5
+"""Memories whose text is told with a triple; `backing` names all."""
+MOST_LETTERS = 200
+"""Longest name of an entity, as at the door."""
+
+
+class Facts:
+    """Answers which triples hold for an owner. Safe for threads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def facts(
+        self,
+        owner: str,
+        *,
+        about: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """Triples by subject, predicate and object, or only those of which `about` is subject or object. Leaves no trace.
+
+        Raises InputError for an owner, an entity, a limit or a place in time that cannot be.
+        """
+        wanted = check_limit(limit, MOST_FACTS)
+        if about is not None:
+            _check_entity(about)
+        with self._reader.scene(owner, **times) as scene:
+            graph, columns = scene.view.graph, scene.view.columns
+            found = graph.triples if about is None else graph.about(about)
+            start = max(offset, 0)
+            answer = {
+                "owner": owner,
+                "about": about,
+                "facts": [_told(triple, columns) for triple in found[start : start + wanted]],
+                "total": len(found),
+                "offset": start,
+                "known": len(graph.triples),
+            }
+        return answer | {"as_of": times.get("as_of"), "known_by": times.get("known")} | scene.place
+
+
+def _check_entity(about: str) -> None:
+    # A lone surrogate stands for bytes of the command line that were no UTF-8.
+    if not about.strip() or len(about) > MOST_LETTERS or any("\ud800" <= letter <= "\udfff" for letter in about):
+        raise refused("about", about[:60], f"an entity: some text in UTF-8 of at most {MOST_LETTERS} characters")
+
+
+def _told(triple: Triple, columns: Columns) -> dict[str, Any]:
+    """A triple with its evidence, the newest memories first."""
+    rows = [row for row in map(columns.row, triple.backing) if row is not None]
+    memories = sorted((columns.memories[row] for row in rows), key=lambda one: (-one.created_at, one.id))
+    shown = ("id", "memory", "status", "speaker", "source_turns", "created_at")
+    return {
+        "subject": triple.subject,
+        "predicate": triple.predicate,
+        "object": triple.object,
+        "negation": triple.negation,
+        "degree": triple.degree,
+        "condition": triple.condition,
+        "asserted_at": moment(triple.at),
+        "backing": list(triple.backing),
+        "evidence": [{name: card(one, "full")[name] for name in shown} for one in memories[:MOST_EVIDENCE]],
+    }

@@ -1,0 +1,197 @@
+"""The change log of a memory or of an owner, page by page: no question holds more of it than its page."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Collection, Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple, Unpack
+
+import orjson
+
+from api.requests.checks import check_limit
+from api.requests.scenes import Scene, Scenes
+from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_lines
+from api.work.patience import both, current_check, weigh
+from events.errors import refused
+from events.partitions import parse_position
+from projections.fold.changelog import Entry, describe
+from projections.redis.changelog import Place
+from projections.views.telling import UNTOLD, Teller, Words, telling
+
+MOST_CHANGES = 1_000
+"""Changes a page at the most."""
+ORDERS = ("oldest", "newest")
+SCANNED = 20
+"""Entries that are passed over in about the time in which one event is folded."""
+_RULE = "what `next` said on the page before, with nothing else changed in the question"
+
+
+class PageAsked(NamedTuple):
+    """Which changes are to be told."""
+
+    limit: int | None
+    start: Place | None
+    newest: bool
+    question: str
+    """What a cursor must have been made for."""
+
+
+class Histories(Scenes):
+    """Answers what happened to one store's owners. Safe for threads."""
+
+    def history(
+        self,
+        owner: str,
+        memory_id: str | None = None,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: str = ORDERS[0],
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """A page of the change log of a memory, or of the whole owner; all of it without a limit.
+
+        `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before.
+        Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
+        """
+        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+        with self.scene(owner, **times) as scene:
+            if memory_id is not None:
+                self.memory(scene, owner, memory_id)
+                if scene.past is None:
+                    weigh(scene.view.state.entries // SCANNED)
+            chain = scene.view.state.chain.hex()
+        changes, following = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
+        return {
+            "owner": owner,
+            "id": memory_id,
+            "changes": changes,
+            "next": following,
+            "order": order,
+            "chain": chain,
+            **told_lines(times),
+        } | scene.place
+
+    def _page(
+        self, owner: str, scene: Scene, memory_id: str | None, asked: PageAsked, on_progress: Progress | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """A page of changes as they are told, and the cursor of the next."""
+        if asked.limit is None:
+            weigh(scene.view.state.entries)
+        of = None if memory_id is None else [memory_id]
+        found = self._entries(owner, scene, of, asked.start, newest=asked.newest)
+        page = list(islice(found, asked.limit))
+        following = next(found, None) if asked.limit is not None else None
+        changes = [describe(entry, scene.partition) for _, entry in page]
+        self._tell_beside(owner, changes, both(current_check(), on_progress))
+        return changes, None if following is None else _text(following[0], asked.question)
+
+    def history_pages(
+        self,
+        owner: str,
+        memory_id: str | None = None,
+        *,
+        order: str = ORDERS[0],
+        **times: Unpack[LinesAsked],
+    ) -> Iterator[dict[str, Any]]:
+        """All pages of a history, one after the other."""
+        cursor: str | None = None
+        while True:
+            page = self.history(owner, memory_id, limit=MOST_CHANGES, cursor=cursor, order=order, **times)
+            yield page
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def count_changes(self, owner: str, memory_id: str | None = None) -> int:
+        """How many entries the change log of a memory, or of the owner, has; none of them is kept."""
+        with self.scene(owner) as scene:
+            if memory_id is None:
+                return scene.view.state.entries
+            weigh(scene.view.state.entries // SCANNED)
+        return sum(1 for _ in self._views.changelogs.entries(owner, [memory_id], check=current_check()))
+
+    def _entries(
+        self,
+        owner: str,
+        scene: Scene,
+        of: Collection[str] | None,
+        start: Place | None = None,
+        *,
+        newest: bool = False,
+    ) -> Iterator[tuple[Place, Entry]]:
+        """Entries from a place on: of a past from what was folded, else as they lie in the store."""
+        if scene.past is not None:
+            return _of_past(scene.past.entries, of, start, newest=newest)
+        logs = self._views.changelogs
+        if start is not None and start.build != logs.live(owner):
+            raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
+        return logs.entries(owner, of, start=start, newest=newest, check=current_check())
+
+    def _tell_beside(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
+        """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
+
+        Words are told as far as the owner's memories of today let them be, whatever time is asked about.
+        """
+        seqs = sorted({parse_position(change["position"])[1] for change in changes})
+        told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
+        worded: list[tuple[dict[str, Any], Words]] = []
+        for change in changes:
+            beside = told.get(parse_position(change["position"])[1], UNTOLD)
+            change.update(beside.clear(), said_reason=None, because=None)
+            if beside.words is not None:
+                worded.append((change, beside.words))
+        if worded:
+            with self.scene(owner) as today:
+                teller = Teller(today.view)
+                for change, words in worded:
+                    change.update(teller.told(words, change["memory"]))
+
+
+_PAST = "past"
+"""Stands for a build in the places of what was folded for the question."""
+
+
+def _of_past(
+    entries: Sequence[Entry], of: Collection[str] | None, start: Place | None, *, newest: bool
+) -> Iterator[tuple[Place, Entry]]:
+    if start is not None and start.build != _PAST:
+        raise refused("cursor", "one of the present", _RULE)
+    last = len(entries) - 1
+    first = (last if newest else 0) if start is None else min(start.number, last)
+    for number in range(first, -1, -1) if newest else range(first, len(entries)):
+        if of is None or entries[number].memory_id in of:
+            yield Place(_PAST, 0, number), entries[number]
+
+
+def page_asked(
+    owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, times: TimesAsked
+) -> PageAsked:
+    """What was asked for, checked. A cursor of `history` does for `why` too, and the other way round."""
+    wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
+    if order not in ORDERS:
+        raise refused("order", order, " or ".join(ORDERS))
+    question = _digest(owner, memory_id, order, times.get("as_of"), times.get("known"))
+    return PageAsked(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
+
+
+def _digest(*asked: str | None) -> str:
+    return blake2b(orjson.dumps(asked), digest_size=9).hexdigest()
+
+
+def _text(place: Place, question: str) -> str:
+    """A cursor as callers hold it: URL-safe, opaque."""
+    return urlsafe_b64encode(orjson.dumps([*place, question])).decode().rstrip("=")
+
+
+def _read(text: str, question: str) -> Place:
+    try:
+        build, pack, number, asked = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, TypeError):
+        raise refused("cursor", text[:80], _RULE) from None
+    whole = isinstance(build, str) and isinstance(pack, int) and isinstance(number, int)
+    if not whole or asked != question or min(pack, number) < 0 or max(pack, number) >= 1 << 63:
+        raise refused("cursor", text[:80], _RULE)
+    return Place(build, pack, number)

@@ -1,0 +1,141 @@
+"""What is known: how sure we are of a topic, a map of it, and what a memory is associated with. Leaves no trace."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from api.requests.checks import check_mode, check_query
+from api.requests.scenes import Scene
+from api.requests.timelines import TimesAsked, told_times
+from api.services.reading import Reader
+from api.work.patience import current_check
+from events.errors import InputError, refused
+from projections.index.associations import Link
+from projections.laws.modes import Visibility, visibility
+from projections.memory.columns import Columns
+from projections.memory.record import LEVELS, SECRET, Memory
+from projections.reports.assess import assess
+from projections.reports.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
+from projections.views.query import Asked, card, conflicts_told
+
+MOST_DEPTH = 4
+MOST_IN_TREE = 500
+
+
+class Knower:
+    """Answers questions about what an owner's memories amount to. Safe for threads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+        """How sure we are about a topic, with evidence and advice."""
+        _check_topic(topic)
+        with self._reader.scene(owner, **times) as scene:
+            answer = assess(scene.view, topic, scene.now)
+        return {"owner": owner, **answer} | told_times(times) | scene.place
+
+    def map(
+        self,
+        owner: str,
+        topic: str,
+        *,
+        depth: int = 2,
+        least: float = LEAST_WEIGHT,
+        limit: int = MOST_NODES,
+        mode: str = "normal",
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Nodes, edges and clusters around a topic."""
+        _check_topic(topic)
+        checked = check_mode(mode)
+        _check_depth(depth)
+        if not 0 <= least <= 1:
+            raise refused("least", least, "a number from 0 to 1")
+        if not 1 <= limit <= 1_000:
+            raise refused("limit", limit, "a whole number from 1 to 1000")
+        with self._reader.scene(owner, **times) as scene:
+            asked = Asked(scene.view, scene.now, checked)
+            answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
+        return {"owner": owner, **answer, "mode": checked} | told_times(times) | scene.place
+
+    def associations(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        depth: int = 1,
+        mode: str = "review",
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """What a memory is associated with, as a tree: the strongest first, each memory once."""
+        checked = check_mode(mode)
+        _check_depth(depth)
+        with self._reader.scene(owner, **times) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            row = scene.view.columns.row(memory.id)
+            assert row is not None
+            view = scene.view
+            seen = visibility(view.columns, view.law, scene.now, view.parameters, checked)
+            answer = {
+                **card(memory, LEVELS[int(seen.levels[row])]),
+                **conflicts_told(view, memory),
+                "owner": owner,
+                "associations": _tree(scene, seen, row, depth),
+                "triples": _triples(scene, memory.id),
+            }
+        return answer | {"mode": checked} | told_times(times) | scene.place
+
+
+def _check_topic(topic: str) -> None:
+    try:
+        check_query(topic)
+    except InputError as error:
+        raise refused("topic", error.context["got"], error.context["allowed"]) from None
+
+
+def _check_depth(depth: int) -> None:
+    if not 1 <= depth <= MOST_DEPTH:
+        raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
+
+
+def _tree(scene: Scene, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
+    """Breadth first from a row, at most 500 memories, each once: at the fewest steps, under the first branch that has it."""
+    view, shown = scene.view, {row}
+    tree: list[dict[str, Any]] = []
+    frontier = [(row, tree)]
+    for _ in range(depth):
+        following = []
+        for at, branches in frontier:
+            for link in view.associations.neighbours(at, view.parameters):
+                if link.to_row in shown or not seen.shown[link.to_row] or len(shown) > MOST_IN_TREE:
+                    continue
+                shown.add(link.to_row)
+                branch = _branch(view.columns.memories[link.to_row], LEVELS[int(seen.levels[link.to_row])], link)
+                branches.append(branch)
+                following.append((link.to_row, branch["associations"]))
+        frontier = following
+    return tree
+
+
+def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
+    return {
+        **card(memory, level),
+        "link": link.link,
+        "weight": round(link.weight, 6),
+        "base": round(link.base, 6),
+        "boost": round(link.boost, 6),
+        "associations": [],
+    }
+
+
+def _triples(scene: Scene, memory_id: str) -> list[dict[str, Any]]:
+    """The triples that a memory backs; a deleted one backs none."""
+    columns = scene.view.columns
+    row = columns.row(memory_id)
+    if row is None or columns.standing()[row] >= Columns.DELETED or columns.sensitivity[row] >= SECRET:
+        return []
+    return [
+        {"subject": f.subject, "predicate": f.predicate, "object": f.object, "negation": f.negation}
+        for f in columns.memories[row].facts
+    ]

@@ -1,0 +1,201 @@
+"""How an owner's memories live on: their health, what is fading, reinforcing, reviews, and the law that they live by.
+
+Reading leaves no trace. What is written is appended by the `Writer`, and what it did is read once it is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from api.requests.checks import check_limit, check_owner
+from api.requests.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from api.services.reading import Reader
+from api.services.writing import Writer
+from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
+from events.errors import InputError, refused
+from events.parameters import DEFAULTS, NAMES, ParameterValue
+from projections.fold.use import ALIKE
+from projections.reports.health import fading, health, held_now
+from projections.reports.review_due import due_list, next_reviews
+from projections.views.query import moment
+from projections.views.view import OwnerView
+
+MOST_LISTED = 1_000
+
+
+class Living:
+    """Answers and verbs about how memories fade and are kept, on one store. Safe for threads."""
+
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def health(
+        self,
+        owner: str,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Live memories by Ebbinghaus strength, strongest first, with counts by colour and the mean."""
+        wanted = check_limit(limit, MOST_LISTED)
+        with self._reader.scene(owner, **times) as scene:
+            answer = health(scene.view, scene.now, wanted, max(offset, 0))
+        return answer | told_times(times) | scene.place
+
+    def fading(
+        self,
+        owner: str,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Live memories of a strength under 30, weakest first."""
+        wanted = check_limit(limit, MOST_LISTED)
+        with self._reader.scene(owner, **times) as scene:
+            answer = fading(scene.view, scene.now, wanted, max(offset, 0))
+        return answer | told_times(times) | scene.place
+
+    def review(
+        self,
+        owner: str,
+        *,
+        min_importance: float = 0.5,
+        limit: int = 10,
+        kind: str | None = None,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """What is due for review, most pressing first; how much is due in all, and how much the least importance left out."""
+        wanted = check_limit(limit)
+        if not 0 <= min_importance <= 1:
+            raise refused("min_importance", min_importance, "a number from 0 to 1")
+        with self._reader.scene(owner, **times) as scene:
+            answer = due_list(scene.view, scene.now, least=min_importance, limit=wanted, kind=kind)
+        return answer | told_times(times) | scene.place
+
+    def reinforce(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        outcome: str = "manual_review",
+        from_memory: str | None = None,
+        actor: str = "user",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """It was put to use: what each law reads of it before and after, at the instant at which it happened.
+
+        Raises NotFound or InputError where no event can change the memory, or `from_memory`, any more.
+        """
+        check_owner(owner)
+        remarks = []
+        if from_memory is not None:
+            if from_memory == memory_id:
+                raise refused("from_memory", from_memory, "another memory than the one that is reinforced")
+            self._writer.standing(owner, from_memory)
+            if outcome not in ALIKE:
+                remarks.append(f"an outcome of {outcome} strengthens no association")
+        data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory)  # type: ignore[arg-type]
+        answer = self._happened(owner, memory_id, data, actor, occurred_at)
+        for change in answer["changes"]:
+            if change["memory"] == memory_id:
+                # After a semicolon the fold says why a use adds nothing to the importance.
+                reason = change["reason"]
+                remarks.append(reason if change["decision"] == "ignored" else reason.partition("; ")[2])
+        return {"outcome": outcome, "from_memory": from_memory, **answer, "remarks": [*filter(None, remarks)]}
+
+    def grade(
+        self, owner: str, memory_id: str, grade: int, *, actor: str = "user", occurred_at: str | None = None
+    ) -> dict[str, Any]:
+        """It was reviewed and graded, 0 (forgotten) to 5 (at once): the next review by each scheduler, and which decides.
+
+        Raises as `reinforce` does.
+        """
+        check_owner(owner)
+        answer = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), actor, occurred_at)
+        with self._reader.scene(owner) as scene:
+            schedule = self._reader.memory(scene, owner, memory_id).schedule
+            decides = scene.view.parameters.scheduler
+        folded = schedule is not None and "quarantined" not in answer
+        return {
+            "grade": grade,
+            **answer,
+            "decides": decides,
+            "schedulers": next_reviews(schedule) if folded and schedule is not None else None,
+        }
+
+    def _happened(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
+        """Append one event about a memory; what reinforcing changes of it, before and after at one instant.
+
+        That is the event's own, or the newest of the memory's where it comes late, as in the change log.
+        `after` is None where the event is parked.
+        """
+        when = self._writer.when(occurred_at)
+        memory = self._writer.standing(owner, memory_id)
+        if memory.deleted_at is not None:
+            raise InputError(
+                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)",
+                owner=owner,
+                memory_id=memory_id,
+            )
+        at = max(when, memory.stamp)
+        before = self._held(owner, memory_id, at)
+        answer = self._writer.done(
+            owner, [self._writer.event(data, owner, when, actor)], {"id": memory_id, "at": moment(at)}
+        )
+        after = None if "quarantined" in answer else self._held(owner, memory_id, at)
+        return answer | {"before": before, "after": after}
+
+    def _held(self, owner: str, memory_id: str, at: int) -> dict[str, Any]:
+        with self._reader.scene(owner) as scene:
+            return held_now(scene.view, self._reader.memory(scene, owner, memory_id), at)
+
+    def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
+        """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
+        with self._reader.scene(owner, **times) as scene:
+            answer = _profile(scene.view)
+        return {"owner": owner, **answer} | told_lines(times) | scene.place
+
+    def choose(
+        self,
+        owner: str,
+        *,
+        profile: str | None = None,
+        parameters: Mapping[str, ParameterValue] | None = None,
+        actor: str = "operator",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked at the door."""
+        check_owner(owner)
+        when = self._writer.when(occurred_at)
+        told: list[Any] = []
+        if profile is not None:
+            told.append(ProfileChosen(profile=profile))  # type: ignore[arg-type]
+        if parameters:
+            told.append(ParametersChanged(parameters=dict(parameters)))
+        if not told:
+            raise InputError("profile: got none; give a profile, parameters, or both", field="profile")
+        answer = self._writer.done(owner, [self._writer.event(data, owner, when, actor) for data in told], {})
+        with self._reader.scene(owner) as scene:
+            return {"owner": owner, **_profile(scene.view), **told_lines({}), **answer}
+
+
+def _profile(view: OwnerView) -> dict[str, Any]:
+    law, parameters = view.law, view.parameters
+    return {
+        "profile": law.name,
+        "formula": law.formula,
+        "source": law.source,
+        "thresholds": {
+            "normal": law.normal_threshold(parameters),
+            "review": law.review_threshold(parameters),
+        },
+        "parameters": {
+            name: {"value": getattr(parameters, name), "default": getattr(DEFAULTS, name)}
+            for name in NAMES
+            if getattr(parameters, name) != getattr(DEFAULTS, name)
+        },
+    }

@@ -1,0 +1,350 @@
+"""What operators ask and do: status, statistics, and the parked events of quarantined owners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from heapq import nsmallest
+from time import monotonic, sleep
+from typing import Any, Unpack
+
+import redis
+
+from api.requests.checks import check_owner, position_of
+from api.requests.speaking import speaker
+from api.requests.timelines import TimesAsked, told_times
+from api.services.outlook import outlook
+from api.services.reading import Reader
+from api.services.writing import Writer
+from api.work.patience import current_check
+from events.alarms import ACCESSES_LOST, KNOWN, as_dict
+from events.catalogue import EventDiscarded
+from events.envelope import decode, from_micros, prepare, utc_text
+from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
+from events.log import EventLog
+from events.partitions import LogKeys, partition_of, position_text
+from events.redis.admission import read_room
+from events.redis.alarms import RedisAlarms
+from events.redis.receipts import RECEIPT_LOST
+from events.redis.wire import Wire
+from events.validation import make_event
+from projections.checks import Check
+from projections.fold.builds import BuildKeys, is_build, next_build
+from projections.laws.modes import visibility
+from projections.memory.columns import Columns
+from projections.memory.record import CATEGORIES, SECRET
+from projections.redis.create import StoreIdentity
+from projections.redis.debt import FoldDebt
+from projections.redis.meanings import Meanings
+from projections.redis.store import decode_quarantine, read_entries, read_parked
+
+RETRY_SECONDS = 15.0
+LARGEST = 50
+"""Owners that the statistics of a store name."""
+OWNERS_AT_ONCE = 500
+LiveWorkers = Callable[[Wire], dict[str, dict[str, Any]]]
+Schedule = Callable[[], dict[str, Any]]
+NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
+
+
+class Operator:
+    """Looks at a whole store. Safe for threads: a connection of its own a call."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        identity: StoreIdentity,
+        log: EventLog,
+        reader: Reader,
+        writer: Writer,
+        live_workers: LiveWorkers,
+        schedule: Schedule,
+        alarms: RedisAlarms,
+        meanings: Meanings | None = None,
+        *,
+        let_go: Callable[[int], None] = lambda _partition: None,
+        accesses: Callable[[], dict[str, int]] = dict,
+    ) -> None:
+        self._client = client
+        self._identity = identity
+        self._log = log
+        self._reader = reader
+        self._writer = writer
+        self._live_workers = live_workers
+        self._schedule = schedule
+        self._alarms = alarms
+        self._meanings = meanings
+        self._let_go = let_go
+        self._accesses = accesses
+
+    def status(self) -> dict[str, Any]:
+        """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
+        recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
+        wire = Wire(self._client)
+        try:
+            partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
+            workers = self._live_workers(wire)
+            room = read_room(wire, FoldDebt(self._identity.tags))
+        finally:
+            wire.close()
+        events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
+        lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
+        return {
+            "store_id": self._identity.store_id,
+            "events": events,
+            "memories": sum(p["memories"] for p in partitions),
+            "lag": sum(p["lag"] for p in partitions),
+            "partitions": partitions,
+            "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
+            "memory": outlook(room, events),
+            "lifecycle": self._schedule(),
+            "alarms": alarms,
+            "accesses": {**self._accesses(), "lost": lost},
+            "sealed": False,
+            "notice": NOTICE,
+        }
+
+    def alarms(self) -> dict[str, Any]:
+        """Every alarm that stands, the worst and newest first."""
+        return {"alarms": [as_dict(alarm, _told) for alarm in self._alarms.standing()]}
+
+    def clear_alarm(self, name: str, subject: str | None = None, *, face: str) -> dict[str, Any]:
+        """Acknowledge an alarm, or all of a name: it goes until it is raised again. The log tells it, with the
+        `face` (`http` or `command`) by which it was said. Raises InputError for an unknown name."""
+        if name not in KNOWN:
+            raise refused("name", name, ", ".join(sorted(KNOWN)))
+        stood = {one.subject for one in self._alarms.standing() if one.name == name}
+        cleared = bool(self._alarms.acknowledged(name, subject, face))
+        if name == RECEIPT_LOST:  # this process knows receipts of others, which no other may come to forget
+            for partition in stood & ({subject} if subject is not None else stood):
+                self._let_go(int(partition))
+        return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
+
+    def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
+        head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
+        keys = BuildKeys(tag, (live or b"").decode())
+        names = ("seq", "head", "digest", "memories", "epoch", "holder")
+        seq, chain, digest, memories, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
+        stuck = wire.call("HKEYS", keys.quarantine)
+        left = _left(wire, keys)
+        return {
+            "partition": number,
+            "head": int(head or 0),
+            "checkpoint": int(seq or 0),
+            "lag": int(head or 0) - int(seq or 0),
+            "holder": holder.decode() if holder else None,
+            "epoch": int(epoch or 0),
+            "quarantined": sorted(name.decode() for name in stuck),
+            "memories": int(memories or 0),
+            "build": keys.build,
+            "chain": chain.hex() if chain else None,
+            "digest": digest.decode() if digest else None,
+            "rebuild": left,
+        }
+
+    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds.
+
+        Raises InputError where the whole store is asked about another time than now.
+        """
+        if owner is None:
+            for field in ("as_of", "known", "at", "after"):
+                if (told := times.get(field)) is not None:
+                    raise refused(field, told, "nothing without an owner: the whole store is counted as it stands")
+            return self._store_stats()
+        with self._reader.scene(check_owner(owner), **times) as scene:
+            view, columns = scene.view, scene.view.columns
+            normal = visibility(columns, view.law, scene.now, view.parameters, "normal")
+            levels = ("full", "summary", "tag", "trace", "archive")
+            vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
+            return {
+                "owner": owner,
+                **told_times(times),
+                "position": scene.position,
+                "events": view.state.applied,
+                "change_log_entries": view.state.entries,
+                "profile": view.state.profile,
+                "parameters": dict(view.state.parameters),
+                "memories": len(columns),
+                "shown_in_normal_mode": int(normal.shown.sum()),
+                "by_category": _counts(columns.category, CATEGORIES),
+                "by_level": _counts(normal.levels, levels),
+                "by_state": _counts(columns.standing(), ("live", "merged", "retired", "deleted", "purged")),
+                "negated": int((columns.conflict != Columns.HELD).sum()),
+                "secret": int((columns.sensitivity >= SECRET).sum()),
+                "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
+                "chain": view.state.chain.hex(),
+                **vectors,
+            } | scene.told
+
+    def _store_stats(self) -> dict[str, Any]:
+        wire = Wire(self._client)
+        try:
+            count, largest = 0, list[dict[str, Any]]()
+            for number, keys in self._live_builds(wire):
+                for page in _owner_pages(wire, keys, number, count, current_check()):
+                    count += len(page)
+                    largest = nsmallest(LARGEST, largest + page, key=lambda one: (-one["memories"], one["owner"]))
+        finally:
+            wire.close()
+        status = self.status()
+        return {
+            "owners": count,
+            "events": status["events"],
+            "memories": status["memories"],
+            "lag": status["lag"],
+            "memory": status["memory"],
+            "largest_owners": largest,
+        }
+
+    def dead(self) -> dict[str, Any]:
+        """Every quarantined owner with why, and how many of its events wait."""
+        wire = Wire(self._client)
+        found = []
+        try:
+            for number, keys in self._live_builds(wire):
+                answer = wire.call("HGETALL", keys.quarantine)
+                for name, raw in zip(answer[::2], answer[1::2], strict=True):
+                    why, owner = decode_quarantine(raw), name.decode()
+                    parked = int(wire.call("LLEN", keys.parked(owner)))
+                    found.append(
+                        {
+                            "owner": owner,
+                            "position": position_text(number, why.seq),
+                            "kind": why.kind,
+                            "reason": why.reason,
+                            "parked": parked,
+                        }
+                    )
+        finally:
+            wire.close()
+        return {"quarantined": sorted(found, key=lambda one: one["owner"])}
+
+    def dead_show(self, owner: str) -> dict[str, Any]:
+        """One owner's parked events: positions, types and which of them cannot be read. Contents are not shown."""
+        number, keys = self._build_of(owner)
+        wire = Wire(self._client)
+        try:
+            raw = wire.call("HGET", keys.quarantine, owner)
+            if raw is None:
+                raise NotFound(f"owner {owner} is not quarantined; `engramlog dead list` shows who is", owner=owner)
+            why = decode_quarantine(raw)
+            stored = read_entries(wire, keys, read_parked(wire, keys, owner))
+        finally:
+            wire.close()
+        parked = []
+        for one in stored:
+            item: dict[str, Any] = {
+                "position": position_text(number, one.seq),
+                "kind": one.kind,
+                "bytes": len(one.body),
+            }
+            try:
+                item["event_id"] = decode(one.kind, one.body).event_id
+            except UndecodableEvent as error:
+                item["problem"] = error.message
+            parked.append(item)
+        return {"owner": owner, "position": position_text(number, why.seq), "reason": why.reason, "parked": parked}
+
+    def dead_retry(self, owner: str) -> dict[str, Any]:
+        """Ask the lease holder to fold an owner's parked events again, and wait until it has tried."""
+        self.dead_show(owner)
+        _, keys = self._build_of(owner)
+        wire = Wire(self._client)
+        request = f"retry:{owner}"
+        try:
+            wire.call("HSET", keys.log.control, request, owner)
+            end = monotonic() + RETRY_SECONDS
+            self._writer.nudge(owner)
+            while wire.call("HEXISTS", keys.log.control, request):
+                if monotonic() > end:
+                    raise NotYetFolded(
+                        f"no worker retried {owner} within {RETRY_SECONDS:g} s; the request stays: is a worker running?",
+                        owner=owner,
+                    )
+                sleep(0.02)
+            freed = not wire.call("HEXISTS", keys.quarantine, owner)
+        finally:
+            wire.close()
+        return {"owner": owner, "freed": freed} | ({} if freed else {"dead": self.dead_show(owner)})
+
+    def dead_discard(self, owner: str, position: str, reason: str, *, actor: str = "operator") -> dict[str, Any]:
+        """Drop one parked event for good, by an event of its own; the owner's other parked events fold then."""
+        shown = self.dead_show(owner)
+        position_of(position, owner, self._log.partitions, "position")
+        if position not in {item["position"] for item in shown["parked"]}:
+            raise refused(
+                "position",
+                position,
+                "one of the owner's parked positions: " + ", ".join(i["position"] for i in shown["parked"][:20]),
+            )
+        now = self._log.now()
+        data = EventDiscarded(position=position, reason=reason)
+        event = make_event(data, owner=owner, occurred_at=from_micros(now), actor=actor, now=now, by=speaker(self._log))
+        receipts = self._writer.append_all([prepare(event)])
+        self._writer.settle(receipts)
+        left = [one for one in self.dead()["quarantined"] if one["owner"] == owner]
+        return {
+            "owner": owner,
+            "discarded": position,
+            "position": receipts[0].position,
+            "freed": not left,
+            "still": left,
+        }
+
+    def _live_builds(self, wire: Wire) -> list[tuple[int, BuildKeys]]:
+        live = [(wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode() for tag in self._identity.tags]
+        return [(number, BuildKeys(tag, live[number])) for number, tag in enumerate(self._identity.tags)]
+
+    def _build_of(self, owner: str) -> tuple[int, BuildKeys]:
+        number = partition_of(check_owner(owner), self._log.partitions)
+        wire = Wire(self._client)
+        try:
+            live = (wire.call("HGET", LogKeys(self._identity.tags[number]).meta, "live") or b"").decode()
+        finally:
+            wire.close()
+        return number, BuildKeys(self._identity.tags[number], live)
+
+
+def _told(micros: int) -> str:
+    return utc_text(from_micros(micros))
+
+
+def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
+    """What a rebuild has folded beside the live build, and whether it goes on."""
+    if not is_build(keys.build):
+        return None
+    beside = BuildKeys(keys.tag, next_build(keys.build))
+    epoch, seq, holder = wire.call("HMGET", beside.checkpoint, "epoch", "seq", "holder")
+    if epoch is None:
+        return None
+    return {"build": beside.build, "seq": int(seq or 0), "holder": holder.decode() if holder else None}
+
+
+def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:
+    return {name: int((values == number).sum()) for number, name in enumerate(names)}
+
+
+def _owner_pages(
+    wire: Wire, keys: BuildKeys, partition: int, before: int, check: Check
+) -> Iterator[list[dict[str, Any]]]:
+    """A partition's owners with how many memories each has, in pages; each owner once. `before`: how many were told before."""
+    seen: set[bytes] = set()
+    cursor = b"0"
+    while True:
+        check(before + len(seen), 0)
+        cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", OWNERS_AT_ONCE)
+        names = [name for name in page[::2] if name not in seen]
+        seen.update(names)
+        told = []
+        for start in range(0, len(names), OWNERS_AT_ONCE):
+            some = [name.decode() for name in names[start : start + OWNERS_AT_ONCE]]
+            for name in some:
+                wire.send("HLEN", keys.records(name))
+            counts = [int(wire.receive()) for _ in some]
+            told += [
+                {"owner": name, "partition": partition, "memories": memories}
+                for name, memories in zip(some, counts, strict=True)
+            ]
+        yield told
+        if cursor == b"0":
+            return

@@ -1,0 +1,237 @@
+"""Reading: search, get, list, why, history and provenance, at present or as of any instant or position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+from api.requests.checks import check_limit, check_mode, check_query
+from api.requests.scenes import Scene
+from api.requests.searching import (
+    FIRST_PAGE,
+    Cursor,
+    SearchTerms,
+    check_terms,
+    compared,
+    cursor_text,
+    question_digest,
+    read_cursor,
+    told_filters,
+    wish_of,
+)
+from api.requests.secrets import QUERY_HIDDEN, is_secret
+from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_times
+from api.services.accesses import AccessRecorder, Read
+from api.services.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
+from api.work.patience import weigh
+from events.envelope import from_micros, utc_text
+from events.errors import BadSetting, EmbedderFailed, refused
+from events.log import EventLog
+from events.vocabulary import Via
+from projections.embedding.meaning import EmbeddedQuestion
+from projections.fold.provenance import with_events
+from projections.ranking.recall import search
+from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
+from projections.ranking.senses import Senses
+from projections.redis.view import RedisViews
+from projections.views.query import Asked, detail, listing, why
+
+MOST_NODES = 1_000
+"""Memories among the origins of one, where they are bounded."""
+
+
+class Reader(Histories):
+    """Answers questions about one store's owners. Safe for threads."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        views: RedisViews,
+        accesses: AccessRecorder | None = None,
+        meanings: Senses | None = None,
+    ) -> None:
+        super().__init__(log, views)
+        self._accesses = accesses
+        self._meanings = meanings
+
+    def search(
+        self,
+        owner: str,
+        query: str,
+        *,
+        mode: str = "normal",
+        limit: int = 5,
+        cursor: str | None = None,
+        as_of: str | None = None,
+        known: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        trace: bool = True,
+        inspect: bool = False,
+        on_progress: Progress | None = None,
+        **terms: Unpack[SearchTerms],
+    ) -> dict[str, Any]:
+        """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
+
+        `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
+        somebody only looks, in any mode and at any time: recorded too, and no memory gains by it.
+        """
+        checked, wanted = check_mode(mode), check_limit(limit)
+        check_query(query)
+        check_terms(terms, with_meaning=self._meanings is not None)
+        digest = question_digest(terms, owner, query, checked, as_of, known, at)
+        page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
+        present = as_of is None and known is None and at is None
+        traced = trace and (inspect or (checked == "normal" and present))
+        question, failed = self._question(query, terms)
+        told = TimesAsked(as_of=as_of, known=known, at=at)
+        if cursor is not None:
+            told["at"] = utc_text(from_micros(page.at))
+            if known is None:
+                told["as_of"] = as_of or page.position
+        times = TimesAsked(**told, after=after, on_progress=on_progress)
+        if cursor is not None and known is not None:
+            times["known"] = page.position  # what was recorded by then, whatever came since
+        entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
+        with self.scene(owner, entries=entries, **times) as scene:
+            zone = scene.view.parameters.time_zone
+            wish = wish_of(terms, scene.now, zone, with_meaning=self._meanings is not None)
+            sense = None
+            if self._meanings is not None and question is not None:
+                sense = self._meanings.sense(scene.view, owner, question)
+            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
+            for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
+                answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
+            entries = scene.view.state.entries
+        answer["understood"] |= told_filters(wish.filters, zone)
+        if failed is not None:
+            answer["meaning"] = {"failed": failed}
+        end = page.offset + wanted
+        following = Cursor(scene.position, scene.now, end, digest, entries, compared(answer["meaning"]))
+        if cursor is not None and following.meaning != page.meaning:
+            raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
+        answer["offset"] = page.offset
+        answer["next"] = cursor_text(following) if end < answer["total"] else None
+        if traced:
+            read = Read(scene.position, checked, None if present and cursor is None else scene.now)
+            self._record(owner, query, answer, read, inspect=inspect)
+        return answer | {"mode": checked} | told_times(told) | scene.place
+
+    def _record(self, owner: str, query: str, answer: dict[str, Any], read: Read, *, inspect: bool) -> None:
+        """What a search showed, and what it brought to mind."""
+        hit, mind = answer["results"], answer.get("associated", ())
+        self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
+        self._shown(owner, mind, "inspection" if inspect else "association", query, read)
+
+    def _shown(
+        self, owner: str, cards: Iterable[dict[str, Any]], via: Via, query: str | None, read: Read, first: int = 1
+    ) -> None:
+        if self._accesses is not None:
+            self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
+
+    def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
+        """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
+        mode = terms.get("search_mode", "hybrid")
+        if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:
+            return None, None
+        if is_secret(query):
+            if mode == "semantic":
+                raise refused(
+                    "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
+                )
+            return None, QUERY_HIDDEN
+        try:
+            return self._meanings.question(query), None
+        except (EmbedderFailed, BadSetting) as error:
+            if mode == "semantic":
+                raise
+            return None, str(error)
+
+    def list(
+        self,
+        owner: str,
+        *,
+        mode: str = "normal",
+        limit: int = 50,
+        offset: int = 0,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """An owner's memories, newest activation first."""
+        checked, wanted = check_mode(mode), check_limit(limit, 1_000)
+        with self.scene(owner, **times) as scene:
+            answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
+        return answer | {"mode": checked} | told_times(times) | scene.place
+
+    def get(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        reveal: bool = False,
+        trace: bool = True,
+        inspect: bool = False,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records.
+
+        `trace` and `inspect` as in a search; a deleted memory counts as shown only where somebody inspects it.
+        """
+        answer, read = self.looked_at(owner, memory_id, reveal=reveal, **times)
+        if trace and (inspect or (read.read_at is None and answer["deleted_at"] is None)):
+            self._shown(owner, [answer], "inspection" if inspect else "detail", None, read)
+        return answer
+
+    def looked_at(
+        self, owner: str, memory_id: str, *, reveal: bool, **times: Unpack[TimesAsked]
+    ) -> tuple[dict[str, Any], Read]:
+        """The same without a trace, and how it was read."""
+        with self.scene(owner, **times) as scene:
+            memory = self.memory(scene, owner, memory_id)
+            answer = detail(scene.view, memory, scene.now, reveal=reveal)
+        present = scene.past is None and times.get("at") is None
+        read = Read(scene.position, read_at=None if present else scene.now)
+        return answer | told_times(times) | scene.place, read
+
+    def why(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: str = ORDERS[0],
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
+
+        Of changes a page, as `history` tells them and with its cursors; all of them without a limit. With one the origins are
+        bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
+        """
+        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+        with self.scene(owner, **times) as scene:
+            memory = self.memory(scene, owner, memory_id)
+            if scene.past is None:
+                weigh(scene.view.state.entries // SCANNED)
+            answer = why(scene.view, memory, scene.now, None if limit is None else MOST_NODES)
+        answer["changes"], answer["next"] = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
+        self._tell_events(owner, scene, answer["provenance"], None if limit is None else MOST_CHANGES)
+        return answer | {"order": order} | told_times(times) | scene.place
+
+    def _tell_events(self, owner: str, scene: Scene, told: dict[str, Any], most: int | None) -> None:
+        names = {node["id"] for node in told["nodes"]}
+        entries = (entry for _, entry in self._entries(owner, scene, names))
+        with_events(told, entries, scene.partition, most)
+
+    def provenance(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        bounded: bool = False,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
+        limit = 1 if bounded else None
+        answer = self.why(owner, memory_id, limit=limit, **times)
+        names = ("id", "provenance", "as_of", "known", "position", "behind", "quarantined")
+        return {name: answer[name] for name in names if name in answer}

@@ -1,0 +1,161 @@
+"""Replaying an owner under other parameters, or without some of its events, beside what it is today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Unpack
+
+from api.requests.checks import check_actor, check_limit, check_mode, check_query
+from api.requests.timelines import TimesAsked, told_times
+from api.services.reading import Reader
+from api.work.patience import current_check
+from events.envelope import Stored
+from events.errors import refused
+from events.parameters import ParameterValue, problem_with
+from projections.fold.changelog import id_text
+from projections.fold.evolve import parameters_of
+from projections.fold.owner import AnyEvent, Folded, OwnerState, fold_records
+from projections.laws import LAWS
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.ranking.recall import search
+from projections.redis.view import RedisViews
+from projections.reports.standing import Standing, differences, standings
+from projections.views.query import Asked
+from projections.views.view import OwnerView, as_hidden_today, hidden_in
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
+    """`name=value` pairs as parameters within their bounds, or InputError."""
+    values: dict[str, ParameterValue] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise refused("set", pair, "name=value, e.g. user_factor=1.3")
+        value = _value(text)
+        if rule := problem_with(name, value):
+            raise refused(f"set {name}", text, rule)
+        values[name] = value
+    return values
+
+
+def _value(text: str) -> ParameterValue:
+    """A truth value, a number, or else the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+class Replayer:
+    """Folds an owner's own events anew, as they come from the log, beside the records as they are; writes nothing."""
+
+    def __init__(self, reader: Reader, views: RedisViews) -> None:
+        self._reader = reader
+        self._views = views
+
+    def replay(
+        self,
+        owner: str,
+        *,
+        parameters: Mapping[str, ParameterValue] | None = None,
+        without: Sequence[str] = (),
+        without_actors: Sequence[str] = (),
+        query: str | None = None,
+        mode: str = "review",
+        limit: int = 10,
+        **times: Unpack[TimesAsked],
+    ) -> dict[str, Any]:
+        """What differs from what is answered today, or of the past that is asked about.
+
+        Memories that appear or vanish, weights, levels, and the order of a query's results.
+        """
+        limit, checked = check_limit(limit), check_mode(mode)
+        if query is not None:
+            check_query(query)
+        for actor in without_actors:
+            check_actor(actor, "without_actors")
+        check = current_check()
+        with self._reader.scene(owner, **times) as scene:
+            view, now, place = scene.view, scene.now, {"position": scene.position} | scene.told
+            applied, hidden = view.state.applied, hidden_in(view.columns)
+            seqs = self._reader.seqs(owner, scene)
+            today = standings(view.columns, view.law, now, view.parameters)
+            first = None if query is None else _order(view, now, query, checked, limit)
+        unwanted = {text.lower() for text in without}
+        met: set[str] = set()
+
+        def kept(one: Stored, event: AnyEvent) -> bool:
+            if unwanted and (name := id_text(one.raw_id)) in unwanted:
+                met.add(name)
+                return False
+            return event.actor not in without_actors
+
+        events = self._reader.stored(owner, seqs, times.get("on_progress"))
+        replayed = fold_records(events, forced=dict(parameters or {}), keep=kept, check=check, total=len(seqs))
+        if unknown := unwanted - met:
+            allowed = "event ids of this owner; `engramlog history OWNER` shows them"
+            raise refused("without", ", ".join(sorted(unknown)), allowed)
+        other = _Replayed(owner, replayed, hidden)
+        answer: dict[str, Any] = {
+            "owner": owner,
+            "set": dict(parameters or {}),
+            "without": list(without),
+            "without_actors": list(without_actors),
+            **told_times(times),
+            "position": place.pop("position"),
+            "events": {"today": applied, "replayed": replayed.applied},
+            "differences": differences(today, other.standings(now), check),
+        } | place
+        if query is not None and first is not None:
+            then = _order(other.view(), now, query, checked, limit)
+            answer["query"] = {"text": query, "mode": checked} | _moved(first, then)
+        return answer
+
+
+class _Replayed:
+    """The records of a replay, of which what is purged or secret today stays so."""
+
+    def __init__(self, owner: str, folded: Folded, hidden: Mapping[str, Memory]) -> None:
+        self._owner = owner
+        self._folded = folded
+        self._hidden = hidden
+
+    def _memories(self) -> Iterator[Memory]:
+        for memory in self._folded.memories.values():
+            hidden = self._hidden.get(memory.id)
+            yield memory if hidden is None else as_hidden_today(memory, hidden)
+
+    def standings(self, now: int) -> dict[str, Standing]:
+        """Where each memory stands at an instant. No text is indexed for it."""
+        columns = Columns()
+        columns.put_all(self._memories())
+        settings = self._folded.settings
+        return standings(columns, LAWS[settings.profile], now, parameters_of(settings))
+
+    def view(self) -> OwnerView:
+        """All of it, ready to be searched."""
+        profile, parameters, synonyms = self._folded.settings
+        state = OwnerState(profile=profile, parameters=parameters, synonyms=synonyms, applied=self._folded.applied)
+        return OwnerView(self._owner, state, self._memories())
+
+
+def _order(view: OwnerView, now: int, query: str, mode: Any, limit: int) -> list[str]:
+    """Ids of a query's results, the best first."""
+    return [one["id"] for one in search(Asked(view, now, mode), query, limit)["results"]]
+
+
+def _moved(before: list[str], after: list[str]) -> dict[str, Any]:
+    moves = [
+        {
+            "id": i,
+            "today": before.index(i) + 1 if i in before else None,
+            "replayed": after.index(i) + 1 if i in after else None,
+        }
+        for i in dict.fromkeys(before + after)
+    ]
+    return {"today": before, "replayed": after, "moved": [move for move in moves if move["today"] != move["replayed"]]}

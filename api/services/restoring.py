@@ -1,0 +1,213 @@
+"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself: ADR 0021."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from api.requests.checks import check_memory_id
+from api.requests.scenes import PIECE, Scene
+from api.services.histories import SCANNED
+from api.services.reading import Reader
+from api.services.writing import Writer
+from api.work.patience import current_check, weigh
+from events.catalogue import MemoryRestored
+from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
+from events.log import Receipt
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.fold.changelog import DECISIONS, Entry, describe, id_text
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.memory.retracting import Retracting
+from projections.memory.retraction import turns_behind
+from projections.redis.view import RedisViews
+
+
+class Step(NamedTuple):
+    """The newest deletion, or restoration, of a memory."""
+
+    entry: Entry
+    """Its change-log entry."""
+    partition: int
+
+    @property
+    def event_id(self) -> str:
+        """Of the event that did it."""
+        return id_text(self.entry.raw_id)
+
+    @property
+    def seq(self) -> int:
+        """Where that stands in the log."""
+        return self.entry.seq
+
+    @property
+    def at(self) -> int:
+        """When it happened, microseconds since 1970."""
+        return self.entry.at
+
+    @property
+    def change(self) -> dict[str, Any]:
+        """The entry as it is told."""
+        return describe(self.entry, self.partition)
+
+
+def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, Step]:
+    """The newest deletion of each memory, or its newest `restore`: the change log is read pack by pack, the newest first.
+
+    Whoever asks weighs the owner's change log first (`weigh_log`): it may be long.
+    """
+    wanted, found = DECISIONS.index(decision), dict[str, Step]()
+    for _, entry in views.changelogs.entries(owner, newest=True, check=current_check()):
+        if entry.decision == wanted and entry.memory_id and entry.memory_id not in found:
+            found[entry.memory_id] = Step(entry, partition)
+    return found
+
+
+def weigh_log(scene: Scene) -> None:
+    """Say how long reading the owner's whole change log will be, before anything leaves a trace."""
+    weigh(scene.view.state.entries // SCANNED)
+
+
+def causes(views: RedisViews, owner: str, gone: Mapping[str, Step]) -> dict[str, str | None]:
+    """Memory -> the event that led to each of these, read from the log in pieces."""
+    seqs, check = sorted(one.seq for one in gone.values()), current_check()
+    events: dict[int, str | None] = {}
+    for start in range(0, len(seqs), PIECE):
+        check(start, len(seqs))
+        for one in views.stored(owner, seqs[start : start + PIECE]):
+            events[one.seq] = decode(one.kind, one.body).causation_id
+    return {memory_id: events.get(one.seq) for memory_id, one in gone.items()}
+
+
+def taken_by(views: RedisViews, owner: str, found: Mapping[str, Step], root: Step) -> list[str]:
+    """Ids of the memories that a deletion took along, or a restoration brought back, in the order of the log."""
+    near = {name: one for name, one in found.items() if one.at == root.at and one.seq > root.seq}
+    cause = causes(views, owner, near)
+    return sorted((name for name in near if cause[name] == root.event_id), key=lambda name: near[name].seq)
+
+
+class Restorer:
+    """Restores memories of one store. Safe for threads."""
+
+    def __init__(self, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._views = views
+
+    def restore(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        event_id: str | None = None,
+        reason: str = "",
+    ) -> dict[str, Any]:
+        """Undo a soft delete, and that of what went with it and may stand now.
+
+        `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
+        `event_id`: of the restoration; sent again, it changes nothing.
+        Raises NotFound, or InputError where the memory was purged or another stands for it.
+        """
+        check_memory_id(memory_id)
+        memory = self._writer.standing(owner, memory_id)
+        if event_id is not None and (known := self._known(owner, memory, event_id.lower())) is not None:
+            return known
+        when = self._writer.when(occurred_at)
+        back, left = self._judged(owner, memory)
+        root = event_id or new_event_id()
+        first: Any = MemoryRestored(memory_id=memory_id, reason=reason)
+        events: list[AnyEvent] = [self._writer.event(first, owner, when, actor, event_id=root)]
+        for one in back:
+            more: Any = MemoryRestored(memory_id=one, reason=reason)
+            name = derived_id("restore along", owner, root, one)
+            events.append(self._writer.event(more, owner, when, actor, event_id=name, causation_id=root))
+        receipts: list[Receipt] = []
+        for start in range(0, len(events), MAX_REQUEST_EVENTS):
+            receipts += self._writer.append_all([prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]])
+        self._writer.settle(receipts)
+        with self._reader.scene(owner) as scene:
+            warning = scene.told
+        changes = self._writer.effects(owner, receipts)
+        return _told(owner, memory_id, back, left, receipts[-1].position, changes) | warning
+
+    def _known(self, owner: str, memory: Memory, event_id: str) -> dict[str, Any] | None:
+        """What the same restoration did where it was asked for before, else None."""
+        if memory.restored_at is None:
+            return None
+        with self._reader.scene(owner) as scene:
+            partition, warning = scene.partition, scene.told
+            weigh_log(scene)
+        found = steps(self._views, owner, partition, "restore")
+        if memory.id not in found or found[memory.id].event_id != event_id:
+            return None
+        back = taken_by(self._views, owner, found, found[memory.id])
+        changes = [found[one].change for one in (memory.id, *back)]
+        return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
+
+    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
+        """What comes back too, and what stays deleted and why."""
+        if memory.deleted_at is None:
+            return [], []
+        with self._reader.scene(owner) as scene:
+            weigh_log(scene)
+            columns, partition = scene.view.columns, scene.partition
+            retracting = Retracting(columns)
+        found = steps(self._views, owner, partition)
+        root = found.get(memory.id)
+        if root is None:
+            return [], []
+        going = {name: one for name, one in found.items() if _deleted(columns, name) and name != memory.id}
+        related = _related(columns, memory, going)
+        near = {name: one for name, one in going.items() if name in related or one.at == root.at}
+        cause = causes(self._views, owner, near)
+        roots = {one.event_id for one in found.values()}
+        along = [
+            name
+            for name in sorted(near, key=lambda name: near[name].seq)
+            if cause[name] == root.event_id or (name in related and cause[name] in roots)
+        ]
+        back, left = retracting.returning(memory.id, along)
+        return back, [{"id": one.id, "reason": one.reason} for one in left]
+
+
+def _told(
+    owner: str,
+    memory_id: str,
+    back: list[str],
+    left: list[dict[str, str]],
+    position: str | None,
+    changes: list[dict[str, Any]],
+) -> dict[str, Any]:
+    also = [{"id": one, "reason": f"it went with {memory_id}, or was made of it"} for one in back]
+    return {
+        "id": memory_id,
+        "also": also,
+        "not_restored": left,
+        "owner": owner,
+        "position": position,
+        "changes": changes,
+    }
+
+
+def _deleted(columns: Columns, memory_id: str) -> bool:
+    row = columns.row(memory_id)
+    memory = None if row is None else columns.memories[row]
+    return memory is not None and memory.purged_at is None and memory.deletion == "user_delete"
+
+
+def _related(columns: Columns, memory: Memory, among: Iterable[str]) -> frozenset[str]:
+    """Those that share a turn with a memory, or were made of it or of another of them."""
+    names, turns = {memory.id}, set(turns_behind(memory))
+    rows = [row for row in map(columns.row, among) if row is not None]
+    while True:
+        more = {
+            one.id
+            for one in (columns.memories[row] for row in rows)
+            if one.id not in names
+            and (not turns.isdisjoint(turns_behind(one)) or not names.isdisjoint((*one.summarises, *one.merged_from)))
+        }
+        if not more:
+            return frozenset(names)
+        names |= more

@@ -1,0 +1,95 @@
+"""An owner's synonyms: defining them, and what a word is looked for by."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from api.requests.checks import check_owner
+from api.requests.secrets import masked
+from api.requests.timelines import LinesAsked
+from api.services.reading import Reader
+from api.services.writing import Writer
+from events.catalogue import SynonymDefined
+from events.errors import refused
+from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
+
+MOST_LETTERS = 100
+"""Longest word or phrase, as at the door."""
+
+
+class Synonyms:
+    """Defines and tells the synonyms of one store's owners. Safe for threads."""
+
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def define(
+        self,
+        owner: str,
+        word: str,
+        synonym: str,
+        *,
+        similarity: float = 0.8,
+        actor: str = "user",
+        occurred_at: str | None = None,
+    ) -> dict[str, Any]:
+        """From here on the owner's searches for one of two words find the other; with a similarity of 0 they do not.
+
+        The same pair again takes the new similarity. Raises InputError for words or a similarity that cannot be.
+        """
+        check_owner(owner)
+        _check_word("word", word)
+        _check_word("synonym", synonym)
+        if not 0 <= similarity <= 1:
+            raise refused("similarity", similarity, "a number from 0 to 1")
+        if paired(word, synonym, similarity) is None or word_key(word) == word_key(synonym):
+            raise refused("synonym", synonym, f"another word than {word}")
+        data = SynonymDefined(keyword=word, synonym=synonym, similarity=float(similarity))
+        event = self._writer.event(data, owner, self._writer.when(occurred_at), actor)
+        return self._writer.done(owner, [event], {"word": word, "synonym": synonym, "similarity": float(similarity)})
+
+    def synonyms(
+        self,
+        owner: str,
+        *,
+        of: str | None = None,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.
+
+        Leaves no trace. Raises InputError for an owner, a word or a place in time that cannot be.
+        """
+        if of is not None:
+            _check_word("of", of)
+        with self._reader.scene(owner, **times) as scene:
+            pairs, place = scene.view.synonyms, scene.place
+        mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
+        told = [
+            {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine
+        ]
+        return {
+            "owner": owner,
+            "of": of,
+            "synonyms": [one for one in told if one["similarity"]],
+            "silenced": [one for one in told if not one["similarity"]],
+            "total": sum(similarity > 0 for _, _, similarity in pairs),
+            "most": MOST_PAIRS,
+            "known": known_pairs(of) if of is not None else {},
+            "expansion": _expansion(of, pairs),
+            "as_of": times.get("as_of"),
+            "known_by": times.get("known"),
+        } | place
+
+
+def _expansion(of: str | None, pairs: tuple[tuple[str, str, float], ...]) -> dict[str, Any] | None:
+    if of is None:
+        return None
+    found = expand([of], pairs)
+    return {"original": of, "synonyms": found.synonyms.get(of, {}), "related": found.related.get(of, {})}
+
+
+def _check_word(field: str, word: str) -> None:
+    # A lone surrogate stands for bytes of the command line that were no UTF-8.
+    if not word.strip() or len(word) > MOST_LETTERS or any("\ud800" <= letter <= "\udfff" for letter in word):
+        raise refused(field, word[:60], f"a word or phrase in UTF-8 of at most {MOST_LETTERS} characters")

@@ -1,0 +1,115 @@
+"""Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from api.requests.checks import check_limit
+from api.requests.scenes import PIECE
+from api.requests.timelines import LinesAsked, told_lines
+from api.services.reading import Reader
+from api.work.patience import both, current_check
+from projections.language.sensitivity.event_level import at_most
+from projections.memory.record import SECRET
+from projections.memory.retraction import forgotten_turns
+from projections.memory.sessions import Injection, Said, Turn, read_said
+from projections.redis.said import all_said, said_among
+from projections.redis.view import RedisViews
+from projections.views.query import card, moment
+from projections.views.uses import Use, uses_of
+from projections.views.view import WITHHELD
+
+MOST_USES = 1_000
+
+
+class Uses:
+    """Answers what memories were used for, on one store. Safe for threads."""
+
+    def __init__(self, views: RedisViews, reader: Reader) -> None:
+        self._views = views
+        self._reader = reader
+
+    def uses(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        **times: Unpack[LinesAsked],
+    ) -> dict[str, Any]:
+        """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
+
+        Texts of turns that hold a secret, or that a memory was made of that is deleted today, are withheld at any time.
+        """
+        wanted = check_limit(limit, MOST_USES)
+        check = both(current_check(), times.get("on_progress"))
+        with self._reader.scene(owner, **times) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            told = card(memory, "full")
+            forgotten = forgotten_turns(scene.present.columns)
+            if scene.past is not None:
+                forgotten |= forgotten_turns(scene.view.columns)
+        if scene.past is None:
+            said = all_said(self._views, owner, check)
+        else:
+            said = said_among(self._views, owner, scene.past.silent(), check)
+        found = uses_of(memory_id, [one for each in said if (one := _without_text(each)) is not None][::-1])
+        skipped = max(offset, 0)
+        page = self._with_texts(owner, found[skipped : skipped + wanted])
+        return {
+            "owner": owner,
+            "id": memory_id,
+            "memory": told["memory"],
+            "status": told["status"],
+            "uses": [
+                {
+                    "turn_id": use.injection.turn_id,
+                    "session": use.injection.session if use.turn is None else use.turn.session,
+                    "injected_at": moment(use.injection.at),
+                    "turn": None if use.turn is None else _turn(use.turn, forgotten),
+                    "replies": [_turn(reply, forgotten) for reply in use.replies],
+                    "linked_by": ("reply_to" if use.linked else "order") if use.replies else None,
+                }
+                for use in page
+            ],
+            "total": len(found),
+            "offset": skipped,
+            **told_lines(times),
+        } | scene.place
+
+    def _with_texts(self, owner: str, page: Sequence[Use]) -> list[Use]:
+        """The uses of a page with what was said, read from the log."""
+        turns = [turn for use in page for turn in (use.turn, *use.replies) if turn is not None]
+        seqs, check = sorted({turn.seq for turn in turns}), current_check()
+        texts: dict[int, Turn] = {}
+        for start in range(0, len(seqs), PIECE):
+            check(start, len(seqs))
+            read = map(read_said, self._views.stored(owner, seqs[start : start + PIECE]))
+            texts |= {one.seq: one for one in read if isinstance(one, Turn)}
+        return [
+            use._replace(
+                turn=None if use.turn is None else texts[use.turn.seq],
+                replies=tuple(texts[reply.seq] for reply in use.replies),
+            )
+            for use in page
+        ]
+
+
+def _without_text(said: Said) -> Turn | Injection | None:
+    """What tells which turn a memory was used for: a text may be 64 KiB, and all that was said is looked through."""
+    if isinstance(said, Turn):
+        return said._replace(text="")
+    return said if isinstance(said, Injection) else None
+
+
+def _turn(turn: Turn, forgotten: frozenset[str]) -> dict[str, Any]:
+    hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
+    return {
+        "turn_id": turn.turn_id,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "text": WITHHELD if hidden else turn.text,
+        "at": moment(turn.at),
+    }

@@ -1,0 +1,1 @@
+"""Classes of work: which questions run now, in which threads, and for how long."""

@@ -1,0 +1,127 @@
+"""Classes of work: one table that says of every route, tool and resource what it takes. A test finds those without one.
+
+Heavy is what folds or reads all of an owner, however little is asked of the answer. What is light by its class and long by
+its owner (a history of 50,000 events, an `as_of`) moves to the heavy lane by itself: see `api.work.patience.weigh`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+
+class Work(Enum):
+    """What a question takes, and so which lane it runs in."""
+
+    LIGHT = "light"
+    """A moment, whatever the owner's size."""
+    HEAVY = "heavy"
+    """Folds, reads or writes all of an owner, or of the store."""
+    STREAM = "stream"
+    """Heavy, and answered piece by piece: it also has a place among those that are being sent."""
+    APPEND = "append"
+    """Writes events of any owners: shared by all producers."""
+    WATCH = "watch"
+    """What supervisors ask: it must be answered when nothing else is."""
+    FREE = "free"
+    """Answered where requests are received: asks no store, or waits without a thread."""
+
+
+_OWNER = "/v1/owners/{owner}"
+_MEMORY = f"{_OWNER}/memories/{{memory_id}}"
+ROUTES: Mapping[tuple[str, str], Work] = {
+    ("GET", "/health"): Work.FREE,
+    ("GET", "/docs"): Work.FREE,
+    ("GET", "/v1/openapi.json"): Work.FREE,
+    ("GET", f"{_OWNER}/feed"): Work.FREE,
+    ("GET", "/ready"): Work.WATCH,
+    ("GET", "/metrics"): Work.WATCH,
+    ("GET", "/v1/status"): Work.WATCH,
+    ("GET", "/v1/alarms"): Work.WATCH,
+    ("POST", "/v1/alarms/clear"): Work.WATCH,
+    ("GET", "/v1/dead"): Work.WATCH,
+    ("POST", "/v1/events"): Work.APPEND,
+    ("GET", "/v1/laws"): Work.LIGHT,
+    ("GET", "/v1/schema"): Work.LIGHT,
+    ("GET", "/v1/dead/{owner}"): Work.LIGHT,
+    ("POST", "/v1/dead/{owner}/retry"): Work.LIGHT,
+    ("POST", "/v1/dead/{owner}/discard"): Work.LIGHT,
+    ("GET", f"{_OWNER}/search"): Work.LIGHT,
+    ("GET", f"{_OWNER}/history"): Work.LIGHT,
+    ("GET", f"{_OWNER}/stats"): Work.LIGHT,
+    ("GET", f"{_OWNER}/assess"): Work.LIGHT,
+    ("GET", f"{_OWNER}/facts"): Work.LIGHT,
+    ("GET", f"{_OWNER}/synonyms"): Work.LIGHT,
+    ("POST", f"{_OWNER}/synonyms"): Work.LIGHT,
+    ("POST", f"{_OWNER}/grounds"): Work.LIGHT,
+    ("GET", f"{_OWNER}/embedding"): Work.LIGHT,
+    ("GET", f"{_OWNER}/health"): Work.LIGHT,
+    ("GET", f"{_OWNER}/fading"): Work.LIGHT,
+    ("GET", f"{_OWNER}/review"): Work.LIGHT,
+    ("GET", f"{_OWNER}/profile"): Work.LIGHT,
+    ("POST", f"{_OWNER}/profile"): Work.LIGHT,
+    ("POST", f"{_OWNER}/context"): Work.LIGHT,
+    ("POST", f"{_OWNER}/merge"): Work.LIGHT,
+    ("POST", f"{_OWNER}/memories/delete"): Work.LIGHT,
+    ("GET", f"{_OWNER}/memories"): Work.LIGHT,
+    ("GET", _MEMORY): Work.LIGHT,
+    ("GET", f"{_MEMORY}/why"): Work.LIGHT,
+    ("GET", f"{_MEMORY}/history"): Work.LIGHT,
+    ("GET", f"{_MEMORY}/provenance"): Work.LIGHT,
+    ("GET", f"{_MEMORY}/associations"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/negate"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/confirm"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/sensitivity"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/delete"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/restore"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/reveal"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/unmerge"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/reinforce"): Work.LIGHT,
+    ("POST", f"{_MEMORY}/grade"): Work.LIGHT,
+    ("GET", "/v1/stats"): Work.HEAVY,
+    ("POST", f"{_OWNER}/replay"): Work.HEAVY,
+    ("GET", f"{_OWNER}/compare"): Work.HEAVY,
+    ("GET", f"{_MEMORY}/compare"): Work.HEAVY,
+    ("GET", f"{_OWNER}/map"): Work.HEAVY,
+    ("GET", f"{_MEMORY}/uses"): Work.HEAVY,
+    ("GET", f"{_OWNER}/export"): Work.STREAM,
+    ("POST", f"{_OWNER}/export"): Work.STREAM,
+    ("POST", f"{_OWNER}/extract"): Work.HEAVY,
+    ("POST", f"{_OWNER}/cleanup"): Work.HEAVY,
+    ("POST", f"{_OWNER}/episodes"): Work.HEAVY,
+    ("POST", f"{_OWNER}/chats"): Work.HEAVY,
+    ("POST", f"{_OWNER}/import/records"): Work.HEAVY,
+}
+
+
+def work_of_route(method: str, path: str) -> Work:
+    """What a route takes. Raises LookupError where nobody has said so: then the application does not start."""
+    found = ROUTES.get((method, path))
+    if found is None:
+        raise LookupError(f"{method} {path} has no class of work: say in api/work/classes.py what it takes")
+    return found
+
+
+TOOLS: Mapping[str, Work] = {
+    "memory_context": Work.LIGHT,
+    "search_memories": Work.LIGHT,
+    "get_memory_detail": Work.LIGHT,
+    "memory_contextual_search": Work.LIGHT,
+    "add_memory": Work.LIGHT,
+    "add_turns": Work.LIGHT,
+    "update_memory": Work.LIGHT,
+    "negate_memory": Work.LIGHT,
+    "delete_memory": Work.LIGHT,
+    "reinforce_memory": Work.LIGHT,
+    "memory_history": Work.LIGHT,
+    "explain_memory": Work.LIGHT,
+    "memory_assess_knowledge": Work.LIGHT,
+    "memory_review_due": Work.LIGHT,
+    "memory_knowledge_map": Work.HEAVY,
+}
+"""Where a tool is not named here the server does not start."""
+RESOURCES: Mapping[str, Work] = {
+    "memory://about": Work.LIGHT,
+    "memory://recent": Work.LIGHT,
+    "memory://memories/{+memory_key}": Work.LIGHT,
+}
