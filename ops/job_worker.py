@@ -1,7 +1,7 @@
 """A job worker as a process: `python -P -m ops.job_worker`. It schedules and runs the jobs of one store.
 
-SIGTERM ends it within a second (`ops.processes.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job that
-another worker takes up a minute later.
+SIGTERM ends it within a second (`ops.processes.job_ending`), and what it was doing goes back to the queue. Killed, it leaves a job
+that another worker takes up a minute later.
 """
 
 from __future__ import annotations

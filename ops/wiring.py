@@ -223,7 +223,7 @@ def assemble(
     queue = connect(queue_url, timeout=QUEUE_SECONDS) if queue_url else store.client
     schedule = partial(lifecycle_status, queue, store.identity.store_id)
     operator = Operator(
-        store.client,
+        lambda: Wire(store.client),
         store.identity,
         store.log,
         reader,

@@ -1,8 +1,8 @@
 """Importing exported chats: each message of a user or an assistant becomes a turn, as `import turns` reads them.
 
 Ids are the export's own, `conversation/message`, else made of what was said, when and where in its conversation, with the owner's
-secret (`api.exchange.chat_turns`): importing a file again appends nothing, and a conversation that has grown adds what is new. System
-prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted.
+secret (`api.exchange.chat_turns`): importing a file again appends nothing, and a conversation that has grown adds what is new.
+System prompts, tools, hidden messages, thoughts, abandoned branches and attachments are left out, and counted.
 """
 
 from __future__ import annotations

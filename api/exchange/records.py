@@ -1,4 +1,4 @@
-"""Older records in, an owner's memories out, on one store. The shapes are in `api.exchange.record_shapes` and `api.exchange.exporting`."""
+"""Older records in, an owner's memories out, on one store. The shapes: `record_shapes`, `exporting`."""
 
 from __future__ import annotations
 

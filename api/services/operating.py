@@ -7,8 +7,6 @@ from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Unpack
 
-import redis
-
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked, told_times
@@ -47,11 +45,11 @@ NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from a
 
 
 class Operator:
-    """Looks at a whole store. Safe for threads: a connection of its own a call."""
+    """Looks at a whole store. Safe for threads: a connection of its own a call, made by `wire`."""
 
     def __init__(
         self,
-        client: redis.Redis,
+        wire: Callable[[], Wire],
         identity: StoreIdentity,
         log: EventLog,
         reader: Reader,
@@ -64,7 +62,7 @@ class Operator:
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
     ) -> None:
-        self._client = client
+        self._wire = wire
         self._identity = identity
         self._log = log
         self._reader = reader
@@ -79,7 +77,7 @@ class Operator:
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
         recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
-        wire = Wire(self._client)
+        wire = self._wire()
         try:
             partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
             workers = self._live_workers(wire)
@@ -177,7 +175,7 @@ class Operator:
             } | scene.told
 
     def _store_stats(self) -> dict[str, Any]:
-        wire = Wire(self._client)
+        wire = self._wire()
         try:
             count, largest = 0, list[dict[str, Any]]()
             for number, keys in self._live_builds(wire):
@@ -198,7 +196,7 @@ class Operator:
 
     def dead(self) -> dict[str, Any]:
         """Every quarantined owner with why, and how many of its events wait."""
-        wire = Wire(self._client)
+        wire = self._wire()
         found = []
         try:
             for number, keys in self._live_builds(wire):
@@ -222,7 +220,7 @@ class Operator:
     def dead_show(self, owner: str) -> dict[str, Any]:
         """One owner's parked events: positions, types and which of them cannot be read. Contents are not shown."""
         number, keys = self._build_of(owner)
-        wire = Wire(self._client)
+        wire = self._wire()
         try:
             raw = wire.call("HGET", keys.quarantine, owner)
             if raw is None:
@@ -249,7 +247,7 @@ class Operator:
         """Ask the lease holder to fold an owner's parked events again, and wait until it has tried."""
         self.dead_show(owner)
         _, keys = self._build_of(owner)
-        wire = Wire(self._client)
+        wire = self._wire()
         request = f"retry:{owner}"
         try:
             wire.call("HSET", keys.log.control, request, owner)
@@ -297,7 +295,7 @@ class Operator:
 
     def _build_of(self, owner: str) -> tuple[int, BuildKeys]:
         number = partition_of(check_owner(owner), self._log.partitions)
-        wire = Wire(self._client)
+        wire = self._wire()
         try:
             live = (wire.call("HGET", LogKeys(self._identity.tags[number]).meta, "live") or b"").decode()
         finally:

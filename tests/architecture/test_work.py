@@ -58,7 +58,7 @@ def test_no_endpoint_takes_a_thread_of_the_pool_that_nobody_bounds(app: FastAPI)
 
 
 def test_a_route_without_a_class_stops_the_application_from_starting() -> None:
-    with pytest.raises(LookupError, match=r"GET /v1/new has no class of work: say in api/work\.py"):
+    with pytest.raises(LookupError, match=r"GET /v1/new has no class of work: say in api/work/classes\.py"):
         work_of_route("GET", "/v1/new")
 
 
