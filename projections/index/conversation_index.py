@@ -24,7 +24,7 @@ import numpy.typing as npt
 from projections.index.postings import Found
 from projections.index.search_index import Bm25Index
 from projections.language.conversation_words import traits
-from projections.language.text import STOP_WORDS
+from projections.language.text import stop_words
 from projections.memory.episode import is_episode
 from projections.memory.record import Memory
 
@@ -186,11 +186,11 @@ class ConversationIndex:
     def names(self) -> dict[str, int]:
         """Words of the names of named speakers, case-folded, with the speaker; none where all is one speaker's."""
         if self._names is None:
-            self._names = {}
+            self._names, light = {}, stop_words()
             for name in sorted(self._numbers) if len(self._speaking) > 1 else ():
                 if name not in GENERIC and self._numbers[name] in self._speaking:
                     for word in sorted({name, *name.split()}):
-                        if len(word) > 1 and word not in STOP_WORDS:
+                        if len(word) > 1 and word not in light:
                             self._names.setdefault(word, self._numbers[name])
         return self._names
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.keywords.words import never, never_chinese, weak, weak_chinese
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han
 from projections.language.text import kept_tokens, stem
@@ -24,7 +24,14 @@ LEAST_WORDS = 3
 
 _ENDS = regex(rf"(?<=[。！？；])[”’」』）]*|(?<=[!?…])[\"'”’)]*\s+|(?<=[.])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9{HAN}])|\n+")
 _SHORT_FORM = regex(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|etc|approx|Inc|Ltd|Co)\.$")
-_COMMON = frozenset(map(stem, NEVER)) | WEAK | {word for word in NEVER_HAN | WEAK_HAN if len(word) == 2}
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Words that stand in texts on anything."""
+    return (
+        frozenset(map(stem, never())) | weak() | {word for word in never_chinese() | weak_chinese() if len(word) == 2}
+    )
 
 
 def sentences(text: str) -> list[str]:
@@ -57,7 +64,8 @@ def chosen(pieces: Sequence[str], most: int, about: str = "") -> list[int]:
     held = [words(piece) for piece in pieces]
     counts = Counter(word for one in held for word in one)
     weights = {
-        word: count * (ABOUT if word in asked else COMMON if word in _COMMON else 1.0) for word, count in counts.items()
+        word: count * (ABOUT if word in asked else COMMON if word in _common() else 1.0)
+        for word, count in counts.items()
     }
     left = [at for at, one in enumerate(held) if len(one) >= LEAST_WORDS or one & asked]
     found: list[int] = []

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
+from projections.language.lexicon import rows
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.text import tokens
@@ -54,20 +55,6 @@ _IDLE = regex(
 )
 """What has a negating word in it and negates nothing: questions of the form A-not-A, set phrases, names."""
 
-_ANTONYM_TEXT = """
-hot:cold warm:cool big:small large:small tall:short long:short fast:slow quick:slow early:late open:close
-start:end begin:end start:finish arrive:leave come:go accept:reject agree:disagree before:after above:below over:under
-up:down in:out on:off onto:off inside:outside into:from with:without more:less more:fewer most:least rich:poor good:bad
-best:worst better:worse easy:hard easy:difficult happy:sad young:old new:old cheap:expensive full:empty light:dark
-left:right first:last win:lose buy:sell single:married married:divorced alive:dead increase:decrease enable:disable
-allow:forbid true:false lend:borrow push:pull sit:stand asleep:awake wet:dry clean:dirty loud:quiet
-strong:weak thick:thin safe:dangerous public:private indoors:outdoors healthy:sick raise:lower minimum:maximum
-always:sometimes often:sometimes all:some everybody:somebody
-大:小 多:少 高:低 高:矮 长:短 快:慢 早:晚 冷:热 胖:瘦 新:旧 贵:便宜 好:坏 好:差 对:错 开:关 来:去 进:出 上:下 前:后 左:右 男:女
-买:卖 借:还 输:赢 强:弱 轻:重 深:浅 黑:白 干:湿 苦:甜 易:难 真:假 生:死 年轻:老 富:穷 美:丑 远:近 粗:细 厚:薄 开心:难过
-高兴:伤心 幸福:痛苦 成功:失败 同意:反对 支持:反对 允许:禁止 增加:减少 上升:下降 开始:结束 已婚:单身 结婚:离婚 安全:危险
-简单:复杂 容易:困难 简单:困难 勤奋:懒 聪明:笨 健康:生病 热闹:安静 干净:脏 相信:怀疑 室内:室外 公开:私人
-"""
 _REVERSING = regex(r"(?:un|dis|non-?|in|im|ir|il)(?=[a-z]{3})")
 
 _WORD = regex(rf"[{HAN}]|(?:[^\s{HAN}、。,;!?()\[\]{{}}\"“”《》「」『』…—]|!(?=[\w=]))+")
@@ -205,10 +192,10 @@ def _few(words: Iterable[str]) -> str:
 @cache
 def _antonym_pairs() -> tuple[frozenset[tuple[str, str]], tuple[tuple[str, str], ...]]:
     """English pairs as stems, both ways round, and Han pairs."""
-    pairs = [(one, other) for one, _, other in (pair.partition(":") for pair in _ANTONYM_TEXT.split())]
-    english = [(_stem(one), _stem(other)) for one, other in pairs if one.isascii()]
+    among = rows("antonyms")
+    english = [(_stem(one), _stem(row["against"][0])) for row in among for one in row["english"]]
     both = frozenset(english) | {(other, one) for one, other in english}
-    return both, tuple(pair for pair in pairs if not pair[0].isascii())
+    return both, tuple((one, row["against"][0]) for row in among for one in row["chinese"])
 
 
 def _stem(word: str) -> str:

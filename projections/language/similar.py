@@ -18,6 +18,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -26,12 +27,19 @@ import numpy.typing as npt
 
 from projections.checks import Check, counted, unchecked
 from projections.language.polarity import plain
-from projections.language.text import FUNCTION_CHARACTERS, tokens
+from projections.language.text import function_characters, tokens
 
 _CONTENT_WEIGHT = 3
 _LIGHT_TEXT = "i my we our you your me us user like love want prefer enjoy"
 _LIGHT_WORDS = frozenset(_LIGHT_TEXT.split())
-_LIGHT_CHARACTERS = frozenset("我你您喜欢爱想用户") | FUNCTION_CHARACTERS
+
+
+@cache
+def _light_characters() -> frozenset[str]:
+    """Characters that say little of what a text is about."""
+    return frozenset("我你您喜欢爱想用户") | function_characters()
+
+
 _ROUNDING = 1e-9
 _CHUNK = 1 << 20
 """Candidate pairs looked at in one go: bounds the memory used, to less than 100 MB."""
@@ -64,7 +72,7 @@ def bag_of(text: str) -> Bag:
     written = plain(text)
     # Punctuation alone says as little as nothing; other symbols ("→") are like themselves.
     found = frozenset(tokens(written) or ["".join(one for one in written if unicodedata.category(one)[0] not in "PZC")])
-    light = frozenset(token for token in found if token in _LIGHT_WORDS or _LIGHT_CHARACTERS.issuperset(token))
+    light = frozenset(token for token in found if token in _LIGHT_WORDS or _light_characters().issuperset(token))
     return Bag(found - light, light)
 
 

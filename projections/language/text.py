@@ -26,23 +26,25 @@ from operator import add
 
 import Stemmer
 
+from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
 
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
 
-_STOP_TEXT = """
-a about after am an and are as at be been before being but by can could d did do does doing for from had has have having
-he her hers him his how if in into is it its ll m no not of on or over re s shall she should so t than that the their
-them then there these they this those to ve was were what when where which who whom whose why will with would
-"""
-STOP_WORDS = frozenset(_STOP_TEXT.split())
 
-FUNCTION_CHARACTERS = frozenset(
-    "的了是在它们有和与就都也不很这那个一上下到说要会吗呢吧啊着过得地为什么怎样对把被让给从跟还可以能去来"
-)
-"""Han characters that carry grammar: no tokens by themselves, but parts of bigrams."""
+@cache
+def stop_words() -> frozenset[str]:
+    """English words that carry grammar."""
+    return frozenset(words("stop_words", "english"))
+
+
+@cache
+def function_characters() -> frozenset[str]:
+    """Han characters that carry grammar: no tokens by themselves, but parts of bigrams."""
+    return frozenset(words("stop_words", "chinese"))
+
 
 _UNSPACED = HAN + OTHER_UNSPACED
 _EMOJI = (
@@ -120,7 +122,7 @@ def _bigrams(run: str, with_characters: bool) -> list[str]:
     characters = list(run)
     bigrams = list(map(add, characters, characters[1:]))
     if with_characters:
-        bigrams += filterfalse(FUNCTION_CHARACTERS.__contains__, characters)
+        bigrams += filterfalse(function_characters().__contains__, characters)
     return bigrams
 
 
@@ -141,12 +143,12 @@ _SCRIPT_OF = _Scripts()
 
 def _without_stops(chunk: str) -> tuple[str, ...]:
     # Long chunks are rare and would only make the cache heavy.
-    return _cached(chunk) if len(chunk) <= MAX_TOKEN else tuple(_pieces(chunk, leave_out=STOP_WORDS))
+    return _cached(chunk) if len(chunk) <= MAX_TOKEN else tuple(_pieces(chunk, leave_out=stop_words()))
 
 
 @lru_cache(maxsize=1 << 16)
 def _cached(chunk: str) -> tuple[str, ...]:
-    return tuple(_pieces(chunk, leave_out=STOP_WORDS))
+    return tuple(_pieces(chunk, leave_out=stop_words()))
 
 
 class _OfWord(dict[str, tuple[str, ...]]):
@@ -170,10 +172,10 @@ def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:
     if chunk.isalnum():
         return [] if chunk in leave_out else [stem(chunk)]
     whole = [chunk] if len(chunk) <= MAX_TOKEN and _IDENTIFIER.search(chunk) else []
-    words = _PART.findall(chunk)
-    if not words:
+    parts = _PART.findall(chunk)
+    if not parts:
         return [chunk[:MAX_TOKEN]]
-    return whole + [stem(word) for word in words if word not in leave_out]
+    return whole + [stem(word) for word in parts if word not in leave_out]
 
 
 def stem(word: str) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from events.catalogue import MemoryReinforced
 from projections.checks import Check, counted, unchecked
 from projections.language.extractive import sentences, words
 from projections.language.keywords.chinese import read_chinese
-from projections.language.keywords.words import NEVER, WEAK, WEAK_HAN
+from projections.language.keywords.words import never, weak, weak_chinese
 from projections.language.patterns import regex
 from projections.language.polarity import polarity
 from projections.language.scripts import begins_with_han, holds_han
@@ -41,7 +41,13 @@ TOLD = 0.5
 """... and the share of that sentence's words: long texts on one matter have many in common."""
 Words = frozenset[str]
 
-_EMPTY = frozenset(map(stem, NEVER))
+
+@cache
+def _empty() -> frozenset[str]:
+    """Stems of words that say nothing by themselves."""
+    return frozenset(map(stem, never()))
+
+
 _NOBODY = ("user", "assistant", "用户")
 """What texts call whoever has no name."""
 _STAMP = regex(r"^\[[^\]]{16}\] ")
@@ -167,7 +173,7 @@ def _shown(text: str, told: Sequence[dict[int, Words]], elsewhere: Sequence[str]
             shared = own & by_polarity.get(polarity(stated), frozenset())
             if len(shared) < max(LEAST_SHARED, TOLD * len(own)):
                 continue
-            alone = shared - WEAK - _words_of(elsewhere)
+            alone = shared - weak() - _words_of(elsewhere)
             alone = frozenset(
                 one for one in alone if not begins_with_han(one) or not any(one in each for each in elsewhere)
             )
@@ -192,10 +198,10 @@ def _words_of(texts: Iterable[str]) -> Words:
 @lru_cache(maxsize=4_096)
 def _words(text: str) -> Words:
     """Words by which it is compared: English ones by stem, Chinese nouns, names and verbs as a segmenter cuts them."""
-    found = frozenset(one for one in words(text) if not begins_with_han(one) and one not in _EMPTY)
+    found = frozenset(one for one in words(text) if not begins_with_han(one) and one not in _empty())
     if not holds_han(text):
         return found
-    return found | {word for _, _, word, faint in read_chinese(text) if not (faint or word in WEAK_HAN)}
+    return found | {word for _, _, word, faint in read_chinese(text) if not (faint or word in weak_chinese())}
 
 
 def _content_at(memory: Memory, at: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from projections.language.keywords.chinese import segmented
 from projections.language.keywords.synonyms import Expansion, Pair, expand, with_synonyms, word_key
 from projections.language.keywords.text import Keyword, extracted, folded
-from projections.language.keywords.words import NEVER, NEVER_HAN, WEAK, WEAK_HAN
+from projections.language.keywords.words import never, never_chinese, weak, weak_chinese
 from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import kept_tokens, stem, tokens
@@ -227,4 +227,4 @@ def _joined(words: list[str]) -> str:
 
 
 def _is_common(word: str) -> bool:
-    return word in NEVER or word in NEVER_HAN or word in WEAK_HAN or word_key(word) in WEAK
+    return word in never() or word in never_chinese() or word in weak_chinese() or word_key(word) in weak()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from projections.language.extractive import sentences, words
-from projections.language.keywords.words import NEVER, NEVER_HAN
+from projections.language.keywords.words import never, never_chinese
+from projections.language.lexicon import either
 from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
@@ -31,10 +33,16 @@ _CHAT_TEXT = """
 thanks thank great good nice cool awesome perfect wonderful amazing lovely welcome cheers congratulations congrats luck bye
 goodbye morning afternoon evening night sounds glad please agree agreed
 """
-_CHAT = frozenset(stem(word) for word in NEVER | set(_CHAT_TEXT.split()))
+
+
+@cache
+def _chat() -> frozenset[str]:
+    """Stems of words of greeting and thanks, which nobody searches for."""
+    return frozenset(stem(word) for word in never() | set(_CHAT_TEXT.split()))
+
+
 _CHAT_HAN = regex(
-    "|".join(sorted((word for word in NEVER_HAN if len(word) > 1), key=len, reverse=True))
-    + "|[我你您他她它的了是在好啊吧呀哦嗯]"
+    lambda: either(word for word in never_chinese() if len(word) > 1) + "|[我你您他她它的了是在好啊吧呀哦嗯]"
 )
 
 
@@ -42,7 +50,7 @@ def says_something(text: str) -> bool:
     """Whether a text has a word that one can search for: greetings, thanks and question words are none."""
     if holds_han(_CHAT_HAN.sub(" ", _ASKED_HAN.sub(" ", text))):
         return True
-    return any(word not in _CHAT and not begins_with_han(word) for word in words(text))
+    return any(word not in _chat() and not begins_with_han(word) for word in words(text))
 
 
 def searches(text: str, most: int = MOST_SEARCHES) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from projections.checks import Check, counted, unchecked
 from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
-from projections.language.text import STOP_WORDS, tokens
+from projections.language.text import stop_words, tokens
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import reasons_told, visibility
 from projections.views.query import Asked
@@ -168,4 +168,4 @@ def _words(content: str) -> dict[str, str]:
     """What search reads of a text, with its spelling there; single characters say nothing about a cluster."""
     found = {token: word for word in _WORD.findall(content.lower()) for token in tokens(word)}
     found |= {token: token for token in tokens(content) if token not in found}
-    return {token: word for token, word in found.items() if len(token) > 1 and token not in STOP_WORDS}
+    return {token: word for token, word in found.items() if len(token) > 1 and token not in stop_words()}

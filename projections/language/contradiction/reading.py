@@ -1,21 +1,19 @@
-"""A statement as the words it affirms and denies, in one writing: stems, synonyms and kinds of `contradiction_words_*`."""
+"""A statement as the words it affirms and denies, in one writing: stems, synonyms and kinds of the lexicon."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from projections.language.contradiction import words_chinese as chinese
-from projections.language.contradiction import words_english as english
 from projections.language.contradiction.negation import END, NOT, marked, written
 from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
 from projections.language.keywords.chinese import segmented
+from projections.language.lexicon import Row, rows, words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han, holds_han
-from projections.language.text import STOP_WORDS, stem
+from projections.language.text import stem, stop_words
 
 MOST_READ = 2_000
 """Characters of a statement that are read: a fact is a sentence or two, and what follows would only cost time."""
@@ -30,7 +28,14 @@ _LIGHT_TEXT = """
 am i you we my your our me us him her them some any also very really just please oh yes yeah there one even still too well
 now someone's one's thing think thinks thought believe guess
 """
-_LIGHT = (STOP_WORDS | frozenset(_LIGHT_TEXT.split())) - frozenset(("all", "more", "most"))
+
+
+@cache
+def _light() -> frozenset[str]:
+    """English words that carry no more of a statement than grammar and degree."""
+    return (stop_words() | frozenset(_LIGHT_TEXT.split())) - frozenset(("all", "more", "most"))
+
+
 _LIGHT_CHINESE_TEXT = """
 的 了 是 在 它 们 和 与 就 都 也 很 这 那 个 一个 上 到 说 吗 呢 吧 啊 呀 哦 嗯 嘛 啦 哈 着 过 得 地 为 把 被 让 给 从 跟 还
 可以 能 会 有 我 你 您 他 她 我们 你们 他们 自己 一名 一位 一 名 位 只 种 那个 这个 这样 真 真的 非常 特别 太 最 更 比较 挺
@@ -157,7 +162,7 @@ def canonical(word: str) -> str | None:
         return number
     if not word.isascii():
         return _canonical_chinese(word)
-    if word in _LIGHT or word in _PARTICLES:
+    if word in _light() or word in _PARTICLES:
         return None
     word = word.removesuffix("'s")
     return _alike().get(stem(word), stem(word)) or None
@@ -185,12 +190,8 @@ def _canonical_chinese(word: str) -> str | None:
 def _alike() -> dict[str, str]:
     """A word's group by its first member; the first group that names it holds."""
     found: dict[str, str] = {}
-    for line in english.ALIKE.strip().splitlines():
-        first, *rest = map(stem, line.split())
-        for word in (first, *rest):
-            found.setdefault(word, first)
-    for line in chinese.ALIKE.strip().splitlines():
-        first, *rest = line.split()
+    for row in rows("alike"):
+        first, *rest = (*map(stem, row["english"]), *row["chinese"])
         for word in (first, *rest):
             found.setdefault(word, first)
     return found
@@ -200,15 +201,17 @@ def _alike() -> dict[str, str]:
 def opposites() -> Mapping[str, frozenset[str]]:
     """The canonical words that say the reverse of a canonical word; symmetric."""
     found: dict[str, set[str]] = {}
-    for pair in (english.OPPOSITES + chinese.OPPOSITES).split():
-        left, _, right = pair.partition(":")
-        for one in left.split(","):
-            for other in right.split(","):
-                x, y = _form(one), _form(other)
-                if x != y:
-                    found.setdefault(x, set()).add(y)
-                    found.setdefault(y, set()).add(x)
+    for one, other in _pairs(rows("opposites"), "english", "chinese"):
+        x, y = _form(one), _form(other)
+        if x != y:
+            found.setdefault(x, set()).add(y)
+            found.setdefault(y, set()).add(x)
     return {word: frozenset(reverse) for word, reverse in found.items()}
+
+
+def _pairs(among: Iterable[Row], *columns: str) -> Iterator[tuple[str, str]]:
+    """Each word of these columns with each that its row sets against it."""
+    return ((one, other) for row in among for column in columns for one in row[column] for other in row["against"])
 
 
 def _form(word: str) -> str:
@@ -219,9 +222,9 @@ def _form(word: str) -> str:
 def kinds() -> Mapping[str, frozenset[str]]:
     """The kinds a canonical word is of, kinds of kinds among them."""
     direct: dict[str, set[str]] = {}
-    for kind, members in _kind_lines():
-        for member in members:
-            direct.setdefault(member, set()).add(kind)
+    for row in rows("kinds"):
+        for member in map(_form, row["english"] + row["chinese"]):
+            direct.setdefault(member, set()).add(_form(row["kind"][0]))
     found: dict[str, frozenset[str]] = {}
     for member in direct:
         reached, waiting = set[str](), [member]
@@ -233,43 +236,29 @@ def kinds() -> Mapping[str, frozenset[str]]:
     return found
 
 
-def _kind_lines() -> Iterator[tuple[str, list[str]]]:
-    text = re.sub(r"\n +", " ", english.KINDS.strip())
-    for line in text.splitlines():
-        kind, _, members = line.partition(":")
-        yield _form(kind), [_form(member) for member in members.split()]
-
-
 @cache
 def attributes() -> frozenset[str]:
     """Canonical words that count as opposites only where they are said of something."""
-    return frozenset(map(_form, english.ATTRIBUTES.split()))
+    return frozenset(map(_form, words("attributes", "english")))
 
 
 @cache
 def opposite_cores() -> frozenset[tuple[str, str]]:
     """Chinese opposites, and what is left of each pair without the characters that both begin or end with (应/不 of 应该, 不该)."""
     found: set[tuple[str, str]] = set()
-    for pair in chinese.OPPOSITES.split():
-        left, _, right = pair.partition(":")
-        for one in left.split(","):
-            for other in right.split(","):
-                core = cores(one, other)
-                found |= {(one, other), (other, one)}
-                if all(core):
-                    found |= {core, core[::-1]}
+    for one, other in _pairs(rows("opposites"), "chinese"):
+        core = cores(one, other)
+        found |= {(one, other), (other, one)}
+        if all(core):
+            found |= {core, core[::-1]}
     return frozenset(found)
 
 
 @cache
 def opposite_parts() -> frozenset[tuple[str, str]]:
     """What two Chinese words that are otherwise one may differ by, so that they say the reverse; symmetric."""
-    found: set[tuple[str, str]] = set()
-    for pair in chinese.PARTS.split():
-        left, _, right = pair.partition(":")
-        for other in right.split(","):
-            found |= {(left, other), (other, left)}
-    return frozenset(found)
+    pairs = frozenset(_pairs(rows("opposite_parts"), "chinese"))
+    return pairs | {(other, one) for one, other in pairs}
 
 
 def cores(one: str, other: str) -> tuple[str, str]:

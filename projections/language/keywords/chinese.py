@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from projections.language.keywords.english import FAINT, NAME, PLAIN, Candidate
-from projections.language.keywords.words import NEVER_HAN, VERBS_BEFORE, WEAK_HAN
+from projections.language.keywords.words import VERBS_BEFORE, never_chinese, weak_chinese
 from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
 
@@ -91,9 +91,9 @@ def _read(written: str, tag: str) -> tuple[str, float]:
 
 def _score(word: str, tag: str) -> float:
     score = _SCORES.get(tag, 0.0)
-    if score == 0.0 or word in NEVER_HAN or not begins_with_han(word) or not _PERSONS.isdisjoint(word):
+    if score == 0.0 or word in never_chinese() or not begins_with_han(word) or not _PERSONS.isdisjoint(word):
         return 0.0
-    if word in WEAK_HAN:
+    if word in weak_chinese():
         return min(score, FAINT)
     if len(word) == 1:
         return score - 0.1 if tag[0] == "n" else 0.0

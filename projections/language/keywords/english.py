@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from projections.language.keywords.words import NEVER, WEAK
+from projections.language.keywords.words import never, weak
 from projections.language.patterns import regex
 from projections.language.scripts import MARKS
 from projections.language.text import stem
@@ -211,26 +211,26 @@ def _units(raw: str) -> tuple[_Unit, ...]:
 def _identifier(core: str) -> str | None:
     """The word if it is written as no word is: a file, a path, a version, a code, a number of five digits and more."""
     lower = core.lower()
-    if len(core) < 2 or core.isalpha() or lower in NEVER or _DATE.fullmatch(lower) or _MEASURE.fullmatch(lower):
+    if len(core) < 2 or core.isalpha() or lower in never() or _DATE.fullmatch(lower) or _MEASURE.fullmatch(lower):
         return None
     return core if len(core) <= 100 and _WRITTEN.fullmatch(core) else None
 
 
 def _unit(part: str, breaks: int) -> _Unit:
     word = part.lower().replace("’", "'")
-    if "'" in word and not word.startswith("'") and word not in NEVER:
+    if "'" in word and not word.startswith("'") and word not in never():
         word = word.partition("'")[0]
         part = part[: len(word)]
     capital = part[:1].isupper()
     acronym = 2 <= len(part) <= 6 and part.isupper()
     if word in _CALLS:
         breaks = breaks or _COMMA
-    if word in NEVER or len(word) > _LONGEST_WORD or (len(word) < 3 and not acronym):
+    if word in never() or len(word) > _LONGEST_WORD or (len(word) < 3 and not acronym):
         return _Unit(word, "", 0.0, False, breaks)
     key = stem(word)
-    if key in WEAK or word.endswith("ly") or not part[0].isalpha():
+    if key in weak() or word.endswith("ly") or not part[0].isalpha():
         return _Unit(word, key, FAINT, capital, breaks)
-    if "-" in word and all(one in NEVER or stem(one) in WEAK or one.isdigit() for one in word.split("-")):
+    if "-" in word and all(one in never() or stem(one) in weak() or one.isdigit() for one in word.split("-")):
         return _Unit(word, key, FAINT, False, breaks)
     if acronym or _CAMEL.search(part):
         return _Unit(word, key, NAME, capital, breaks)

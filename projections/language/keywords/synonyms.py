@@ -1,7 +1,7 @@
 """Synonyms: what else a question's words are looked for by. Pure.
 
 Two words are compared without case, width and, in English, ending: "Cars" is "car". A pair holds both ways. What the owner
-defined goes before what is known to all (`synonyms_known`); a similarity of 0 says that two words are no synonyms here.
+defined goes before what is known to all (`lexicon/synonyms.tsv`); a similarity of 0 says that two words are no synonyms here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
-from projections.language.keywords.synonyms_known import GROUPS
+from projections.language.lexicon import rows
 from projections.language.patterns import regex
 from projections.language.text import stem
 
@@ -133,10 +133,9 @@ def _best(alike: Mapping[str, float], most: int) -> dict[str, float]:
 @cache
 def _known() -> Alike:
     alike: dict[str, dict[str, float]] = {}
-    for line in GROUPS.split("\n"):
-        similarity, _, words = line.partition(" ")
-        for one, other in permutations([word.strip() for word in words.split(",")], 2) if words else ():
-            _join(alike, one, other, float(similarity))
+    for row in rows("synonyms"):
+        for one, other in permutations(row["english"] + row["chinese"], 2):
+            _join(alike, one, other, float(row["similarity"][0]))
     return alike
 
 

@@ -9,7 +9,7 @@ import pytest
 from projections.language.sensitivity.secrets import wallets as sensitivity_wallets
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 
-WORDS = sorted(sensitivity_wallets.WALLET_WORDS)
+WORDS = sorted(sensitivity_wallets.wallet_words())
 OTHERS = ("foo", "zzzzabandon", "abandonzzzz", "a", "12", "bar", "x" * 9)
 BETWEEN = (" ", " ", ", ", "; ", "\n", "-", " | ", "", "1. ")
 

@@ -21,10 +21,11 @@ from projections.language.keywords.synonyms import (
     with_pair,
     word_key,
 )
-from projections.language.keywords.synonyms_known import GROUPS
+from projections.language.lexicon import rows
 from tests.given import Told, folded, memory, told
 
-KNOWN = sorted({word.strip() for line in GROUPS.strip().split("\n") for word in line.partition(" ")[2].split(",")})
+GROUPS = [(row["similarity"], row["english"] + row["chinese"]) for row in rows("synonyms")]
+KNOWN = sorted({word for _, names in GROUPS for word in names})
 
 
 def defined(word: str, synonym: str, similarity: float = 0.8, day: float = 0) -> Told:
@@ -39,9 +40,7 @@ def synonyms_after(*events: Told) -> tuple[tuple[str, str, float], ...]:
 
 
 def test_the_known_groups_are_well_formed() -> None:
-    for line in GROUPS.strip().split("\n"):
-        similarity, _, members = line.partition(" ")
-        names = [word.strip() for word in members.split(",")]
+    for (similarity,), names in GROUPS:
         assert 0 < float(similarity) <= 1
         assert len(names) > 1
         assert len(set(names)) == len(names)

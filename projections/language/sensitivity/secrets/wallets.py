@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, listed
-from projections.language.sensitivity.secrets.wallet_words import WALLET_WORDS
+
+
+@cache
+def wallet_words() -> frozenset[str]:
+    """The words of which wallets make recovery phrases."""
+    return frozenset(words("wallet_words", "english"))
+
 
 SEEDS = Cues(
     listed("""
@@ -31,20 +40,20 @@ def says_wallet_words(read: Reading) -> bool:
     for piece in read.pieces(SEEDS, before=8, after=280):
         if _LISTED_ZH.search(piece.lower):
             return True
-        if sum(word in WALLET_WORDS for word in _WORD.findall(piece.after)) < _LEAST:
+        if sum(word in wallet_words() for word in _WORD.findall(piece.after)) < _LEAST:
             continue  # spares the search for lists, which costs ten times as much
-        words = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
-        if sum(word in WALLET_WORDS for word in words) * 3 >= 2 * max(ROW, len(words)):
+        told = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
+        if sum(word in wallet_words() for word in told) * 3 >= 2 * max(ROW, len(told)):
             return True
     return False
 
 
 def holds_wallet_words(read: Reading) -> bool:
     """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
-    row = 0
+    row, known = 0, wallet_words()
     for word in read.lower.split():
-        plain = word if word in WALLET_WORDS else word.strip(".,;:\"'()0123456789")
-        row = row + 1 if plain in WALLET_WORDS else 0 if plain else row
+        plain = word if word in known else word.strip(".,;:\"'()0123456789")
+        row = row + 1 if plain in known else 0 if plain else row
         if row >= ROW:
             return True
     return False

@@ -100,3 +100,33 @@ def test_a_list_that_was_cut_off_anywhere_is_refused(cut: int) -> None:
 def test_of_alternatives_that_begin_alike_the_longest_is_taken(words: tuple[str, ...]) -> None:
     for pattern in (lexicon.either(words), lexicon.either_at_once(words)):
         assert all(re.match(pattern, f"{word} x")[0] == word for word in words)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["opposites", "opposite_parts", "antonyms"])
+def test_what_stands_against_a_word_is_of_its_language(name: str) -> None:
+    for row in lexicon.rows(name):
+        assert bool(row["english"]) != bool(row["chinese"])
+        assert row["against"]
+        assert {word.isascii() for word in row["against"]} == {bool(row["english"])}
+
+
+def test_every_place_lies_in_places_of_the_list() -> None:
+    rows = lexicon.rows("places")
+    first = [(row["english"] + row["chinese"])[0] for row in rows]
+    assert len(first) == len(set(first))
+    assert {area for row in rows for area in row["within"]} <= set(first)
+
+
+def test_no_name_is_of_two_places() -> None:
+    names = [name for row in lexicon.rows("places") for name in row["english"] + row["chinese"]]
+    assert len(names) == len(set(names))
+
+
+def test_every_kind_is_named_once() -> None:
+    kinds = [row["kind"] for row in lexicon.rows("kinds")]
+    assert all(len(kind) == 1 for kind in kinds)
+    assert len(kinds) == len(set(kinds))
+
+
+def test_wallets_have_two_thousand_and_forty_eight_words() -> None:
+    assert len(lexicon.words("wallet_words", "english")) == 2048
