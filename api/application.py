@@ -23,6 +23,7 @@ from api.services.knowing import Knower
 from api.services.living import Living
 from api.services.operating import Operator
 from api.services.reading import Reader
+from api.services.remembering import Rememberer
 from api.services.replaying import Replayer
 from api.services.restoring import Restorer
 from api.services.synonyms import Synonyms
@@ -40,6 +41,7 @@ class Application:
     views: RedisViews
     reader: Reader
     writer: Writer
+    rememberer: Rememberer
     deleter: Deleter
     restorer: Restorer
     records: Records

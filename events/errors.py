@@ -6,6 +6,7 @@
     |  |- InvalidBatch             several of them, each named by its index
     |  |- RequestTooLarge          more than 1,000 events in one request (HTTP 413)
     |  |- NotFound                 no such owner, memory or event (HTTP 404)
+    |  |- KeyTaken                 something else was said under this key (HTTP 409)
     |  `- BadSetting               an environment variable or option that cannot be used
     |- ConcurrencyError            the owner's head is not the expected one (HTTP 409)
     |- ReadError                   a question that cannot be answered as of that position
@@ -119,6 +120,12 @@ class NotFound(InputError):
     """There is no such owner, memory or event in this store."""
 
     status = 404
+
+
+class KeyTaken(InputError):
+    """A key stands for another call of the same owner: `position` is where what was said under it begins."""
+
+    status = 409
 
 
 class BadSetting(InputError):

@@ -82,9 +82,13 @@ class InMemoryEventLog:
 
     def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
         """See `EventLog.held`."""
+        return {one for one, seq in self.seqs_of(owner, event_ids).items() if seq <= until}
+
+    def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
+        """See `EventLog.seqs_of`."""
         known = self._by_id[partition_of(owner, self.partitions)]
         found = ((one, known.get(dedupe_field(owner, UUID(one).bytes))) for one in event_ids)
-        return {one for one, at in found if at is not None and at[0] <= until}
+        return {one: at[0] for one, at in found if at is not None}
 
     def _append_part(
         self,

@@ -27,6 +27,7 @@ from api.services.knowing import Knower
 from api.services.living import Living
 from api.services.operating import Operator
 from api.services.reading import Reader
+from api.services.remembering import Rememberer
 from api.services.replaying import Replayer
 from api.services.restoring import Restorer
 from api.services.synonyms import Synonyms
@@ -248,8 +249,9 @@ def assemble(
         views=store.views,
         reader=reader,
         writer=writer,
-        deleter=Deleter(reader, writer, store.views),
-        restorer=Restorer(reader, writer, store.views),
+        rememberer=Rememberer(writer),
+        deleter=Deleter(store.log, reader, writer, store.views),
+        restorer=Restorer(store.log, reader, writer, store.views),
         records=records,
         revealer=Revealer(reader, records, writer, accesses),
         chats=Chats(store.log, reader, writer),
@@ -258,7 +260,7 @@ def assemble(
         knower=Knower(reader),
         facts=Facts(reader),
         synonyms=Synonyms(reader, writer),
-        grounds=Grounds(reader, writer),
+        grounds=Grounds(store.log, reader, writer),
         contexts=Contexts(store.log, store.views, reader, accesses),
         uses=Uses(store.views, reader),
         living=Living(reader, writer),

@@ -17,7 +17,6 @@ from api.exchange.appending import Appended
 from api.exchange.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
 from api.exchange.turn_ids import TurnIds
 from api.requests.checks import parse_instant
-from events.catalogue import MemoryCreated, TurnRecorded
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import EventLog, Receipt
@@ -25,6 +24,7 @@ from events.standing import Speaker, firm_tier
 from events.text.utf8 import bytes_told
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.memory.creating import memory_of_turn, recorded
 
 ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"}
 _TURN = "TurnRecorded."
@@ -274,19 +274,18 @@ def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answe
         "by": Speaker("import", log.principal),
         "session_id": turn.get("session"),
     }
-    said: Any = TurnRecorded(turn_id=turn_id, role=role, speaker=speaker, text=turn["text"])  # type: ignore[arg-type]
+    said = recorded(turn_id, role, turn["text"], speaker)
     said_id = turn_event_id(owner, turn_id)
     yield prepare(make_event(said, event_id=said_id, **common))
     if options.memories:
-        memory: Any = MemoryCreated(
-            memory_id=turn_id,
-            content=turn["text"],
-            category=options.category,  # type: ignore[arg-type]
-            kind=options.kind,
-            tier=options.tier,  # type: ignore[arg-type]
+        memory = memory_of_turn(
+            turn_id,
+            turn["text"],
             source="assistant" if role == "assistant" else "user",
             speaker=speaker,
-            source_turns=(turn_id,),
+            kind=options.kind,
+            tier=options.tier,
+            category=options.category,
         )
         made = derived_id("import memory", owner, turn_id)
         yield prepare(make_event(memory, event_id=made, causation_id=said_id, **common))

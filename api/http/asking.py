@@ -285,6 +285,14 @@ Speaker = Annotated[str, AfterValidator(_speaker)]
 """For whom a caller speaks: whoever holds a token is not the operator by that."""
 
 
+KEY: str | None = Field(
+    default=None,
+    description="Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and answers as"
+    " it did. Sent with something else: 409.",
+    examples=["message-17/negate"],
+)
+
+
 class Told(BaseModel):
     """A JSON body; unknown fields are refused."""
 
@@ -296,6 +304,7 @@ class Told(BaseModel):
         description="When it happened, if not now: RFC 3339 with a zone.",
         examples=["2026-11-22T09:30:00Z"],
     )
+    key: str | None = KEY
 
 
 class Reasoned(Told):

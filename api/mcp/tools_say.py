@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.mcp.connection import Connection, Session
+from api.mcp.connection import Connection
 from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey
-from api.services.remembering import Rememberer, Turn
+from api.services.remembering import Turn
 from events.vocabulary import Category, Outcome
+from projections.memory.creating import KIND
 
 SaidBy = Annotated[
     Literal["user", "assistant"],
@@ -22,6 +23,7 @@ Key = Annotated[
         description="Any text of your own: sending the same again under it, after a lost answer say, changes nothing."
     ),
 ]
+Again = Annotated[str | None, Field(description="As for add_memory.")]
 
 
 class SaidTurn(BaseModel):
@@ -46,7 +48,7 @@ class SayTools:
         content: Annotated[str, Field(description="One self-contained statement: who, what, when. No pronouns.")],
         memory_type: Annotated[
             str, Field(description="user_preference, fact, lesson, pitfall, pattern, tool, command_output, note ...")
-        ] = "note",
+        ] = KIND,
         category: Annotated[
             Category, Field(description="What it is about; decides how fast it fades: identity never does soon.")
         ] = "fact",
@@ -62,7 +64,7 @@ class SayTools:
         what is known, and negate or update what it replaces. Not for small talk, guesses or passwords.
         """
         with self._connection.session() as asked:
-            told = _rememberer(asked).add(
+            told = asked.application.rememberer.add(
                 asked.owner,
                 content,
                 kind=memory_type,
@@ -71,7 +73,7 @@ class SayTools:
                 keywords=keywords or (),
                 project=project,
                 session=session,
-                said_by=said_by,
+                actor=said_by,
                 occurred_at=occurred_at,
                 key=idempotency_key,
             )
@@ -95,7 +97,7 @@ class SayTools:
         """Record messages of a conversation word for word, so that they can be found later."""
         said = [Turn(one.role, one.text, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
-            told = _rememberer(asked).add_turns(asked.owner, said, session=session, key=idempotency_key)
+            told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
         return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])
 
     def negate_memory(
@@ -105,11 +107,18 @@ class SayTools:
         replaced_by: Annotated[str | None, Field(description="Or the memory_key of what holds instead.")] = None,
         reason: str = "",
         said_by: SaidBy = "user",
+        idempotency_key: Again = None,
     ) -> Negated:
         """A memory no longer holds ("I don't drink coffee any more"): it is kept, but steps back behind what holds now."""
         with self._connection.session() as asked:
             told = asked.application.writer.negate(
-                asked.owner, memory_key, correction=correction, replaced_by=replaced_by, reason=reason, actor=said_by
+                asked.owner,
+                memory_key,
+                correction=correction,
+                replaced_by=replaced_by,
+                reason=reason,
+                actor=said_by,
+                key=idempotency_key,
             )
         return Negated(
             memory_key=memory_key,
@@ -125,13 +134,14 @@ class SayTools:
         summary: str | None = None,
         keywords: list[str] | None = None,
         said_by: SaidBy = "user",
+        idempotency_key: Again = None,
     ) -> Updated:
         """Say the same thing better: more exact or more complete. Older versions stay readable. Where it became untrue, use
         negate_memory.
         """
         with self._connection.session() as asked:
-            told = _rememberer(asked).revise(
-                asked.owner, memory_key, content, summary=summary, keywords=keywords, said_by=said_by
+            told = asked.application.rememberer.edit(
+                asked.owner, memory_key, content, summary=summary, keywords=keywords, actor=said_by, key=idempotency_key
             )
         return Updated(
             memory_key=memory_key,
@@ -149,6 +159,7 @@ class SayTools:
         ] = False,
         dry_run: Annotated[bool, Field(description="Only tell what would go; delete nothing.")] = False,
         reason: str = "",
+        idempotency_key: Again = None,
     ) -> Deleted:
         """Delete a memory because the user wants it gone, with what was made only of it. Hidden at once; the user can restore
         it until the time told. Where still_said_in names messages, ask whether those are to go too.
@@ -161,6 +172,7 @@ class SayTools:
                 with_sources=with_sources,
                 dry_run=dry_run,
                 reason=reason,
+                key=idempotency_key,
             )
             owner = asked.owner
         if answer.refusal is not None:
@@ -198,11 +210,17 @@ class SayTools:
         from_memory: Annotated[
             str | None, Field(description="memory_key of a memory that led to it: strengthens their association.")
         ] = None,
+        idempotency_key: Again = None,
     ) -> Reinforced:
         """Tell that a memory really helped, or misled: it is then kept longer, or fades faster. Not for merely shown ones."""
         with self._connection.session() as asked:
             told = asked.application.living.reinforce(
-                asked.owner, memory_key, outcome=outcome, from_memory=from_memory, actor="assistant"
+                asked.owner,
+                memory_key,
+                outcome=outcome,
+                from_memory=from_memory,
+                actor="assistant",
+                key=idempotency_key,
             )
         after = told["after"] or {}
         return Reinforced(
@@ -213,11 +231,6 @@ class SayTools:
             message=_waits(told) or "; ".join(told["remarks"]) or f"reinforced: {outcome}",
             changes=[logged(one) for one in told["changes"]],
         )
-
-
-def _rememberer(asked: Session) -> Rememberer:
-    application = asked.application
-    return Rememberer(application.log, application.reader, application.writer)
 
 
 def _waits(told: dict[str, Any]) -> str | None:

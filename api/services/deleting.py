@@ -6,19 +6,23 @@ Seed 003, "批量删除": ids separated in any way, core memories skipped. Delet
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
+from api.services.carried import Appended, carried_before
+from api.services.carrying import checked_key, taken
 from api.services.deletion import Deletion
 from api.services.reading import Reader
 from api.services.restoring import steps, taken_by, weigh_log
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryUnmerged
-from events.envelope import AnyEvent, derived_id, new_event_id, prepare
-from events.errors import EngramlogError, InputError, NotFound, refused
-from events.log import Receipt
+from events.envelope import AnyEvent, derived_id, micros, new_event_id, prepare
+from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
+from events.log import EventLog, Receipt
+from events.partitions import parse_position, partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import EVENT
 from projections.fold.working_set import trouble_with
 from projections.memory.record import DAY, Memory
 from projections.memory.retracting import Retracting, Taken
@@ -58,12 +62,15 @@ class Said(NamedTuple):
     actor: str
     when: int
     reason: str
+    call: str | None = None
+    """What was asked for under a key, as an id that its events carry: another call under the key has another one."""
 
 
 class Deleter:
     """Deletes memories of one store. Safe for threads."""
 
-    def __init__(self, reader: Reader, writer: Writer, views: RedisViews) -> None:
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._log = log
         self._reader = reader
         self._writer = writer
         self._views = views
@@ -79,6 +86,7 @@ class Deleter:
         core: bool = False,
         dry_run: bool = False,
         event_id: str | None = None,
+        key: str | None = None,
         reason: str = "",
         on_progress: Progress = lambda _done, _total: None,
     ) -> Deletion:
@@ -86,35 +94,46 @@ class Deleter:
 
         `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
         `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
+        `key`: of the call; made again under it, it goes on where it was stopped, and answers as it did.
         `reason`: why, in words; what goes along has it too.
-        Raises InputError for an owner, an id, an actor or a time that cannot be: then nothing is written.
+        Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
         """
         check_owner(owner)
         wanted = [check_memory_id(one) for one in dict.fromkeys(ids)]
-        if not wanted:
-            raise refused("ids", "none", "the ids of memories to delete")
-        if event_id is not None:
-            if len(wanted) > 1:
-                raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
-            if (known := self._known(owner, wanted[0], event_id.lower())) is not None:
-                return known
+        _check_names(wanted, event_id, key)
+        if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
+            return known
         when = self._writer.when(occurred_at)
-        answer, plan = self._judged(owner, wanted, when, with_sources=with_sources, core=core, event_id=event_id)
-        answer.dry_run = dry_run
+        named = {} if event_id is None else {wanted[0]: event_id}
+        said = Said(actor, when, reason)
+        before: dict[str, list[Appended]] = {}
+        if key is not None and not dry_run:
+            named, said = self._named(owner, key, wanted, said, with_sources=with_sources, core=core)
+            before = self._before(owner, key, named, said)
+        left = [one for one in wanted if one not in before]
+        answer, plan = self._judged(owner, left, when, with_sources=with_sources, core=core, named=named)
+        answer.dry_run, answer.ids = dry_run, wanted
         if answer.refusal is not None:
             return answer
         if dry_run:
             answer.deleted = [one.root for one in plan]
             return answer
-        said = Said(actor, when, reason)
-        written, receipts = self._write(answer, plan, said, on_progress)
+        try:
+            written, receipts = self._write(answer, plan, said, on_progress)
+        except ConcurrencyError:
+            if key is None or before:
+                raise
+            before = self._before(owner, key, named, said)  # whoever sent the same at the same time was first
+            if len(before) < len(plan):
+                raise
+            written, receipts, answer.also = [], [], {}
         if receipts:
             receipts += self._follow(answer, written, receipts, said)
             self._tell(answer, written, receipts, when)
-        return answer
+        return answer if not before else self._told_again(answer, before)
 
     def _judged(
-        self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, event_id: str | None
+        self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, named: Mapping[str, str]
     ) -> tuple[Deletion, list[Planned]]:
         """What stays and why, and what is to be deleted with what goes along."""
         self._writer.await_told(owner, wanted)
@@ -141,7 +160,7 @@ class Deleter:
             else:
                 standing.append(one)
         answer.skipped |= {one: refusal.message for one, refusal in answer.beyond_change.items()}
-        return answer, _planned(answer, retracting, standing, with_sources=with_sources, event_id=event_id)
+        return answer, _planned(answer, retracting, standing, with_sources=with_sources, named=named)
 
     def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
         """Why no verb can change this memory, in the words of all verbs."""
@@ -177,15 +196,60 @@ class Deleter:
     def _events(self, owner: str, planned: Planned, said: Said, *, root: bool = True) -> list[AnyEvent]:
         """The deletion and what it takes along, which names it as its cause."""
         data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
-        events = [self._writer.event(data, owner, said.when, said.actor, event_id=planned.event_id)] if root else []
+        events = [self._event(data, owner, said, planned.event_id)] if root else []
         for one in planned.also:
             steps: list[Any] = [MemoryUnmerged(into=one.id, reason=said.reason)] if one.apart else []
             for step in [*steps, MemoryDeleted(memory_id=one.id, reason=said.reason)]:
                 name = derived_id("delete along", owner, planned.event_id, type(step).__name__, one.id)
-                events.append(
-                    self._writer.event(step, owner, said.when, said.actor, event_id=name, causation_id=planned.event_id)
-                )
+                events.append(self._event(step, owner, said, name, planned.event_id))
         return events
+
+    def _event(self, data: Any, owner: str, said: Said, event_id: str, cause: str | None = None) -> AnyEvent:
+        told = {"event_id": event_id, "causation_id": cause, "correlation_id": said.call}
+        return self._writer.event(data, owner, said.when, said.actor, **told)
+
+    def _named(
+        self, owner: str, key: str, wanted: list[str], said: Said, *, with_sources: bool, core: bool
+    ) -> tuple[dict[str, str], Said]:
+        """The ids of the deletions of one call under a key, by memory; the first is known by the key alone, as any call is."""
+        ids = self._writer.ids_of(owner, key)
+        call = ids(f"delete {with_sources:d} {core:d} {' '.join(wanted)}")
+        return {one: ids(f"{EVENT} of {one}" if at else EVENT) for at, one in enumerate(wanted)}, said._replace(
+            call=call
+        )
+
+    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Said) -> dict[str, list[Appended]]:
+        """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
+        done = carried_before(self._log, owner, list(named.values()))
+        before = {memory_id: done[event_id] for memory_id, event_id in named.items() if event_id in done}
+        for memory_id, (first, *_) in before.items():
+            told = first.event
+            same = told.data == MemoryDeleted(memory_id=memory_id, reason=said.reason) and told.actor == said.actor
+            if not same or told.correlation_id != said.call:
+                raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
+        return before
+
+    def _told_again(self, answer: Deletion, before: dict[str, list[Appended]]) -> Deletion:
+        """An answer with what was deleted before under the same key."""
+        partition = partition_of(answer.owner, self._log.partitions)
+        seqs = [one.seq for told in before.values() for one in told]
+        self._writer.settle_positions({partition: max(seqs)})
+        with self._reader.scene(answer.owner) as scene:
+            retracting = Retracting(scene.view.columns)
+            kept = int(scene.view.parameters.deleted_kept_days * DAY)
+            answer.warning = scene.told
+        answer.deleted = [one for one in answer.ids if one in before or one in answer.deleted]
+        for root, (first, *along) in before.items():
+            went = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryDeleted)]
+            answer.also |= dict.fromkeys(went, f"it went with {root}")
+            answer.restorable_until = micros(first.event.occurred_at) + kept
+        said = (one for root in answer.deleted for one in retracting.still_said_in(root))
+        answer.still_said_in = list(dict.fromkeys(said))
+        answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes
+        answer.position = position_text(
+            partition, max(seqs + [parse_position(one["position"])[1] for one in answer.changes])
+        )
+        return answer
 
     def _follow(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], said: Said) -> list[Receipt]:
         """Take along what was made of it between the look and the append."""
@@ -212,7 +276,7 @@ class Deleter:
         """Wait for the fold, and read from the change log what each deletion did."""
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
-        answer.changes = self._writer.effects(answer.owner, receipts)
+        answer.changes = self._writer.effects_of(answer.owner, receipts)
         with self._reader.scene(answer.owner) as scene:
             answer.warning = scene.told
         did = {one["memory"]: one for one in answer.changes if one["event"] == MemoryDeleted.__name__}
@@ -255,15 +319,27 @@ class Deleter:
         )
 
 
+def _check_names(wanted: Sequence[str], event_id: str | None, key: str | None) -> None:
+    """Raises InputError where nothing is named, or the call is named in two ways."""
+    if not wanted:
+        raise refused("ids", "none", "the ids of memories to delete")
+    if event_id is not None and len(wanted) > 1:
+        raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
+    if key is not None:
+        if event_id is not None:
+            raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
+        checked_key(key)
+
+
 def _planned(
-    answer: Deletion, retracting: Retracting, standing: list[str], *, with_sources: bool, event_id: str | None
+    answer: Deletion, retracting: Retracting, standing: list[str], *, with_sources: bool, named: Mapping[str, str]
 ) -> list[Planned]:
     """One plan a memory; what an earlier one takes along is not named again."""
     plan: list[Planned] = []
     for one in standing:
         taking = retracting.take(one, with_sources=with_sources)
         planned = Planned(
-            one, event_id or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
+            one, named.get(one) or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
         )
         if planned.size > MAX_REQUEST_EVENTS:
             answer.skipped[one] = (

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
 from pydantic_core import PydanticCustomError
 
 from api.requests.checks import check_limit, check_owner
 from api.requests.secrets import masked
+from api.services.carried import carried_before
+from api.services.carrying import taken
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import weigh
 from events.catalogue import GroundChanged
-from events.envelope import AnyEvent
-from events.errors import refused
+from events.envelope import micros
+from events.errors import ConcurrencyError, refused
+from events.log import EventLog
+from events.partitions import partition_of, position_text
 from events.standing import report_objection
 from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
-from projections.fold.basis import Standing, standing_on
+from projections.decide.command import EVENT, Ids
+from projections.fold.basis import standing_on
 
 
 class Grounds:
     """Takes reports about what one store's memories rest on. Safe for threads."""
 
-    def __init__(self, reader: Reader, writer: Writer) -> None:
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer) -> None:
+        self._log = log
         self._reader = reader
         self._writer = writer
 
@@ -36,10 +43,12 @@ class Grounds:
         limit: int = MAX_REQUEST_EVENTS,
         actor: str = "user",
         occurred_at: str | None = None,
+        key: str | None = None,
     ) -> dict[str, Any]:
         """This uri has this digest now: an event for each memory that rests on it and was last known with another one.
 
-        Told again it finds nothing to do. At most `limit` memories at once; `left` says how many more there are: report again.
+        Told again it finds nothing to do; under the `key` of the first time it answers as then.
+        At most `limit` memories at once; `left` says how many more there are: report again.
         `newer`: of how many something newer is known already. Raises InputError for what cannot be.
         """
         check_owner(owner)
@@ -47,6 +56,10 @@ class Grounds:
         if problem := report_objection(actor, self._writer.by):
             raise refused(*problem)
         most = check_limit(limit, MAX_REQUEST_EVENTS)
+        ids = self._writer.ids_of(owner, key, make=True)
+        told = GroundChanged(memory_id="-", uri=uri, digest=digest)
+        if key is not None and (again := self._before(owner, key, ids, told, most, actor)) is not None:
+            return again
         when = self._writer.when(occurred_at)
         with self._reader.scene(owner) as scene:
             weigh(len(scene.view) // SCANNED)
@@ -63,13 +76,55 @@ class Grounds:
         }
         if not due:
             return answer | {"owner": owner, "position": position, "changes": []} | warning
-        return self._writer.done(
-            owner, [self._event(owner, one, uri, digest, when, actor) for one in due[:most]], answer
-        )
+        events = [
+            self._writer.event(structs.replace(told, memory_id=one.memory_id), owner, when, actor, event_id=ids(name))
+            for one, name in zip(due[:most], _names(most), strict=False)
+        ]
+        try:
+            return self._writer.done(owner, events, answer)
+        except ConcurrencyError:  # whoever sent the same at the same time was first
+            again = None if key is None else self._before(owner, key, ids, told, most, actor)
+            if again is None:
+                raise
+            return again
 
-    def _event(self, owner: str, one: Standing, uri: str, digest: str, when: int, actor: str) -> AnyEvent:
-        data: Any = GroundChanged(memory_id=one.memory_id, uri=uri, digest=digest)
-        return self._writer.event(data, owner, when, actor)
+    def _before(
+        self, owner: str, key: str, ids: Ids, told: GroundChanged, most: int, actor: str
+    ) -> dict[str, Any] | None:
+        """What the same report did under this key before; None where nothing was said under it. Raises KeyTaken."""
+        done = carried_before(self._log, owner, [ids(name) for name in _names(most)])
+        if not done:
+            return None
+        partition, events = partition_of(owner, self._log.partitions), [one[0] for one in done.values()]
+        changed = [one.event.data.memory_id for one in events if isinstance(one.event.data, GroundChanged)]
+        wanted = [structs.replace(told, memory_id=one) for one in changed]
+        if [one.event.data for one in events] != wanted or {one.event.actor for one in events} != {actor}:
+            raise taken(key, position_text(partition, events[0].seq))
+        seqs = [one.seq for one in events]
+        self._writer.settle_positions({partition: seqs[-1]})
+        changes = self._writer.effects(owner, partition, seqs)
+        with self._reader.scene(owner) as scene:
+            weigh(len(scene.view) // SCANNED)
+            found = standing_on(scene.view.columns, told.uri)
+            back = {one.memory_id for one in found if one.digest == told.digest}
+            other = [one for one in found if one.known != told.digest]
+            newer = sum(one.since > micros(events[0].event.occurred_at) for one in other)
+            return {
+                "uri": masked(told.uri),
+                "digest": told.digest,
+                "withheld": [one for one in changed if one not in back],
+                "back": [one for one in changed if one in back],
+                "left": len(other) - newer,
+                "newer": newer,
+                "owner": owner,
+                "position": position_text(partition, seqs[-1]),
+                "changes": changes,
+            } | scene.told
+
+
+def _names(most: int) -> list[str]:
+    """What the events of a report are to it, the first as that of any call."""
+    return [EVENT, *(f"{EVENT} {number}" for number in range(1, most))]
 
 
 def _check(uri: str, digest: str) -> None:

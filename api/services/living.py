@@ -6,15 +6,18 @@ Reading leaves no trace. What is written is appended by the `Writer`, and what i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_limit, check_owner
 from api.requests.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from api.services.carrying import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from events.errors import InputError, refused
 from events.parameters import DEFAULTS, NAMES, ParameterValue
+from events.partitions import parse_position, position_text
+from projections.decide.commands import Tell
 from projections.fold.use import ALIKE
 from projections.reports.health import fading, health, held_now
 from projections.reports.review_due import due_list, next_reviews
@@ -22,6 +25,15 @@ from projections.views.query import moment
 from projections.views.view import OwnerView
 
 MOST_LISTED = 1_000
+
+
+class Held(NamedTuple):
+    """How a memory is held at an instant."""
+
+    at: int
+    """Microseconds since 1970."""
+    reading: dict[str, Any]
+    """By law."""
 
 
 class Living:
@@ -83,8 +95,7 @@ class Living:
         *,
         outcome: str = "manual_review",
         from_memory: str | None = None,
-        actor: str = "user",
-        occurred_at: str | None = None,
+        **given: Unpack[Given],
     ) -> dict[str, Any]:
         """It was put to use: what each law reads of it before and after, at the instant at which it happened.
 
@@ -95,11 +106,11 @@ class Living:
         if from_memory is not None:
             if from_memory == memory_id:
                 raise refused("from_memory", from_memory, "another memory than the one that is reinforced")
-            self._writer.standing(owner, from_memory)
             if outcome not in ALIKE:
                 remarks.append(f"an outcome of {outcome} strengthens no association")
         data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory)  # type: ignore[arg-type]
-        answer = self._happened(owner, memory_id, data, actor, occurred_at)
+        answer = self._happened(owner, memory_id, data, given, beside=from_memory)
+        answer.pop("again")
         for change in answer["changes"]:
             if change["memory"] == memory_id:
                 # After a semicolon the fold says why a use adds nothing to the importance.
@@ -107,16 +118,15 @@ class Living:
                 remarks.append(reason if change["decision"] == "ignored" else reason.partition("; ")[2])
         return {"outcome": outcome, "from_memory": from_memory, **answer, "remarks": [*filter(None, remarks)]}
 
-    def grade(
-        self, owner: str, memory_id: str, grade: int, *, actor: str = "user", occurred_at: str | None = None
-    ) -> dict[str, Any]:
+    def grade(self, owner: str, memory_id: str, grade: int, **given: Unpack[Given]) -> dict[str, Any]:
         """It was reviewed and graded, 0 (forgotten) to 5 (at once): the next review by each scheduler, and which decides.
 
         Raises as `reinforce` does.
         """
         check_owner(owner)
-        answer = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), actor, occurred_at)
-        with self._reader.scene(owner) as scene:
+        answer = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), given)
+        as_of = answer["position"] if answer.pop("again") else None
+        with self._reader.scene(owner, as_of=as_of) as scene:
             schedule = self._reader.memory(scene, owner, memory_id).schedule
             decides = scene.view.parameters.scheduler
         folded = schedule is not None and "quarantined" not in answer
@@ -127,31 +137,37 @@ class Living:
             "schedulers": next_reviews(schedule) if folded and schedule is not None else None,
         }
 
-    def _happened(self, owner: str, memory_id: str, data: Any, actor: str, occurred_at: str | None) -> dict[str, Any]:
+    def _happened(
+        self, owner: str, memory_id: str, data: Any, given: Given, *, beside: str | None = None
+    ) -> dict[str, Any]:
         """Append one event about a memory; what reinforcing changes of it, before and after at one instant.
 
         That is the event's own, or the newest of the memory's where it comes late, as in the change log.
-        `after` is None where the event is parked.
+        `after` is None where the event is parked. `again`: whether that was done before, under the same key: it is told as of
+        then.
         """
-        when = self._writer.when(occurred_at)
-        memory = self._writer.standing(owner, memory_id)
-        if memory.deleted_at is not None:
-            raise InputError(
-                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)",
-                owner=owner,
-                memory_id=memory_id,
-            )
-        at = max(when, memory.stamp)
-        before = self._held(owner, memory_id, at)
-        answer = self._writer.done(
-            owner, [self._writer.event(data, owner, when, actor)], {"id": memory_id, "at": moment(at)}
-        )
-        after = None if "quarantined" in answer else self._held(owner, memory_id, at)
-        return answer | {"before": before, "after": after}
+        about = (memory_id,) if beside is None else (memory_id, beside)
+        command = Tell((data,), about, {"id": memory_id})
+        held: list[Held] = []
 
-    def _held(self, owner: str, memory_id: str, at: int) -> dict[str, Any]:
-        with self._reader.scene(owner) as scene:
-            return held_now(scene.view, self._reader.memory(scene, owner, memory_id), at)
+        def look(when: int) -> None:
+            held.append(self._held(owner, memory_id, when))
+
+        done = self._writer.carry_out(owner, command, live=(memory_id,), look=look, **given)
+        position = done.answer["position"]
+        if done.again:
+            partition, seq = parse_position(position)
+            held = [self._held(owner, memory_id, done.at or 0, as_of=position_text(partition, seq - 1))]
+        at = held[0].at
+        parked = "quarantined" in done.answer
+        after = None if parked else self._held(owner, memory_id, at, as_of=position if done.again else None).reading
+        return done.answer | {"at": moment(at), "before": held[0].reading, "after": after, "again": done.again}
+
+    def _held(self, owner: str, memory_id: str, when: int, *, as_of: str | None = None) -> Held:
+        with self._reader.scene(owner, as_of=as_of) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+            at = max(when, memory.stamp)
+            return Held(at, held_now(scene.view, memory, at))
 
     def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
@@ -165,12 +181,10 @@ class Living:
         *,
         profile: str | None = None,
         parameters: Mapping[str, ParameterValue] | None = None,
-        actor: str = "operator",
-        occurred_at: str | None = None,
+        **given: Unpack[Given],
     ) -> dict[str, Any]:
         """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked at the door."""
         check_owner(owner)
-        when = self._writer.when(occurred_at)
         told: list[Any] = []
         if profile is not None:
             told.append(ProfileChosen(profile=profile))  # type: ignore[arg-type]
@@ -178,9 +192,11 @@ class Living:
             told.append(ParametersChanged(parameters=dict(parameters)))
         if not told:
             raise InputError("profile: got none; give a profile, parameters, or both", field="profile")
-        answer = self._writer.done(owner, [self._writer.event(data, owner, when, actor) for data in told], {})
-        with self._reader.scene(owner) as scene:
-            return {"owner": owner, **_profile(scene.view), **told_lines({}), **answer}
+        given.setdefault("actor", "operator")
+        done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
+        as_of = done.answer["position"] if done.again else None
+        with self._reader.scene(owner, as_of=as_of) as scene:
+            return {"owner": owner, **_profile(scene.view), **told_lines({}), **done.answer}
 
 
 def _profile(view: OwnerView) -> dict[str, Any]:

@@ -6,24 +6,25 @@ from the key, and what is in the log already under them is compared by what it s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypedDict, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack, cast
 
-from api.requests.checks import check_owner
-from api.requests.secrets import label_objection
-from api.requests.speaking import speaker
-from api.services.reading import Reader
-from api.services.writing import Writer, refusal_of
-from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
-from events.envelope import AnyEvent, decode, derived_id, from_micros, new_event_id, prepare
-from events.errors import InputError, refused
-from events.log import EventLog, Receipt, positions_by_partition
-from events.partitions import parse_position
-from events.validation import make_event
+from api.requests.checks import check_memory_id, check_owner
+from api.services.carrying import Given, checked_key
+from api.services.writing import Writer
+from events.catalogue import Ground, MemoryRevised
+from events.envelope import derived_id, new_event_id
+from events.errors import refused
+from projections.decide.command import Ids
+from projections.decide.commands import Edit
+from projections.decide.remembering import RecordTurns, Remember, Turn
+
+__all__ = ["MOST_TURNS", "Rememberer", "Turn"]
 
 MOST_TURNS = 100
 """Most turns in one request: with their memories they are one request to one partition, so all are written or none."""
-MOST_KEY = 200
+Grounds = Sequence[Mapping[str, str]]
+"""What a memory rests on: {uri, digest} each."""
 
 
 class Said(TypedDict, total=False):
@@ -31,95 +32,75 @@ class Said(TypedDict, total=False):
 
     kind: str
     category: str
+    source: str
+    importance: float | None
+    confidence: float | None
     summary: str | None
+    speaker: str | None
     keywords: Sequence[str]
     tags: Sequence[str]
+    emotion: float | None
     project: str | None
-    speaker: str | None
+    task: str | None
+    sensitivity: int | None
+    source_turns: Sequence[str]
+    corrects: str | None
+    because: str | None
+    grounds: Grounds
+    metadata: Mapping[str, str | int | float | bool] | None
 
 
-class Turn(NamedTuple):
-    """One message of a conversation. `occurred_at`: RFC 3339, now if not given."""
+class Told(Said, total=False):
+    """The same, with who says so, when, in which session and under which key."""
 
-    role: str
-    text: str
-    speaker: str | None = None
-    occurred_at: str | None = None
+    actor: str
+    occurred_at: str | None
+    session: str | None
+    key: str | None
+
+
+_LISTS = ("keywords", "tags", "source_turns")
 
 
 class Rememberer:
     """Takes in what is said, on one store. Safe for threads."""
 
-    def __init__(self, log: EventLog, reader: Reader, writer: Writer) -> None:
-        self._log = log
-        self._reader = reader
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    def add(
-        self,
-        owner: str,
-        content: str,
-        *,
-        said_by: str = "user",
-        session: str | None = None,
-        occurred_at: str | None = None,
-        key: str | None = None,
-        **said: Unpack[Said],
-    ) -> dict[str, Any]:
+    def add(self, owner: str, content: str, *, memory_id: str | None = None, **told: Unpack[Told]) -> dict[str, Any]:
         """One new memory; `created` tells whether it is new or was there under the key.
 
-        Raises InputError where the key stands for another memory.
+        Of kind and category `fact`, its source the user where the user says so, else who does. Raises InputError for what cannot
+        be, KeyTaken where the key stands for something else.
         """
         check_owner(owner)
-        event_id = new_event_id() if key is None else derived_id("remember", owner, _checked(key))
-        memory_id = f"m-{event_id}"
-        fields: dict[str, Any] = {"kind": "note", "category": "fact"} | {n: v for n, v in said.items() if v}
-        fields |= {name: tuple(fields[name]) for name in ("keywords", "tags") if name in fields}
-        data = MemoryCreated(memory_id=memory_id, content=content, source=said_by, **fields)  # type: ignore[arg-type]
-        event = self._event(data, owner, said_by, session, occurred_at, event_id)
-        told, created = self._once(owner, [event], key)
-        return {"id": memory_id, "created": created} | told
+        given = _given(told)
+        key = given.get("key")
+        event_id = new_event_id() if key is None else derived_id("remember", owner, checked_key(key))
+        fields: dict[str, Any] = {"source": source_of(given.get("actor", "user"))}
+        fields |= {name: value for name, value in told.items() if name not in given and value not in (None, "", (), [])}
+        fields |= {name: tuple(fields[name]) for name in _LISTS if name in fields}
+        if "grounds" in fields:
+            fields["grounds"] = _grounds(fields["grounds"])
+        if memory_id is not None:
+            check_memory_id(memory_id)
+        done = self._writer.carry_out(owner, Remember(content, memory_id, fields), ids=lambda _name: event_id, **given)
+        return {"created": not done.again} | done.answer
 
     def add_turns(
         self, owner: str, turns: Sequence[Turn], *, session: str | None = None, key: str | None = None
     ) -> dict[str, Any]:
-        """Turns in the order in which they were said; each is recorded and is a memory of kind `episode` that can be found."""
+        """Turns in the order in which they were said; each is recorded, and has a memory by which it can be found."""
         check_owner(owner)
         if not 1 <= len(turns) <= MOST_TURNS:
             raise refused("turns", f"{len(turns)} of them", f"1 to {MOST_TURNS}: split longer conversations")
-        base = new_event_id() if key is None else derived_id("remember turns", owner, _checked(key))
-        ids = [f"t-{base}-{number}" for number in range(1, len(turns) + 1)]
-        events: list[AnyEvent] = []
-        for turn_id, turn in zip(ids, turns, strict=True):
-            try:
-                events += self._said(owner, turn_id, turn, session)
-            except InputError as problem:
-                number = len(events) // 2 + 1
-                raise InputError(f"turn {number}: {problem.message}", turn=number, **problem.context) from None
-        told, created = self._once(owner, events, key)
-        return {"turns": ids, "created": created} | told
+        base = new_event_id() if key is None else derived_id("remember turns", owner, checked_key(key))
+        command = RecordTurns(tuple(turns))
+        done = self._writer.carry_out(owner, command, ids=turn_ids(owner, base), session=session, key=key)
+        return {"created": not done.again} | done.answer
 
-    def _said(self, owner: str, turn_id: str, turn: Turn, session: str | None) -> list[AnyEvent]:
-        by = turn.role if turn.role in ("user", "assistant") else "system"
-        recorded: Any = TurnRecorded(turn_id=turn_id, role=turn.role, speaker=turn.speaker, text=turn.text)  # type: ignore[arg-type]
-        memory: Any = MemoryCreated(
-            memory_id=turn_id,
-            content=turn.text,
-            category="fact",
-            kind="episode",
-            tier="fact",
-            source=by,  # type: ignore[arg-type]
-            speaker=turn.speaker or turn.role,
-            source_turns=(turn_id,),
-        )
-        said_id = derived_id("remember turn", owner, turn_id)
-        made_id = derived_id("remember turn memory", owner, turn_id)
-        return [
-            self._event(recorded, owner, by, session, turn.occurred_at, said_id),
-            self._event(memory, owner, by, session, turn.occurred_at, made_id, causation_id=said_id),
-        ]
-
-    def revise(
+    def edit(
         self,
         owner: str,
         memory_id: str,
@@ -127,78 +108,59 @@ class Rememberer:
         *,
         summary: str | None = None,
         keywords: Sequence[str] | None = None,
-        said_by: str = "user",
-        occurred_at: str | None = None,
+        tags: Sequence[str] | None = None,
+        because: str | None = None,
+        grounds: Grounds | None = None,
+        metadata: Mapping[str, str | int | float | bool] | None = None,
+        **given: Unpack[Given],
     ) -> dict[str, Any]:
-        """A new version of what a memory says; the older ones stay readable. Saying what it says already writes nothing."""
-        check_owner(owner)
-        memory = self._writer.standing(owner, memory_id)
-        if memory.deleted_at is not None:
-            raise InputError(
-                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)",
-                owner=owner,
-                memory_id=memory_id,
-            )
-        told = tuple(keywords) if keywords is not None else None
-        if memory.content == content and summary in (None, memory.summary) and told in (None, tuple(memory.keywords)):
-            return {"id": memory_id, "revised": False, "version": memory.version, "changes": []}
-        data = MemoryRevised(memory_id=memory_id, content=content, summary=summary, keywords=told)
-        event = self._writer.event(data, owner, self._writer.when(occurred_at), said_by)
-        answer = self._writer.done(owner, [event], {"id": memory_id, "revised": True})
-        with self._reader.scene(owner) as scene:
-            return answer | {"version": self._reader.memory(scene, owner, memory_id).version}
+        """A new version of what a memory says; the older ones stay readable. Saying what it says already writes nothing.
 
-    def _event(
-        self,
-        data: Any,
-        owner: str,
-        by: str,
-        session: str | None,
-        occurred_at: str | None,
-        event_id: str,
-        causation_id: str | None = None,
-    ) -> AnyEvent:
-        return make_event(
-            data,
-            owner=owner,
-            occurred_at=from_micros(self._writer.when(occurred_at)),
-            actor=by,
-            now=self._log.now(),
-            event_id=event_id,
-            session_id=session,
-            causation_id=causation_id,
-            by=speaker(self._log),
-            look=label_objection,
+        What is given replaces what there was; the rest stays.
+        """
+        data = MemoryRevised(
+            memory_id=check_memory_id(memory_id),
+            content=content,
+            summary=summary,
+            keywords=None if keywords is None else tuple(keywords),
+            tags=None if tags is None else tuple(tags),
+            because=because,
+            grounds=None if grounds is None else _grounds(grounds),
+            metadata=None if metadata is None else dict(metadata),
         )
-
-    def _once(self, owner: str, events: Sequence[AnyEvent], key: str | None) -> tuple[dict[str, Any], bool]:
-        """Append all of it unless it is there, and wait for the fold; what is told of it, and whether it is new."""
-        receipts = self._log.append([prepare(event) for event in events])
-        if any(receipt.status == "conflict" for receipt in receipts):
-            if not all(map(self._is_there, receipts, events)):
-                raise refused("key", str(key), "a new key: something else was said under this one")
-        else:
-            for receipt in receipts:
-                if not receipt.written:
-                    raise refusal_of(receipt)
-        positions = [receipt.position for receipt in receipts if receipt.position]
-        self._writer.settle_positions(positions_by_partition(positions))
-        with self._reader.scene(owner) as scene:
-            told = {"owner": owner, "position": positions[-1]} | scene.told
-        return told, any(receipt.status == "appended" for receipt in receipts)
-
-    def _is_there(self, receipt: Receipt, event: AnyEvent) -> bool:
-        """Whether the log has this event with these data, said at whatever time."""
-        if receipt.status != "conflict":
-            return receipt.written
-        partition, seq = parse_position(receipt.position or "0:0")
-        return any(
-            stored.owner == event.owner and decode(stored.kind, stored.body).data == event.data
-            for stored in self._log.read_at(partition, [seq])
-        )
+        done = self._writer.carry_out(owner, Edit(data), live=(memory_id,), **given)
+        versions = [one["version"] for one in done.answer["changes"] if one["memory"] == memory_id]
+        version = versions[-1] if versions else self._writer.standing(owner, memory_id).version
+        return done.answer | {"version": version}
 
 
-def _checked(key: str) -> str:
-    if not key.strip() or len(key) > MOST_KEY:
-        raise refused("key", key[:80], f"some text of at most {MOST_KEY} characters")
-    return key
+def turn_ids(owner: str, base: str) -> Ids:
+    """By what the ids of turns and of their events are made: as release 0.2 made them."""
+
+    def made(name: str) -> str:
+        number, _, event = name.removeprefix("turn ").partition(" ")
+        turn_id = f"t-{base}-{number}"
+        return derived_id(_TURN_EVENTS[event], owner, turn_id) if event else turn_id
+
+    return made
+
+
+_TURN_EVENTS = {"recorded": "remember turn", "kept": "remember turn memory"}
+
+
+def source_of(actor: str) -> str:
+    """Who a memory is from, where nobody says another source."""
+    return actor if actor in ("user", "assistant", "judge") else "system"
+
+
+def _given(told: Mapping[str, Any]) -> Given:
+    """What of it is told of the call, and not of the memory."""
+    given: Any = {name: told[name] for name in Given.__annotations__ if name in told}
+    return cast("Given", given)
+
+
+def _grounds(told: Grounds) -> tuple[Ground, ...]:
+    for number, one in enumerate(told):
+        if set(one) != {"uri", "digest"}:
+            raise refused(f"grounds[{number}]", dict(one), "{uri, digest}")
+    return tuple(Ground(uri=one["uri"], digest=one["digest"]) for one in told)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from api.requests.checks import check_memory_id
+from api.requests.checks import check_memory_id, check_owner
 from api.requests.scenes import PIECE, Scene
+from api.services.carried import carried_before
+from api.services.carrying import taken
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
-from events.log import Receipt
+from events.errors import ConcurrencyError, refused
+from events.log import EventLog, Receipt
+from events.partitions import partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import EVENT
 from projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
@@ -89,7 +94,8 @@ def taken_by(views: RedisViews, owner: str, found: Mapping[str, Step], root: Ste
 class Restorer:
     """Restores memories of one store. Safe for threads."""
 
-    def __init__(self, reader: Reader, writer: Writer, views: RedisViews) -> None:
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._log = log
         self._reader = reader
         self._writer = writer
         self._views = views
@@ -102,15 +108,23 @@ class Restorer:
         actor: str = "user",
         occurred_at: str | None = None,
         event_id: str | None = None,
+        key: str | None = None,
         reason: str = "",
     ) -> dict[str, Any]:
         """Undo a soft delete, and that of what went with it and may stand now.
 
         `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
-        `event_id`: of the restoration; sent again, it changes nothing.
+        `event_id`: of the restoration, or `key`, of the call; sent again, it changes nothing.
         Raises NotFound, or InputError where the memory was purged or another stands for it.
         """
         check_memory_id(memory_id)
+        if key is not None:
+            if event_id is not None:
+                raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
+            check_owner(owner)
+            event_id = self._writer.ids_of(owner, key)(EVENT)
+            if (before := self._before(owner, memory_id, event_id, key, actor, reason)) is not None:
+                return before
         memory = self._writer.standing(owner, memory_id)
         if event_id is not None and (known := self._known(owner, memory, event_id.lower())) is not None:
             return known
@@ -124,13 +138,39 @@ class Restorer:
             name = derived_id("restore along", owner, root, one)
             events.append(self._writer.event(more, owner, when, actor, event_id=name, causation_id=root))
         receipts: list[Receipt] = []
-        for start in range(0, len(events), MAX_REQUEST_EVENTS):
-            receipts += self._writer.append_all([prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]])
+        try:
+            for start in range(0, len(events), MAX_REQUEST_EVENTS):
+                receipts += self._writer.append_all(
+                    [prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]]
+                )
+        except ConcurrencyError:
+            before = None if key is None else self._before(owner, memory_id, root, key, actor, reason)
+            if before is None:
+                raise
+            return before
         self._writer.settle(receipts)
         with self._reader.scene(owner) as scene:
             warning = scene.told
-        changes = self._writer.effects(owner, receipts)
+        changes = self._writer.effects_of(owner, receipts)
         return _told(owner, memory_id, back, left, receipts[-1].position, changes) | warning
+
+    def _before(
+        self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str
+    ) -> dict[str, Any] | None:
+        """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
+        done = carried_before(self._log, owner, [event_id]).get(event_id)
+        if not done:
+            return None
+        partition = partition_of(owner, self._log.partitions)
+        root, *along = done
+        if root.event.data != MemoryRestored(memory_id=memory_id, reason=reason) or root.event.actor != actor:
+            raise taken(key, position_text(partition, root.seq))
+        self._writer.settle_positions({partition: done[-1].seq})
+        changes = self._writer.effects(owner, partition, [one.seq for one in done])
+        back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
+        with self._reader.scene(owner) as scene:
+            position = position_text(partition, done[-1].seq)
+            return _told(owner, memory_id, back, [], position, changes) | scene.told
 
     def _known(self, owner: str, memory: Memory, event_id: str) -> dict[str, Any] | None:
         """What the same restoration did where it was asked for before, else None."""

@@ -7,10 +7,12 @@ from typing import Any, Unpack
 from api.requests.checks import check_owner
 from api.requests.secrets import masked
 from api.requests.timelines import LinesAsked
+from api.services.carrying import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import SynonymDefined
 from events.errors import refused
+from projections.decide.commands import Tell
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100
@@ -31,8 +33,7 @@ class Synonyms:
         synonym: str,
         *,
         similarity: float = 0.8,
-        actor: str = "user",
-        occurred_at: str | None = None,
+        **given: Unpack[Given],
     ) -> dict[str, Any]:
         """From here on the owner's searches for one of two words find the other; with a similarity of 0 they do not.
 
@@ -46,8 +47,8 @@ class Synonyms:
         if paired(word, synonym, similarity) is None or word_key(word) == word_key(synonym):
             raise refused("synonym", synonym, f"another word than {word}")
         data = SynonymDefined(keyword=word, synonym=synonym, similarity=float(similarity))
-        event = self._writer.event(data, owner, self._writer.when(occurred_at), actor)
-        return self._writer.done(owner, [event], {"word": word, "synonym": synonym, "similarity": float(similarity)})
+        told = {"word": word, "synonym": synonym, "similarity": float(similarity)}
+        return self._writer.carry_out(owner, Tell((data,), told=told), **given).answer
 
     def synonyms(
         self,

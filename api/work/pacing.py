@@ -109,6 +109,10 @@ class PacedLog:
         """See `EventLog.held`."""
         return self._log.held(owner, event_ids, until)
 
+    def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
+        """See `EventLog.seqs_of`."""
+        return self._log.seqs_of(owner, event_ids)
+
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""
         return self._log.read(partition, after, limit)

@@ -30,7 +30,7 @@ from events.redis.append import APPEND, Sealed, append_arguments, append_receipt
 from events.redis.clock import StoreClock
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
-from events.redis.naming import read_held, read_naming
+from events.redis.naming import read_naming, read_seqs
 from events.redis.receipts import Kept, KeptReceipts
 from events.redis.secrets import Chance, Secrets, read_secrets
 from events.redis.wire import Argument, Wire, WirePool, refusal_code
@@ -287,8 +287,12 @@ class RedisEventLog:
 
     def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
         """See `EventLog.held`. Raises StoreError."""
+        return {one for one, seq in self.seqs_of(owner, event_ids).items() if seq <= until}
+
+    def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
+        """See `EventLog.seqs_of`. Raises StoreError."""
         with self._wires.wire() as wire:
-            return read_held(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids, until)
+            return read_seqs(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids)
 
     def _redis_time(self) -> int:
         with self._wires.wire() as wire:

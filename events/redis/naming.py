@@ -31,9 +31,9 @@ def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") ->
     return Naming(owner, secret or b"", 0 if fresh else int(boundary or 0))
 
 
-def read_held(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
-    """Those of these ids that dedupe has for the owner, at or before a seq. Raises StoreError."""
-    found: set[str] = set()
+def read_seqs(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
+    """Where the log has those of these ids that dedupe has for the owner. Raises StoreError."""
+    found: dict[str, int] = {}
     for start in range(0, len(event_ids), PIECE):
         buckets: dict[int, list[tuple[bytes, str]]] = {}
         for one in event_ids[start : start + PIECE]:
@@ -45,6 +45,6 @@ def read_held(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str], u
         for asked, values in zip(buckets.values(), answers, strict=True):
             for (_, one), value in zip(asked, values, strict=True):
                 seq = b"" if value is None else value[FINGERPRINT_BYTES:]
-                if seq.isdigit() and int(seq) <= until:
-                    found.add(one)
+                if seq.isdigit():
+                    found[one] = int(seq)
     return found

@@ -19,10 +19,11 @@ from rich.text import Text
 from api.application import Application
 from api.cli.show import memories as render
 from api.cli.show import search as render_search
-from events.catalogue import MemoryCreated, MemoryMentioned, TurnRecorded
+from events.catalogue import MemoryMentioned
 from events.envelope import derived_id, micros, prepare, utc_text
 from events.log import positions_by_partition
 from events.validation import make_event
+from projections.memory.creating import created, recorded
 
 OWNER = "mei"
 START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)
@@ -144,17 +145,10 @@ class Demo:
     def _create(self) -> None:
         positions: list[str] = []
         for memory_id, number, category, kind, text in BEGINNING:
-            turn: Any = TurnRecorded(turn_id=f"turn-{memory_id}", role="user", speaker="Mei", text=text)
+            turn = recorded(f"turn-{memory_id}", "user", text, "Mei")
             positions += self._append(turn, day(number), "turn", memory_id)
-            memory: Any = MemoryCreated(
-                memory_id=memory_id,
-                content=text,
-                category=category,  # type: ignore[arg-type]
-                kind=kind,
-                source="user",
-                speaker="Mei",
-                source_turns=(f"turn-{memory_id}",),
-            )
+            turns = (f"turn-{memory_id}",)
+            memory = created(memory_id, text, category=category, kind=kind, speaker="Mei", source_turns=turns)
             positions += self._append(memory, day(number), "memory", memory_id)
         self._app.writer.settle_positions(positions_by_partition(positions))
 

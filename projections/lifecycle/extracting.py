@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from events.catalogue import MemoryCreated, TurnsExtracted
+from events.catalogue import TurnsExtracted
 from projections.checks import Check, counted, unchecked
 from projections.language.extraction.rules import Turn, extract, questions
 from projections.lifecycle.decision import Decision
@@ -18,7 +18,7 @@ from projections.lifecycle.judge.judging import JOB, Heard, Verdict, judge
 from projections.lifecycle.turns import TurnIndex
 from projections.memory import sessions
 from projections.memory.columns import Columns
-from projections.memory.kind import PUBLISHED_KIND
+from projections.memory.creating import memory_of_turn
 from projections.memory.record import SECRET, Memory
 from projections.memory.retraction import deleted_turns
 from projections.views.view import OwnerView
@@ -100,8 +100,7 @@ def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
             or not one.text.strip()
         ):
             continue
-        data = MemoryCreated(memory_id=one.turn_id, content=one.text, category="fact", kind=PUBLISHED_KIND, tier="fact",
-                             source="user", speaker=one.name, source_turns=(one.turn_id,))  # fmt: skip
+        data = memory_of_turn(one.turn_id, one.text, source="user", speaker=one.name)
         found[one.turn_id] = Decision(
             JOB, "keep_turn", (one.turn_id,), one.at, one.seq, "a turn is a memory", data, one.at, "user", one.session
         )

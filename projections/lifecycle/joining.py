@@ -8,10 +8,10 @@ from functools import cache
 from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
 from projections.checks import Check, counted, unchecked
+from projections.decide.merging import merged_text
 from projections.language.similar import Pair, similar_pairs
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
-from projections.lifecycle.merging import merged_text
 from projections.memory.columns import Columns
 from projections.memory.record import MAX_EDGES, SECRET, Memory
 from projections.views.view import OwnerView

@@ -16,7 +16,8 @@ from events.envelope import derived_id, from_micros
 from projections.language.extractive import chosen, joined, sentences
 from projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.kind import PUBLISHED_KIND, is_summary
+from projections.memory.creating import episode
+from projections.memory.kind import is_summary
 from projections.memory.record import Memory
 from projections.memory.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Turn
 
@@ -131,14 +132,6 @@ def plan(
         if text is None:
             continue
         ids = tuple(dict.fromkeys(turn.turn_id for turn in group))
-        data = MemoryCreated(
-            memory_id=PREFIX + derived_id("episode", owner, group[0].session or "", *ids),
-            content=text,
-            category="temporary",
-            kind=PUBLISHED_KIND,
-            tier="episode",
-            source="system",
-            source_turns=ids,
-        )
-        found.append(Planned(data, group))
+        name = PREFIX + derived_id("episode", owner, group[0].session or "", *ids)
+        found.append(Planned(episode(name, text, ids), group))
     return found

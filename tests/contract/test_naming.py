@@ -42,6 +42,7 @@ def test_what_is_held_is_the_owners_own_and_not_behind_a_seq(opened: Open) -> No
     names = [one.event_id for one in (*events, mention(7, BESIDE))]
     assert log.held(HERE, names, 9) == set(names[:3])
     assert log.held(HERE, names, 2) == set(names[:2])
+    assert log.seqs_of(HERE, names) == {names[0]: 1, names[1]: 2, names[2]: 3}
     assert (log.held(BESIDE, names, 9), log.held(HERE, [], 9), log.held("nobody", names, 9)) == (
         {names[3]},
         set(),

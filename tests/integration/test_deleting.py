@@ -141,7 +141,9 @@ class Beaten(Writer):
 
 def deleter_with(http: HttpStore, kind: type[Writer]) -> Deleter:
     plain = http.application
-    return Deleter(plain.reader, kind(plain.log, plain.views, plain.reader, plain.writer._catch_up), plain.views)
+    return Deleter(
+        plain.log, plain.reader, kind(plain.log, plain.views, plain.reader, plain.writer._catch_up), plain.views
+    )
 
 
 def test_where_the_store_fails_half_way_what_was_deleted_is_said_and_the_rest_named(http: HttpStore) -> None:

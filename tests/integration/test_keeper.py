@@ -12,7 +12,7 @@ import pytest
 
 from api.services.extracting import Extractor
 from api.services.operating import Operator
-from api.services.remembering import Rememberer, Turn
+from api.services.remembering import Turn
 from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import open_folder
@@ -38,7 +38,7 @@ def keeper(settings: Settings) -> Iterator[Keeper]:
 def remember(keeper: Keeper, text: str) -> None:
     """Add a memory."""
     with keeper() as application:
-        Rememberer(application.log, application.reader, application.writer).add("ada", text)
+        application.rememberer.add("ada", text)
 
 
 def listed(keeper: Keeper) -> int:
@@ -57,7 +57,7 @@ def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Se
     remember(keeper, "said here")
     with open_application(settings) as beside:
         assert beside.reader.list("ada")["total"] == 1
-        Rememberer(beside.log, beside.reader, beside.writer).add("ada", "said beside")
+        beside.rememberer.add("ada", "said beside")
     assert listed(keeper) == 2
 
 
@@ -82,7 +82,7 @@ def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Keeper
 
 def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Keeper) -> None:
     with open_application(settings, "up") as other:
-        Rememberer(other.log, other.reader, other.writer).add("ada", "said there")
+        other.rememberer.add("ada", "said there")
         assert listed(keeper) == 1
     assert listed(keeper) == 1
     running = read_server_file(settings.data)
@@ -131,7 +131,7 @@ def test_a_closed_one_says_so(keeper: Keeper) -> None:
 def tell_turn(keeper: Keeper, text: str = "I live in Berlin.") -> None:
     """Record a turn, as the MCP server does."""
     with keeper() as application:
-        rememberer = Rememberer(application.log, application.reader, application.writer)
+        rememberer = application.rememberer
         rememberer.add_turns("ada", [Turn("user", text)])
         keeper.heard("ada")
 

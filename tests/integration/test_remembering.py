@@ -28,7 +28,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applicatio
 
 @pytest.fixture
 def rememberer(application: Application) -> Rememberer:
-    return Rememberer(application.log, application.reader, application.writer)
+    return application.rememberer
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_keys_of_two_owners_are_two_keys(application: Application, rememberer: R
     assert (contents(application, owner), contents(application, other)) == (["tea"], ["coffee"])
 
 
-@pytest.mark.parametrize("more", [{}, {"kind": "lesson"}, {"said_by": "assistant"}])
+@pytest.mark.parametrize("more", [{}, {"kind": "lesson"}, {"actor": "assistant"}])
 def test_a_key_stands_for_what_was_said_first(
     application: Application, rememberer: Rememberer, owner: str, more: dict[str, Any]
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_key_stands_for_what_was_said_first(
 
 
 def test_who_said_it_is_recorded(application: Application, rememberer: Rememberer, owner: str) -> None:
-    rememberer.add(owner, "concluded", said_by="assistant", session="s1")
+    rememberer.add(owner, "concluded", actor="assistant", session="s1")
     (event,) = events_of(application, owner)
     assert (event.actor, event.session_id, event.data.source) == ("assistant", "s1", "assistant")
 
@@ -121,6 +121,6 @@ def test_a_bad_turn_is_named_and_nothing_is_written(
 
 def test_a_revision_of_nothing_new_writes_nothing(application: Application, rememberer: Rememberer, owner: str) -> None:
     key = rememberer.add(owner, "1240 degrees", keywords=["kiln"])["id"]
-    assert rememberer.revise(owner, key, "1240 degrees", keywords=["kiln"])["revised"] is False
-    assert rememberer.revise(owner, key, "1260 degrees")["version"] == 2
+    assert rememberer.edit(owner, key, "1240 degrees", keywords=["kiln"])["revised"] is False
+    assert rememberer.edit(owner, key, "1260 degrees")["version"] == 2
     assert len(events_of(application, owner)) == 2

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import Asked, AsOfAsked, MemoryId, Offset, Owner, Speaker, TimeAsked, Told
+from api.http.asking import KEY, Asked, AsOfAsked, MemoryId, Offset, Owner, Speaker, TimeAsked, Told
 from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.laws import laws as all_laws
@@ -71,6 +71,7 @@ class Choosing(BaseModel):
         description="When it happened, if not now: RFC 3339 with a zone.",
         examples=["2026-11-22T09:30:00Z"],
     )
+    key: str | None = KEY
 
 
 @router.get(

@@ -14,7 +14,6 @@ from events.catalogue import (
     EventData,
     FactAsserted,
     MemoriesLinked,
-    MemoryCreated,
     MemoryMentioned,
     MemoryNegated,
     MemoryRevised,
@@ -30,6 +29,7 @@ from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
 from projections.lifecycle.judge.known import Known, core, same_words
 from projections.lifecycle.judge.shelf import Shelf
+from projections.memory.creating import created
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
 
@@ -257,9 +257,9 @@ class Judging:
     def _created(
         self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
     ) -> list[Decision]:
-        data = MemoryCreated(
-            memory_id=memory_id,
-            content=said.content,
+        data = created(
+            memory_id,
+            said.content,
             category=said.category,
             kind=said.kind,
             tier="fact",

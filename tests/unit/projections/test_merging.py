@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
 from projections.lifecycle.joining import merges
-from projections.lifecycle.merging import MOST_CHARACTERS, merged_text, text_of
 from projections.views.view import OwnerView
 from tests.given import created, folded, mentioned
 

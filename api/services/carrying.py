@@ -1,0 +1,378 @@
+"""Carrying out commands: what is decided is appended, waited for, and told; once, whatever is sent again under a key.
+
+A key is the caller's own word for one call. All ids of the call are made of it with the owner's secret, so that nobody who sees an
+id confirms a guess of the key; where the log has events under them, they are compared with what the command leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
+
+import orjson
+from msgspec import structs
+
+from api.requests.checks import check_memory_id, check_owner, parse_instant
+from api.requests.secrets import label_objection
+from api.requests.speaking import speaker
+from api.services.histories import SCANNED
+from api.services.reading import Reader
+from api.work.patience import weigh
+from events.catalogue import EventData
+from events.envelope import AnyEvent, decode, from_micros, micros, new_event_id, prepare
+from events.errors import (
+    ConcurrencyError,
+    EngramlogError,
+    InputError,
+    InvalidBatch,
+    KeyTaken,
+    StoreUnavailable,
+    refused,
+)
+from events.log import EventLog, Receipt, positions_by_partition
+from events.partitions import parse_position, partition_of, position_text
+from events.standing import Speaker
+from events.validation import judged, make_event, read_events
+from projections.decide.command import EVENT, Command, Ids, Made, decide
+from projections.fold.changelog import describe
+from projections.memory.record import Memory
+from projections.redis.view import RedisViews
+
+MOST_KEY = 200
+"""Longest key, in characters."""
+
+
+class Given(TypedDict, total=False):
+    """Who gives a command, when, in which session, and under which key."""
+
+    actor: str
+    occurred_at: str | None
+    session: str | None
+    key: str | None
+
+
+class Carried(NamedTuple):
+    """What became of a command."""
+
+    answer: dict[str, Any]
+    seqs: tuple[int, ...]
+    """Where its events stand, in their order; empty where nothing was left to do."""
+    at: int | None
+    """When it happened, microseconds since 1970."""
+    again: bool
+    """Whether it was carried out before, under its key."""
+
+
+class CatchUp(Protocol):
+    """Waits for the fold, or folds where no worker does."""
+
+    def __call__(self, until: Mapping[int, int]) -> None:
+        """Returns once these positions (partition -> seq) are folded; raises NotYetFolded where nobody folds them."""
+
+    def tend(self, partition: int) -> None:
+        """Have what operators ask of a partition carried out, where no worker does."""
+
+
+NEWEST = 64
+"""How many events beside its own a verb looks back over at first."""
+
+
+class Carrier:
+    """Appends events to one store, and carries commands out. `catch_up` waits for the fold, or folds where no worker does."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader, catch_up: CatchUp) -> None:
+        self._log = log
+        self._views = views
+        self._reader = reader
+        self._catch_up = catch_up
+
+    def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+        """Validate a request of JSON envelopes from outside whole, then append it; one receipt per event.
+
+        Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
+        """
+        try:
+            events = read_events(
+                raws, now=self._log.now(), by=Speaker("http", self._log.principal, raw=True), look=label_objection
+            )
+        except InvalidBatch as refused:
+            raise judged(refused, self._log.behind()) from None
+        receipts = self._log.append(events, expected_heads=expected_heads)
+        return [self._dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
+
+    def _dated(self, receipt: Receipt, owner: str) -> Receipt:
+        """A conflict with the time of what has the id, so that its owner can tell an earlier try of his own by it."""
+        if receipt.status != "conflict" or receipt.position is None:
+            return receipt
+        partition, seq = parse_position(receipt.position)
+        there = (stored for stored in self._log.read_at(partition, [seq]) if stored.owner == owner)
+        times = (orjson.loads(stored.body).get("occurred_at") for stored in there)
+        return structs.replace(receipt, occurred_at=next(times, None))
+
+    def settle(self, receipts: Sequence[Receipt]) -> None:
+        """Wait until everything that was written is folded."""
+        self.settle_positions(positions_by_partition(r.position for r in receipts if r.position and r.written))
+
+    def settle_positions(self, until: Mapping[int, int]) -> None:
+        """Wait until every partition named is folded up to its seq."""
+        if until:
+            self._catch_up(until)
+
+    def nudge(self, owner: str) -> None:
+        """Have the owner's partition tended once, where no worker does."""
+        self._catch_up.tend(partition_of(owner, self._log.partitions))
+
+    def await_told(self, owner: str, memory_ids: Iterable[str]) -> None:
+        """Where one of these memories is not there, and newer events of the owner may tell of it: wait for their fold.
+
+        So a verb finds what was appended just before it. Raises NotYetFolded where nothing moves.
+        """
+        with self._reader.scene(owner) as scene:
+            partition, known = parse_position(scene.position)
+            late = scene.behind if scene.quarantine is None else 0  # what is parked waits for an operator
+            missing = any(scene.view.get(check_memory_id(one)) is None for one in memory_ids) if late else False
+        if missing:
+            self.settle_positions({partition: known + late})
+
+    def standing(self, owner: str, memory_id: str, *, live: bool = False) -> Memory:
+        """The memory, if events may still change it: or a delete would be written, ignored and believed.
+
+        `live`: it must not be deleted, either.
+        Raises NotFound, NotYetFolded where newer events may tell of it and nobody folds them, or InputError where the memory
+        was purged or another stands for it.
+        """
+        self.await_told(owner, [memory_id])
+        with self._reader.scene(owner) as scene:
+            memory = self._reader.memory(scene, owner, memory_id)
+        where = {"owner": owner, "memory_id": memory_id}
+        if memory.purged_at is not None:
+            raise InputError(
+                f"memory {memory_id} was purged: only a tombstone is left, and nothing can change it", **where
+            )
+        if memory.merged_into is not None:
+            raise InputError(
+                f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or bring"
+                f" the sources back first (`engramlog unmerge {owner} {memory.merged_into}`)",
+                merged_into=memory.merged_into,
+                **where,
+            )
+        if live and memory.deleted_at is not None:
+            raise InputError(
+                f"memory {memory_id} is deleted: bring it back first (`engramlog restore {owner} {memory_id}`)", **where
+            )
+        return memory
+
+    def when(self, occurred_at: str | None) -> int:
+        """Microseconds since 1970 of what was said, or of now."""
+        return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")
+
+    @property
+    def by(self) -> Speaker:
+        """By which path the verb in hand came in, and who brings it."""
+        return speaker(self._log)
+
+    def event(
+        self,
+        data: Any,
+        owner: str,
+        when: int,
+        actor: str,
+        *,
+        event_id: str | None = None,
+        causation_id: str | None = None,
+        session: str | None = None,
+        correlation_id: str | None = None,
+    ) -> AnyEvent:
+        """An event of these data, checked as at the door."""
+        return make_event(
+            data,
+            owner=owner,
+            occurred_at=from_micros(when),
+            actor=actor,
+            now=self._log.now(),
+            event_id=event_id,
+            session_id=session,
+            causation_id=causation_id,
+            correlation_id=correlation_id,
+            by=self.by,
+            look=label_objection,
+        )
+
+    def carry_out(
+        self,
+        owner: str,
+        command: Command,
+        *,
+        live: Collection[str] = (),
+        ids: Ids | None = None,
+        look: Callable[[int], None] = lambda _when: None,
+        **given: Unpack[Given],
+    ) -> Carried:
+        """Decide, append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead.
+
+        `live`: those memories, of which it is about, that must not be deleted. `ids`: by what its ids are made where that is not,
+        as everywhere, the key. `look` is called before anything is appended, with when it happens.
+        Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
+        key stands for something else, and what `standing` and the door raise.
+        """
+        check_owner(owner)
+        key = given.get("key")
+        if key is not None:
+            known = self._known(owner, command, given, ids or self.ids_of(owner, key))
+            if known is not None:
+                return known
+        when = self.when(given.get("occurred_at"))
+        view = {one: self.standing(owner, one, live=one in live) for one in command.about}
+        made = decide(command, view, ids := ids or self.ids_of(owner, key, make=True))
+        events = [self._event_of(owner, one, given, when) for one in made]
+        look(when)
+        receipts = self._log.append([prepare(one) for one in events])
+        refusal = next((refusal_of(one) for one in receipts if not one.written), None)
+        if refusal is not None:
+            # Whoever sent the same at the same time was first.
+            known = None if key is None else self._known(owner, command, given, ids)
+            if known is None:
+                raise refusal
+            return known
+        seqs = tuple(parse_position(one.position or "0:0")[1] for one in receipts)
+        at = micros(events[-1].occurred_at) if events else None
+        again = bool(receipts) and all(one.status == "already_appended" for one in receipts)
+        return self._told(owner, command, [one.data for one in events], seqs, at, again=again)
+
+    def ids_of(self, owner: str, key: str | None, *, make: bool = False) -> Ids:
+        """By what the ids of a call are made: its key and the owner's secret, or chance where it has no key.
+
+        `make`: give an owner a secret who has none. Raises InputError for a key that cannot be.
+        """
+        if key is None:
+            return cache(lambda _name: new_event_id())
+        naming = self._log.naming(owner, make=make) if checked_key(key) else None
+        if naming is None or not naming.secret:  # nothing was said of the owner yet, under this key or any
+            return cache(lambda _name: new_event_id())
+        return lambda name: naming.made("call", key, name)
+
+    def _known(self, owner: str, command: Command, given: Given, ids: Ids) -> Carried | None:
+        """What the same command did under this key, or None where nothing was said under it. Raises KeyTaken."""
+        names = {name: ids(name) for name in command.names}
+        beyond = [] if command.beyond is None else [ids(command.beyond)]
+        told = self._log.seqs_of(owner, [*names.values(), *beyond])
+        if not told:
+            return None
+        partition, first = partition_of(owner, self._log.partitions), min(told.values())
+        weigh((self._log.head(partition) - first) // SCANNED)
+        stored = {one.seq: decode(one.kind, one.body) for one in self._log.read_at(partition, sorted(told.values()))}
+        events = [stored[told[event_id]] for event_id in names.values() if event_id in told]
+        if len(told) != len(names) or not _is_of(command, events, given, ids):
+            raise taken(given.get("key"), position_text(partition, first))
+        seqs = tuple(told[event_id] for event_id in names.values())
+        self.settle_positions({partition: max(seqs)})
+        return self._told(
+            owner, command, [one.data for one in events], seqs, micros(events[-1].occurred_at), again=True
+        )
+
+    def _event_of(self, owner: str, made: Made, given: Given, when: int) -> AnyEvent:
+        """An event as it was decided, with what its command said of it."""
+        try:
+            return self.event(
+                made.data,
+                owner,
+                when if made.occurred_at is None else self.when(made.occurred_at),
+                made.actor or given.get("actor", "user"),
+                event_id=made.event_id,
+                causation_id=made.causation_id,
+                session=given.get("session"),
+            )
+        except InputError as problem:
+            if made.turn is None:
+                raise
+            raise InputError(f"turn {made.turn}: {problem.message}", turn=made.turn, **problem.context) from None
+
+    def _told(
+        self,
+        owner: str,
+        command: Command,
+        data: Sequence[EventData],
+        seqs: tuple[int, ...],
+        at: int | None,
+        *,
+        again: bool,
+    ) -> Carried:
+        """What events did, once they are folded."""
+        partition = partition_of(owner, self._log.partitions)
+        if seqs:
+            self.settle_positions({partition: max(seqs)})
+        answer = command.answer(data) | {"owner": owner}
+        changes = self.effects(owner, partition, seqs) if seqs else []
+        with self._reader.scene(owner) as scene:
+            position = position_text(partition, seqs[-1]) if seqs else scene.position
+            return Carried(answer | {"position": position, "changes": changes} | scene.told, seqs, at, again)
+
+    def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
+        """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
+        receipts = self.append_all([prepare(event) for event in events])
+        self.settle(receipts)
+        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
+        with self._reader.scene(owner) as scene:
+            return answer | scene.told
+
+    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+        """Append prepared events and raise where any of them was not written."""
+        receipts = self._log.append(prepared)
+        for receipt in receipts:
+            if not receipt.written:
+                raise refusal_of(receipt)
+        return receipts
+
+    def effects_of(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
+        """Change-log entries of what these receipts stand for."""
+        places = [parse_position(receipt.position) for receipt in receipts if receipt.position]
+        return self.effects(owner, places[0][0] if places else 0, [seq for _, seq in places])
+
+    def effects(self, owner: str, partition: int, seqs: Iterable[int]) -> list[dict[str, Any]]:
+        """Change-log entries of the events at these seqs: read from the newest back, no farther than it takes."""
+        wanted = set(seqs)
+        applied, reach = self._views.applied(partition, [owner])[0], len(wanted) + NEWEST
+        while True:
+            tail = self._views.tail(owner, max(applied - reach, 0))
+            if reach >= applied or wanted <= set(tail.seqs):
+                return [describe(entry, partition) for entry in tail.entries if entry.seq in wanted]
+            reach *= 8
+
+
+def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:
+    """Whether events are what a command led to, given by the same in the same session; at whatever time."""
+    last = events[-1]
+    same = EVENT not in command.names or last.actor == given.get("actor", "user")
+    return same and last.session_id == given.get("session") and command.agrees([one.data for one in events], ids)
+
+
+def checked_key(key: str) -> str:
+    """The key of a call, or InputError."""
+    encodable = not any("\ud800" <= letter <= "\udfff" for letter in key)
+    if not key.strip() or len(key) > MOST_KEY or not encodable:
+        shown = key[:80].encode("utf-8", "replace").decode()
+        raise refused("key", shown, f"some text of at most {MOST_KEY} characters")
+    return key
+
+
+def taken(key: str | None, position: str) -> KeyTaken:
+    """The refusal of a key that stands for something else."""
+    allowed = f"a new key: something else was said under this one, at {position}"
+    shown = str(key)[:80]
+    return KeyTaken(
+        f"key: got {shown!r}; allowed: {allowed}", field="key", got=shown, allowed=allowed, position=position
+    )
+
+
+def refusal_of(receipt: Receipt) -> EngramlogError:
+    """Why an event was not written."""
+    if receipt.status == "head_mismatch":
+        return ConcurrencyError(
+            f"event {receipt.event_id}: the owner's head is {receipt.position}", event_id=receipt.event_id
+        )
+    if receipt.status == "conflict":
+        return ConcurrencyError(
+            f"event {receipt.event_id} is taken by other content at {receipt.position}", event_id=receipt.event_id
+        )
+    return StoreUnavailable(receipt.error or f"event {receipt.event_id} was not written", event_id=receipt.event_id)

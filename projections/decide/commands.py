@@ -1,0 +1,254 @@
+"""The commands about memories that are there: no longer so, said again, said better, joined, parted, lifted, used. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import structs
+
+from events.catalogue import (
+    EventData,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryRevised,
+)
+from events.errors import InputError, refused
+from projections.decide.command import EVENT, Ids, Made, View
+from projections.decide.merging import merged_text
+from projections.memory.creating import correction
+
+_CREATION = "event of the correction"
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Events that follow from what was said alone: their data as they are."""
+
+    data: tuple[EventData, ...]
+    about: tuple[str, ...] = ()
+    told: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return tuple(EVENT if number == 0 else f"{EVENT} {number}" for number in range(len(self.data)))
+
+    @property
+    def beyond(self) -> str | None:
+        """See `Command.beyond`."""
+        return f"{EVENT} {len(self.data)}"
+
+    def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002 - commands have one shape
+        """See `Command.events`."""
+        return [Made(data, ids(name)) for data, name in zip(self.data, self.names, strict=True)]
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
+        """See `Command.agrees`."""
+        return tuple(told) == self.data
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:  # noqa: ARG002
+        """See `Command.answer`."""
+        return dict(self.told)
+
+
+@dataclass(frozen=True, slots=True)
+class Negate:
+    """It is no longer so. A correction becomes a memory that stands for it."""
+
+    memory_id: str
+    correction: str | None = None
+    replaced_by: str | None = None
+    resolution: str | None = None
+    reason: str = ""
+    turn_id: str | None = None
+    source: str = "user"
+    """Who says what holds instead: user, or system for whoever else does."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See `Command.about`."""
+        return (self.memory_id,) if self.replaced_by is None else (self.memory_id, self.replaced_by)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return (EVENT,) if self.correction is None else (_CREATION, EVENT)
+
+    def check(self) -> None:
+        """Raises InputError for a command that contradicts itself, before anything is looked at."""
+        if self.correction is not None and self.replaced_by is not None:
+            raise InputError(
+                "correction and replaced_by: give one of them, a new text or a memory that is there",
+                field="replaced_by",
+            )
+
+    @property
+    def beyond(self) -> None:
+        """See `Command.beyond`."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        self.check()
+        if self.replaced_by == self.memory_id:
+            raise refused("replaced_by", self.replaced_by, "another memory than the one that is negated")
+        negation = Made(self._negated(ids), ids(EVENT))
+        if self.correction is None:
+            return [negation]
+        new = correction(
+            self._new(ids), self.correction, view[self.memory_id], source=self.source, turn_id=self.turn_id
+        )
+        return [Made(new, ids(_CREATION), causation_id=negation.event_id), negation]
+
+    def _new(self, ids: Ids) -> str:
+        return f"m-{ids('memory')}"
+
+    def _negated(self, ids: Ids) -> MemoryNegated:
+        return MemoryNegated(
+            memory_id=self.memory_id,
+            resolution=self.resolution,  # type: ignore[arg-type]
+            correction=self.correction,
+            replaced_by=self.replaced_by if self.correction is None else self._new(ids),
+            reason=self.reason,
+            turn_id=self.turn_id,
+        )
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:
+        """See `Command.agrees`: the negation tells the correction's words too."""
+        return len(told) == len(self.names) and told[-1] == self._negated(ids)
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
+        """See `Command.answer`."""
+        negated = told[-1]
+        assert isinstance(negated, MemoryNegated), "a negation ends with what is negated"
+        return {"id": self.memory_id, "replaced_by": negated.replaced_by}
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
+
+    sources: tuple[str, ...]
+    summary: str | None = None
+    into: str | None = None
+    reason: str = ""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See `Command.about`."""
+        return self.sources
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return (EVENT,)
+
+    @property
+    def beyond(self) -> None:
+        """See `Command.beyond`."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        text = self.summary
+        if text is None:
+            if not self.sources:
+                raise InputError("sources: got none; allowed: at least two memories", field="sources")
+            text = merged_text([view[one] for one in self.sources])
+        return [Made(self._merged(text, ids), ids(EVENT))]
+
+    def _merged(self, summary: str, ids: Ids) -> MemoryMerged:
+        into = self.into or f"m-{ids('memory')}"
+        return MemoryMerged(sources=self.sources, into=into, summary=summary, reason=self.reason)
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:
+        """See `Command.agrees`."""
+        merged = told[0]
+        if not isinstance(merged, MemoryMerged):
+            return False
+        return merged == self._merged(merged.summary if self.summary is None else self.summary, ids)
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
+        """See `Command.answer`."""
+        merged = told[0]
+        assert isinstance(merged, MemoryMerged), "a merge is one event"
+        return {"into": merged.into, "sources": list(merged.sources)}
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """It moves to another tier."""
+
+    memory_id: str
+    to: str
+    reason: str = ""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See `Command.about`."""
+        return (self.memory_id,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return (EVENT,)
+
+    @property
+    def beyond(self) -> None:
+        """See `Command.beyond`."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        tier: Any = view[self.memory_id].tier
+        to: Any = self.to
+        data = MemoryPromoted(memory_id=self.memory_id, from_=tier, to=to, reason=self.reason)
+        return [Made(data, ids(EVENT))]
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
+        """See `Command.agrees`."""
+        to: Any = self.to
+        wanted = MemoryPromoted(memory_id=self.memory_id, to=to, reason=self.reason)
+        return isinstance(told[0], MemoryPromoted) and structs.replace(told[0], from_=None) == wanted
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:  # noqa: ARG002
+        """See `Command.answer`."""
+        return {"id": self.memory_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """It is said better: a new version, the older ones stay readable. Saying what it says already leads to nothing."""
+
+    data: MemoryRevised
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See `Command.about`."""
+        return (self.data.memory_id,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return (EVENT,)
+
+    @property
+    def beyond(self) -> None:
+        """See `Command.beyond`."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        new, memory = self.data, view[self.data.memory_id]
+        same_words = new.content == memory.content and new.summary in (None, memory.summary)
+        same_labels = new.keywords in (None, memory.keywords) and new.tags in (None, memory.tags)
+        if same_words and same_labels and (new.because, new.grounds, new.metadata) == (None, None, None):
+            return []
+        return [Made(new, ids(EVENT))]
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
+        """See `Command.agrees`."""
+        return list(told) == [self.data]
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
+        """See `Command.answer`."""
+        return {"id": self.data.memory_id, "revised": bool(told)}
