@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from events.parameters import Parameters, half_lives
+from projections.laws.arrays import np
 from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
+
+if TYPE_CHECKING:
+    from projections.memory.columns import Columns
 
 
 def base_half_life(kind: str, parameters: Parameters) -> float:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import exp, log
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from events.parameters import Parameters
+from projections.laws.arrays import np
 from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory.columns import Columns
 from projections.memory.record import HOUR, Memory
+
+if TYPE_CHECKING:
+    from projections.memory.columns import Columns
 
 PITFALL = "pitfall"
 """The kind that fades more slowly: a lesson from what went wrong."""

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from events.parameters import Parameters
-from projections.memory.columns import Columns
+from projections.laws.arrays import np
 from projections.memory.record import Memory
 
-Floats = npt.NDArray[np.float64]
-Instants = npt.NDArray[np.int64]
-FOREVER = np.iinfo(np.int64).max // 4
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from projections.memory.columns import Columns
+
+    Floats = npt.NDArray[np.float64]
+    Instants = npt.NDArray[np.int64]
+else:
+    Floats = Instants = Any  # named in annotations alone, which nothing evaluates
+FOREVER = (2**63 - 1) // 4
 """Stands for an instant that does not come."""
 
 

@@ -7,13 +7,15 @@ a week; system and core never fall. Steps are counted in whole microseconds, so 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from events.parameters import Parameters
+from projections.laws.arrays import np
 from projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
-from projections.memory.columns import NEVER, Columns
 from projections.memory.record import DAY, Memory
+
+if TYPE_CHECKING:
+    from projections.memory.columns import Columns
 
 
 def anchor(memory: Memory) -> int:
@@ -96,19 +98,19 @@ class TieredLaw:
         """See `Law.weights`."""
         weights = columns.importance.copy()
         since = np.maximum(now - anchors(columns), 0)
-        for tier, code in (("fact", Columns.FACT), ("episode", Columns.EPISODE)):
+        for tier, code in (("fact", columns.FACT), ("episode", columns.EPISODE)):
             step = step_of(tier, parameters)
             rows = np.flatnonzero(columns.tier == code)
             if step is not None and rows.size:
                 weights[rows] *= step[0] ** (since[rows] // step[1])
-        gone = (columns.tier == Columns.EPISODE) & (now - columns.created_at >= int(parameters.episode_kept_days * DAY))
+        gone = (columns.tier == columns.EPISODE) & (now - columns.created_at >= int(parameters.episode_kept_days * DAY))
         weights[gone] = 0.0
         return weights
 
     def ends(self, columns: Columns, parameters: Parameters) -> Ends:
         """Episodes are deleted when they are gone; whether anything else may go is for a reviewer to say."""
         gone = columns.created_at + int(parameters.episode_kept_days * DAY)
-        deleted = np.where(columns.tier == Columns.EPISODE, gone, FOREVER)
+        deleted = np.where(columns.tier == columns.EPISODE, gone, FOREVER)
         return Ends(np.full(len(columns), FOREVER), deleted)
 
     def normal_threshold(self, parameters: Parameters) -> float:
@@ -122,7 +124,7 @@ class TieredLaw:
 
 def anchors(columns: Columns) -> Instants:
     """`anchor` of every row."""
-    looked = np.where(columns.last_accessed_at == NEVER, columns.created_at, columns.last_accessed_at)
+    looked = np.where(columns.last_accessed_at == columns.NEVER, columns.created_at, columns.last_accessed_at)
     found: Instants = np.maximum(looked, columns.set_at)
     return found
 
@@ -131,7 +133,7 @@ def fallen_at(columns: Columns, least: Floats, parameters: Parameters) -> Instan
     """When the effective importance of each row first lies under `least`, with no further event; FOREVER for never."""
     found = np.full(len(columns), FOREVER)
     start = anchors(columns)
-    for tier, code in (("fact", Columns.FACT), ("episode", Columns.EPISODE)):
+    for tier, code in (("fact", columns.FACT), ("episode", columns.EPISODE)):
         step = step_of(tier, parameters)
         rows = np.flatnonzero(columns.tier == code)
         if step is None or not rows.size:
@@ -141,7 +143,7 @@ def fallen_at(columns: Columns, least: Floats, parameters: Parameters) -> Instan
         steps = _steps_under(importance, floor, factor)
         comes = steps * period < FOREVER
         found[rows] = np.where(comes, start[rows] + np.where(comes, steps, 0).astype(np.int64) * period, FOREVER)
-    episodes = columns.tier == Columns.EPISODE
+    episodes = columns.tier == columns.EPISODE
     gone = columns.created_at + int(parameters.episode_kept_days * DAY)
     return np.where(episodes & (least > 0), np.minimum(found, gone), found)
 

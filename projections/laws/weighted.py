@@ -9,14 +9,15 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
 from math import exp
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from events.parameters import Parameters
+from projections.laws.arrays import np
 from projections.laws.law import Ends, Floats, Instants, Reading, never
-from projections.memory.columns import Columns
 from projections.memory.record import CATEGORIES, DAY, Memory
+
+if TYPE_CHECKING:
+    from projections.memory.columns import Columns
 
 
 class Factors(NamedTuple):
@@ -149,7 +150,7 @@ class WeightedLaw:
             fall = (1.0 - parameters.c_min) * np.exp(
                 -parameters.lambda_c * np.maximum(moments[negated] - columns.negated_at[negated], 0) / DAY
             )
-            weights[negated] *= np.where(columns.conflict[negated] == Columns.FADE, parameters.c_min + fall, 1.0 - fall)
+            weights[negated] *= np.where(columns.conflict[negated] == columns.FADE, parameters.c_min + fall, 1.0 - fall)
         starts = moments - int(parameters.momentum_window_days * DAY)
         for row in np.flatnonzero(columns.last_mentioned_at > starts):
             mentions = columns.mentions(int(row))

@@ -93,6 +93,7 @@ class Columns:
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
     LIVE, MERGED, RETIRED, DELETED, PURGED = 0, 1, 2, 3, 4
     SYSTEM, CORE, FACT, EPISODE = 0, 1, 2, 3
+    NEVER = NEVER
 
     category: np.ndarray
     tier: np.ndarray

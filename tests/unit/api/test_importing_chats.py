@@ -392,3 +392,10 @@ def test_a_message_changed_under_its_id_is_told_with_conversation_and_message() 
 def test_an_export_without_conversations_is_refused(shape: str) -> None:
     with pytest.raises(InputError, match="file: got 'an empty list'; allowed: conversations of one of the shapes"):
         chatted([b"[]"], shape=shape)
+
+
+def test_the_shapes_that_a_command_names_are_those_that_are_read() -> None:
+    from api import chat_shapes
+    from api.choices import SHAPE_NAMES
+
+    assert ("auto", chat_shapes.LINES, *chat_shapes.SHAPES) == SHAPE_NAMES
