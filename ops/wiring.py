@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from api.application import Application
+from api.choices import MODEL, RULES
 from api.exchange.chats import Chats
 from api.exchange.records import Records
 from api.revealing import Revealer
@@ -20,7 +21,7 @@ from api.services.context import Contexts
 from api.services.deleting import Deleter
 from api.services.embedding import Embeddings
 from api.services.episodes import Episodes
-from api.services.extracting import MODEL, RULES, Extractor
+from api.services.extracting import Extractor
 from api.services.facts import Facts
 from api.services.grounds import Grounds
 from api.services.knowing import Knower

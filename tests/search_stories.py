@@ -12,12 +12,13 @@ from api.evaluation.meaning import KeptVectors, kept_vectors
 from api.requests.checks import check_query
 from events.catalogue import SynonymDefined
 from events.vocabulary import Resolution
+from projections.choices import RANKINGS, SEARCH_MODES
 from projections.embedding.meaning import NO_SECRET, Sense
 from projections.laws import LAWS
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
 from projections.ranking.recall import search
-from projections.ranking.search_request import BY_MEANING, RANKINGS, SEARCH_MODES, Filters, Wish
+from projections.ranking.search_request import BY_MEANING, Filters, Wish
 from projections.views.query import Asked
 from tests.embedding import DIMENSIONS, WordEmbedder
 from tests.given import (

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.choices import SHAPE_NAMES
 from api.cli.app import Json, app, complain, opened, out, show
 from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
 from api.cli.show.files import render_turns
 from api.cli.writing import fold_appended, has_faded
-from api.exchange.chat_file import MAX_DOCUMENT, SHAPE_NAMES, open_chats
-from api.exchange.chat_shapes import LINES
-from api.exchange.importing import ImportOptions, look_through
-from api.exchange.importing_chats import ImportedChats, import_chats
-from api.exchange.long_texts import LEAVE, check_way
-from api.requests.checks import parse_instant
+from api.exchange.long_texts import LEAVE
 from events.errors import InputError
+
+if TYPE_CHECKING:
+    from api.exchange.importing_chats import ImportedChats
 
 
 @app.command(
@@ -52,6 +51,13 @@ def chat_import(
     A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and
     counted. A second import appends nothing. A bad message stops there; what stood before it is imported.
     """
+    from api.exchange.chat_file import MAX_DOCUMENT, open_chats
+    from api.exchange.chat_shapes import LINES
+    from api.exchange.importing import ImportOptions, look_through
+    from api.exchange.importing_chats import import_chats
+    from api.exchange.long_texts import check_way
+    from api.requests.checks import parse_instant
+
     began = None if since is None else parse_instant(since, "from")
     options = ImportOptions(
         owner=owner, owner_from=owner_from, memories=not turns_only, long_turns=check_way(long_turns)
@@ -90,6 +96,8 @@ def _named(file: str, problem: InputError) -> InputError:
 
 
 def _render(answer: ImportedChats, faded: bool) -> None:
+    from api.exchange.chat_shapes import LINES
+
     left_out = ", ".join(
         f"{count:,} {reason.replace('_', ' ')}"
         for reason, count in sorted(answer.left_out.items())

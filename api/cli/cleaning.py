@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -13,8 +13,11 @@ from rich.text import Text
 from api.cli.app import Json, app, err, opened, out, progress, show
 from api.cli.show.memories import when
 from api.cli.show.tables import Cell, Column, tabulate
-from api.services import cleaning
 from events.errors import InputError
+
+if TYPE_CHECKING:
+    from api.services import cleaning
+
 
 DONE = {
     "compress": "compressed",
@@ -60,6 +63,8 @@ def cleanup(
     Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
     history; *the log still holds the text* until contents are sealed.
     """
+    from api.services import cleaning
+
     if (owner is None) is not all_:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
     jobs = job or list(cleaning.BY_HAND)

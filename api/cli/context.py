@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from api.choices import BUDGET
 from api.cli.app import (
     AfterOption,
     AsOfOption,
@@ -25,9 +26,7 @@ from api.cli.app import (
 from api.cli.reading import FOLDING
 from api.cli.show.memories import part_of, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
-from api.services.context import BUDGET
-from projections.memory.sessions import WORKING_MESSAGES
-from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
+from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 
 
 @app.command(

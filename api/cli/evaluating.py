@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -14,14 +14,10 @@ from rich.text import Text
 from api.cli.app import Json, app, out, progress, show
 from api.cli.files import LongTurns
 from api.cli.show.tables import Cell, Column, tabulate
-from api.evaluation.meaning import kept_vectors
-from api.evaluation.search import differences, evaluate, read_saved, save
-from api.exchange.long_texts import LEAVE, check_way
-from api.requests.checks import check_mode, check_ranking, check_search_mode
+from api.exchange.long_texts import LEAVE
 from events.errors import refused
-from projections.embedding.embedder import embedder_named
-from projections.laws import LAWS
-from projections.ranking.search_request import RANKINGS, SEARCH_MODES, Wish
+from events.parameters import Profile
+from projections.choices import RANKINGS, SEARCH_MODES
 
 LONG_EVALUATION = 100
 """Questions from which a progress bar is shown."""
@@ -63,7 +59,9 @@ def evaluate_set(
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option(help="The law under which memories decay: " + ", ".join(LAWS) + ".", show_default=False),
+        typer.Option(
+            help="The law under which memories decay: " + ", ".join(get_args(Profile)) + ".", show_default=False
+        ),
     ] = None,
     linked: Annotated[
         bool,
@@ -84,9 +82,16 @@ def evaluate_set(
     json: Json = False,
 ) -> None:
     """Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time."""
+    from api.evaluation.meaning import kept_vectors
+    from api.evaluation.search import differences, evaluate, read_saved, save
+    from api.exchange.long_texts import check_way
+    from api.requests.checks import check_mode, check_ranking, check_search_mode
+    from projections.embedding.embedder import embedder_named
+    from projections.ranking.search_request import Wish
+
     wish, checked = Wish(check_ranking(ranking), check_search_mode(search_mode)), check_mode(mode)
-    if profile is not None and profile not in LAWS:
-        raise refused("profile", profile, ", ".join(LAWS))
+    if profile is not None and profile not in get_args(Profile):
+        raise refused("profile", profile, ", ".join(get_args(Profile)))
     before = None if against is None else read_saved(against)
     model = (
         None

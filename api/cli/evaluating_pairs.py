@@ -9,11 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from api.choices import HALVES
 from api.cli.app import Json, app, model_of, out, progress, show
 from api.cli.show.tables import Cell, Column, tabulate
-from api.evaluation.pairs import HALVES, MEASURED, RULES, evaluate_pairs, read_pairs, rises
-from api.evaluation.pairs_by_model import evaluate_pairs_by_model
-from api.evaluation.search import read_saved, save
 
 LONG_EVALUATION = 2_000
 """Pairs from which a progress bar is shown."""
@@ -54,6 +52,10 @@ def evaluate_pairs_of(
 
     By the rules, or by a model; pairs for which a model gives no answer count for nothing, and the command then exits with 3.
     """
+    from api.evaluation.pairs import RULES, evaluate_pairs, read_pairs, rises
+    from api.evaluation.pairs_by_model import evaluate_pairs_by_model
+    from api.evaluation.search import read_saved, save
+
     before = None if against is None else read_saved(against)
     pairs = read_pairs(file, half)
     answer: dict[str, Any] = {"set": str(file.name), "half": half}
@@ -74,6 +76,8 @@ def evaluate_pairs_of(
 
 def figures(answer: dict[str, Any], console: Console = out) -> None:
     """Shares by kind with what changed since a saved run, then what each label was taken for."""
+    from api.evaluation.pairs import MEASURED
+
     part = "" if answer["half"] == "all" else f", {answer['half']} half"
     console.print(Text(f"{answer['set']}{part}: {answer['pairs']:,} pairs, by {answer['judge']}", "dim"))
     changed = answer.get("differences", {"all": {}, "categories": {}})

@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from api.choices import RULES
 from api.cli.app import Json, Owner, app, err, opened, out, progress, show
 from api.cli.show.tables import Cell, Column, tabulate
-from api.services.extracting import MODEL, RULES
 
 COLOURS = {
     "ADD": "green",
@@ -44,6 +44,8 @@ def extract(
     questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing twice. A dry
     run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are left wait for a next run.
     """
+    from api.choices import MODEL
+
     with opened(context) as application:
         if dry_run:
             answer = application.extractor.rehearse(owner, by)

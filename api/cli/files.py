@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Protocol
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.application import Application
 from api.cli.app import err
 from api.exchange.long_texts import WAYS
-from api.exchange.text_files import CURES, no_text
-from api.work.pacing import PacedLog
 from events.errors import EngramlogError, InputError, StoreFull
+
+if TYPE_CHECKING:
+    from api.application import Application
+    from api.work.pacing import PacedLog
+
 
 LongTurns = Annotated[
     str,
@@ -62,6 +64,8 @@ def again(file: str) -> Iterator[Iterator[bytes]]:
 
 
 def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
+    from api.exchange.text_files import CURES, no_text
+
     try:
         first = stream.readline(longest).removeprefix(codecs.BOM_UTF8)
         if (kind := no_text(first)) is not None:
@@ -106,6 +110,7 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
 
 def paced(application: Application, advance: Advance) -> PacedLog:
     """The log for a file of events: it waits for their folding, and the bar says so."""
+    from api.work.pacing import PacedLog
 
     def told(begins: bool) -> None:
         advance(None, "folding" if begins else None)

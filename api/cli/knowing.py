@@ -14,7 +14,7 @@ from api.cli.app import AsOfOption, AtOption, Json, KnownOption, MemoryId, Owner
 from api.cli.reading import ModeOption
 from api.cli.show.memories import number, shortened, withheld
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.reports.knowledge_map import LEAST_WEIGHT, MOST_NODES
+from projections.choices import LEAST_WEIGHT, MOST_NODES
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
 Topic = Annotated[str, typer.Argument(help="A topic, in any language.", show_default=False)]

@@ -24,7 +24,6 @@ from api.cli.app import (
     show,
 )
 from api.cli.show import living as render_living
-from api.services.replaying import parse_settings
 from events.errors import refused
 
 FOLDING = "folding the past"
@@ -209,6 +208,8 @@ def profile(
 
     It changes the owner, not its memories: any law can read any history, so another choice loses nothing.
     """
+    from api.services.replaying import parse_settings
+
     settings = parse_settings(set_ or ())
     for field, place in (("as_of", as_of), ("known", known)):
         if place is not None and (name is not None or settings):

@@ -27,11 +27,7 @@ from api.cli.app import (
 )
 from api.cli.show import memories as render
 from api.cli.show import store as render_store
-from api.revealing import By
-from api.services.histories import MOST_CHANGES
-from api.services.replaying import parse_settings
 from events.errors import refused
-from events.schema import json_schemas
 
 ModeOption = Annotated[
     str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
@@ -70,6 +66,8 @@ def get(
     json: Json = False,
 ) -> None:
     """Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown."""
+    from api.revealing import By
+
     with opened(context) as application, progress(FOLDING, json) as advance:
         asked: dict[str, Any] = {"as_of": as_of, "known": known, "at": at, "after": after, "trace": not no_trace}
         if reveal:
@@ -126,6 +124,8 @@ def history(
     json: Json = False,
 ) -> None:
     """The change log: every event, what it decided, the weight before and after. JSON has every entry."""
+    from api.services.histories import MOST_CHANGES
+
     asked: Any = {"order": order, "as_of": as_of, "known": known, "after": after}
     with opened(context) as application, progress(FOLDING, json) as advance:
         reader = application.reader
@@ -164,6 +164,8 @@ def why(
     json: Json = False,
 ) -> None:
     """Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace."""
+    from api.services.histories import MOST_CHANGES
+
     if cursor is not None and limit is None:
         limit = MOST_CHANGES
     with opened(context) as application, progress(FOLDING, json) as advance:
@@ -254,6 +256,8 @@ def replay(
     json: Json = False,
 ) -> None:
     """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing."""
+    from api.services.replaying import parse_settings
+
     with opened(context) as application, progress(REPLAYING, json) as advance:
         answer = application.replayer.replay(
             owner,
@@ -280,6 +284,8 @@ def schema(
     json: Json = False,  # noqa: ARG001 - it is JSON either way
 ) -> None:
     """JSON Schema of every event's envelope, by type. Opens no store."""
+    from events.schema import json_schemas
+
     schemas = json_schemas()
     if event is not None and event not in schemas:
         raise refused("event", event, ", ".join(schemas))

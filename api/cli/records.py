@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from api.choices import ASKED_FOR
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -30,11 +31,11 @@ from api.cli.files import counting, open_lines, tell_the_rest
 from api.cli.reading import ReasonOption
 from api.cli.show import records as render_records
 from api.cli.writing import File, import_app
-from api.exchange.exporting import ASKED_FOR, ExportOptions
-from api.exchange.importing_records import RecordOptions
-from api.exchange.records import Export
-from api.revealing import By
 from events.errors import refused
+
+if TYPE_CHECKING:
+    from api.exchange.records import Export
+
 
 STEP = 500
 """Memories between two looks at the progress bar."""
@@ -69,6 +70,8 @@ def records(
     were imported, two of one id, or an id that the owner had a memory of already. Records of tier core or system become
     ordinary memories, and are counted, unless `--core` says that you stand for them.
     """
+    from api.exchange.importing_records import RecordOptions
+
     options = RecordOptions(owner=owner, shape=shape, assume_utc=assume_utc, core=core)
     with (
         open_lines(file) as lines,
@@ -117,6 +120,9 @@ def export(
     A file is written whole or not at all, readable by its owner alone. What is purged is never exported.
     Leaves no trace but for --reveal: which secrets are shown is recorded first.
     """
+    from api.exchange.exporting import ExportOptions
+    from api.revealing import By
+
     target = None if file == "-" else _target(file, force)
     options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
     with opened(context) as application:

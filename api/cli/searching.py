@@ -10,8 +10,7 @@ from rich.markup import escape
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
 from api.cli.reading import FOLDING, InspectOption, ModeOption
 from api.cli.show import search as render_search
-from api.requests.searching import SearchTerms
-from projections.ranking.search_request import RANKINGS, SEARCH_MODES
+from projections.choices import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
 """Panel of the help text."""
@@ -87,6 +86,8 @@ def search(
     json: Json = False,
 ) -> None:
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld."""
+    from api.requests.searching import SearchTerms
+
     terms = SearchTerms(
         ranking=ranking,
         search_mode=search_mode,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from api.application import Application
 from api.cli.app import (
     ActorOption,
     Json,
@@ -26,13 +25,14 @@ from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_th
 from api.cli.show import memories as render
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
-from api.exchange.appending import Appended, append_lines
-from api.exchange.importing import Imported, ImportOptions, import_turns, look_through
-from api.exchange.long_texts import LEAVE, check_way
-from api.services.deleting import split_ids
+from api.exchange.long_texts import LEAVE
 from events.errors import EngramlogError, refused
-from events.log import positions_by_partition
-from projections.views.query import moment
+
+if TYPE_CHECKING:
+    from api.application import Application
+    from api.exchange.appending import Appended
+    from api.exchange.importing import Imported
+
 
 File = Annotated[
     str, typer.Argument(metavar="FILE|-", help="A file of JSON Lines, or - for standard input.", show_default=False)
@@ -44,6 +44,8 @@ app.add_typer(import_app, name="import")
 @app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
 def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
+    from api.exchange.appending import append_lines
+
     with (
         open_lines(file) as lines,
         opened(context) as application,
@@ -61,6 +63,8 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
 
 def fold_appended(application: Application, answer: Appended) -> None:
     """Wait for the fold; what was written stays said where that fails."""
+    from events.log import positions_by_partition
+
     try:
         application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
     except EngramlogError as problem:
@@ -101,6 +105,9 @@ def turns(
     json: Json = False,
 ) -> None:
     """Import turns: lines of {turn_id, occurred_at, text, speaker?, session?, conversation?}. A second import appends nothing."""
+    from api.exchange.importing import ImportOptions, import_turns, look_through
+    from api.exchange.long_texts import check_way
+
     options = ImportOptions(
         owner=owner,
         owner_from=owner_from,
@@ -209,6 +216,9 @@ def delete(
     cannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,
     purged or merged away, else 1.
     """
+    from api.services.deleting import split_ids
+    from projections.views.query import moment
+
     wanted = split_ids(_standard_input() if one == "-" else one for one in ids)
     with opened(context) as application, progress("deleting", json) as advance:
         answer = application.deleter.delete_many(

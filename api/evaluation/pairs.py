@@ -16,12 +16,12 @@ from typing import Any
 
 import orjson
 
+from api.choices import HALVES
 from events.errors import refused
 from projections.language.contradiction.relation import Relation, compare
 
 OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "antonym"))
 """Labels that mean: these two cannot both hold. Any other label means that they can."""
-HALVES = ("all", "first", "second")
 UNSORTED = "without kind"
 RULES = "rules"
 """What judges where no model is asked."""

@@ -10,12 +10,12 @@ from typing import Any
 
 import orjson
 
+from api.choices import SHAPE_NAMES
 from api.exchange.chat_shapes import LINES, SHAPES, shape_of
 from events.errors import InputError, refused
 
 MAX_DOCUMENT = 256 * 1024 * 1024
 """Largest JSON document, and longest line, in bytes: reading one takes several times its size of memory."""
-SHAPE_NAMES = ("auto", LINES, *SHAPES)
 SMALLER = "write a conversation a line, which has no limit (for a list: jq -c '.[]' FILE)"
 
 

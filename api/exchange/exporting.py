@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from api.choices import ASKED_FOR
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
 from events.errors import refused
 from events.lateness import late_words
@@ -31,8 +32,6 @@ from projections.views.query import moment, status
 from projections.views.telling import UNTOLD, Telling
 from projections.views.view import OwnerView
 
-ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
-"""Memories that are left out unless asked for; an import leaves them out again."""
 MOST_STABILITY = 8_760.0
 MOST_IMPORTANCE = 10.0
 MOST_LETTERS = 100

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from api.choices import BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
-from api.services.context import BUDGET, MOST_BUDGET
+from api.services.context import MOST_BUDGET
 from projections.prompt.block import LEAST_BUDGET, SECTIONS
 
 

@@ -16,10 +16,10 @@ from events.errors import refused
 from events.partitions import parse_position, partition_of
 from events.text.invisible import HIDDEN
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
+from projections.choices import RANKINGS, SEARCH_MODES
 from projections.laws.modes import MODES, Mode
 from projections.memory.tags import FILTERS, TAGS
 from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
-from projections.ranking.search_request import RANKINGS, SEARCH_MODES
 from projections.views.query import MAX_RESULTS
 
 ACTORS: tuple[str, ...] = get_args(Actor)

@@ -17,10 +17,11 @@ import orjson
 
 from api.requests.checks import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times
 from events.errors import refused
+from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.memory.record import CATEGORIES
 from projections.ranking.conversation_dates import zoned_text
-from projections.ranking.search_request import BY_MEANING, RANKINGS, Filters, Wish
+from projections.ranking.search_request import BY_MEANING, Filters, Wish
 
 MOST_OFFSET = 100_000
 _NOTHING: tuple[Any, ...] = (None, False, 0, (), [], "")

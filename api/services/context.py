@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple, Unpack
 
+from api.choices import BUDGET
 from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
 from api.requests.scenes import Past, Scene
 from api.requests.timelines import LinesAsked, told_lines
@@ -16,11 +17,12 @@ from api.services.reading import Reader
 from events.errors import InputError, refused
 from events.log import EventLog
 from events.partitions import parse_position
+from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.laws.modes import visibility
 from projections.memory.corrections import corrections
 from projections.memory.retraction import forgotten_turns
-from projections.memory.sessions import WORKING_MESSAGES, Conversation, conversation
+from projections.memory.sessions import Conversation, conversation
 from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
 from projections.prompt.lines import (
     Rules,
@@ -38,11 +40,10 @@ from projections.prompt.lines import (
     why_not,
     withdrawn,
 )
-from projections.ranking.proactive import MOST_RESULTS, MOST_SEARCHES, THRESHOLD, closenesses, searches
+from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
 from projections.redis.said import Recent, recent, recent_among
 from projections.redis.view import RedisViews
 
-BUDGET = 1_500
 MOST_BUDGET = 100_000
 CANDIDATES = 20
 """Results of a search that are looked at: some of them may not stand in a prompt."""

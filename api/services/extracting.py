@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
+from api.choices import MODEL, RULES
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
 from api.services.reading import Reader
@@ -23,8 +24,6 @@ from projections.lifecycle.judge.judging import Verdict
 from projections.memory.record import SECRET
 from projections.views.view import WITHHELD
 
-RULES = "rules"
-MODEL = "model"
 WAYS = (RULES, MODEL)
 LOCKS = 64
 """Owners that share a lock wait for one another, which harms nobody."""

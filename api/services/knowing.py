@@ -10,12 +10,13 @@ from api.requests.timelines import TimesAsked, told_times
 from api.services.reading import Reader
 from api.work.patience import current_check
 from events.errors import InputError, refused
+from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.index.associations import Link
 from projections.laws.modes import Visibility, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.reports.assess import assess
-from projections.reports.knowledge_map import LEAST_WEIGHT, MOST_NODES, knowledge_map
+from projections.reports.knowledge_map import knowledge_map
 from projections.views.query import Asked, card, conflicts_told
 
 MOST_DEPTH = 4

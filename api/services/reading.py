@@ -28,10 +28,11 @@ from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
 from events.vocabulary import Via
+from projections.choices import RANKINGS
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
-from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING, RANKINGS
+from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.views.query import Asked, detail, listing, why

@@ -12,7 +12,6 @@ from rich.table import Table
 
 from api.cli.app import Json, app, err, out, show
 from events.errors import refused
-from ops.settings import load_settings
 
 WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract", "door")
 Rows = dict[str, Any]
@@ -43,6 +42,7 @@ def _run(chosen: tuple[str, ...], events: int, rounds: int, *, quick: bool, prof
     from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415 - needed by no other command
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
+    from ops.settings import load_settings  # noqa: PLC0415
 
     sizes = (300,) if quick else search.SIZES
     with bench_server("everysec", redis_server=load_settings().redis_server) as server:

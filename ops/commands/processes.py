@@ -6,27 +6,18 @@ import sys
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import Json, app, err, out, print_json, show
-from api.requests.checks import check_owner
 from api.showing import CURL
-from consumers.verify.store_and_log import verify_partition
 from events.errors import BadSetting, InputError
-from ops.commands.client_config import client_config
-from ops.commands.notices import patient
-from ops.commands.proof import render_verified, verified, verify_identity
-from ops.logs import start_logging, teller
-from ops.processes.banner import Served, banner
-from ops.settings import load_settings
-from ops.store import open_the_store
-from ops.token import token_of
-from ops.wiring import open_application
-from ops.worker import run_worker
+
+if TYPE_CHECKING:
+    from ops.processes.banner import Served
 
 
 @app.command("up", epilog="Example: `engramlog up`, then `curl http://127.0.0.1:8733/ready`; Ctrl-C stops it in order")
@@ -41,7 +32,10 @@ def up_(
     json: Json = False,
 ) -> None:
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
+    from ops.commands.notices import patient
+    from ops.logs import start_logging, teller
     from ops.processes.up import up
+    from ops.settings import load_settings
 
     shown = sys.stderr.isatty() and not json
     settings = load_settings()
@@ -52,6 +46,8 @@ def up_(
 
 
 def _greet(served: Served) -> None:
+    from ops.processes.banner import banner
+
     err.print(Text(banner(served), "bold"), soft_wrap=True)
 
 
@@ -72,6 +68,12 @@ def mcp_(
     json: Json = False,
 ) -> None:
     """The memory as an MCP server for agents and their clients; `--config` prints what registers it with one."""
+    from api.requests.checks import check_owner
+    from ops.commands.client_config import client_config
+    from ops.logs import start_logging, teller
+    from ops.settings import load_settings
+    from ops.token import token_of
+
     settings = load_settings()
     owner = owner or settings.owner
     if owner is not None:
@@ -115,6 +117,9 @@ def token(
 
     What stands on a command line every user of the machine can read (`ps`): give it to curl as a file, as in the example.
     """
+    from ops.settings import load_settings
+    from ops.token import token_of
+
     settings = load_settings()
     if rotate and settings.token is not None:
         raise BadSetting(
@@ -131,6 +136,11 @@ def token(
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")
 def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
+    from ops.logs import start_logging
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+    from ops.worker import run_worker
+
     settings = load_settings()
     if not settings.redis_url:
         raise BadSetting(
@@ -153,8 +163,13 @@ def demo(
     json: Json = False,
 ) -> None:
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
+    from consumers.verify.store_and_log import verify_partition
     from ops.commands.demo import Demo
     from ops.commands.demo_talk import Talk
+    from ops.commands.proof import verified, verify_identity
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+    from ops.wiring import open_application
 
     if keep is not None and keep.exists() and any(keep.iterdir() if keep.is_dir() else [keep]):
         raise InputError(
@@ -178,6 +193,8 @@ def demo(
 
 
 def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
+    from ops.commands.proof import render_verified
+
     out.print()
     render_verified(answer)
     out.print("[dim]verified: the log was folded anew in memory and compared with what is stored[/]\n")

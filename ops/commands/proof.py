@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,26 +13,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from api.cli.app import Json, app, err, out, show
-from consumers.fold.rebuild import rebuild_partition, refuse_without_room
-from consumers.fold.rebuild_run import RebuildRun, drop_left_builds
-from consumers.verify.heads import live_heads
-from consumers.verify.store import verify_store
-from consumers.verify.store_and_log import verify_partition
-from consumers.verify.verdict import MOST_UNOPENED_NAMED, Verdict
 from events.errors import InputError
-from events.heads import MOST_REASON, Head
-from ops.clock import now
-from ops.commands.notices import patient
-from ops.kept.head_file import HeadFile, heads_path, read_copy
-from ops.kept.heads import Against, accept_changed_log, compare_receipts, keep_now, refuse_changed_log
-from ops.settings import load_settings
-from ops.store import OpenStore, open_the_store
-from ops.worker import new_worker_id
-from projections.fold.partition import DIGEST_MODULUS
+
+if TYPE_CHECKING:
+    from consumers.verify.verdict import Verdict
+    from ops.store import OpenStore
 
 
 @contextmanager
 def _store() -> Iterator[OpenStore]:
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
     with open_the_store(load_settings(), on_wait=patient(err)) as store:
         if store.embedded and store.embedded.recovery:
             err.print(f"[bold yellow]{store.embedded.recovery}[/]")
@@ -82,6 +75,10 @@ def rebuild(
 
     Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
     """
+    from consumers.fold.rebuild import rebuild_partition, refuse_without_room
+    from consumers.fold.rebuild_run import RebuildRun
+    from ops.worker import new_worker_id
+
     reason = _checked(accept_changed_log_)
     with _store() as store, _bar(json) as bar:
         chosen = _chosen(partition, store.identity.partitions)
@@ -115,6 +112,8 @@ def rebuild(
 
 
 def _checked(reason: str | None) -> str | None:
+    from events.heads import MOST_REASON
+
     if reason is not None and not (reason.strip() and reason.isprintable() and len(reason) <= MOST_REASON):
         allowed = f"one line of 1 to {MOST_REASON} characters, which is kept for good"
         raise InputError(
@@ -125,6 +124,11 @@ def _checked(reason: str | None) -> str | None:
 
 def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list[dict[str, Any]]:
     """Refuse a log that does not meet the kept heads, or record that somebody accepts it."""
+    from ops.clock import now
+    from ops.kept.head_file import HeadFile, heads_path
+    from ops.kept.heads import accept_changed_log, refuse_changed_log
+    from ops.settings import load_settings
+
     file = HeadFile(heads_path(load_settings(), store.identity.store_id))
     if reason is None:
         refuse_changed_log(store, file, chosen)
@@ -133,6 +137,8 @@ def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list
 
 
 def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
+    from consumers.fold.rebuild_run import RebuildRun, drop_left_builds
+
     wire = store.wire()
     seconds, micros = wire.call("TIME")
     at = int(seconds) * 1_000 + int(micros) // 1_000
@@ -163,6 +169,11 @@ def verify(
 
     Also compared: the log's chain with every head that was kept, in the data folder and in the files named.
     """
+    from consumers.verify.store_and_log import verify_partition
+    from ops.kept.head_file import HeadFile, heads_path, read_copy
+    from ops.kept.heads import Against, compare_receipts
+    from ops.settings import load_settings
+
     copies = {str(path): read_copy(path) for path in against or ()}
     with _store() as store, _bar(json) as bar:
         chosen = _chosen(partition, store.identity.partitions)
@@ -191,6 +202,8 @@ def verify(
 
 def verify_identity(store: OpenStore) -> Verdict:
     """What belongs to no partition."""
+    from consumers.verify.store import verify_store
+
     wire = store.wire()
     try:
         return verify_store(wire)
@@ -200,6 +213,9 @@ def verify_identity(store: OpenStore) -> Verdict:
 
 def verified(verdicts: list[Verdict]) -> dict[str, Any]:
     """What a verification found, JSON-ready."""
+    from consumers.verify.verdict import MOST_UNOPENED_NAMED
+    from projections.fold.partition import DIGEST_MODULUS
+
     differences = [difference for verdict in verdicts for difference in verdict.differences]
     return {
         "ok": not differences,
@@ -254,6 +270,12 @@ def heads(
     json: Json = False,
 ) -> None:
     """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
+    from consumers.verify.heads import live_heads
+    from events.heads import Head
+    from ops.kept.head_file import HeadFile, heads_path
+    from ops.kept.heads import keep_now
+    from ops.settings import load_settings
+
     settings = load_settings()
     with _store() as store:
         file = HeadFile(heads_path(settings, store.identity.store_id))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
-from events.partitions import FORMAT
-from ops.commands.notices import patient
-from ops.settings import Settings, load_settings
-from ops.upgrade import carry_out, old_store, refuse_others, told_beforehand
+
+if TYPE_CHECKING:
+    from ops.settings import Settings
 
 
 @app.command(epilog="Example: `engramlog upgrade` tells and asks; `engramlog upgrade --yes --json` from a script")
@@ -33,6 +32,10 @@ def upgrade(
     Refused while others use the store. Killed anywhere, run it again: it goes on. Afterwards release 0.2 refuses the store, and
     the way back is a copy made before.
     """
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.upgrade import carry_out, old_store, refuse_others, told_beforehand
+
     settings, waiting = load_settings(), patient(err)
     if not yes:
         with old_store(settings, on_wait=waiting) as store:
@@ -61,6 +64,8 @@ def upgrade(
 
 def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
     """What it will do, and what is wise before."""
+    from events.partitions import FORMAT
+
     going_on = plan["found"] != "1"
     minutes = max(1, round(plan["about_seconds"] / 60))
     out.print(

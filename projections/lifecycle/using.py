@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from events.catalogue import MemoryReinforced
 from projections.checks import Check, counted, unchecked
+from projections.choices import WORKING_MESSAGES
 from projections.language.extractive import sentences, words
 from projections.language.keywords.chinese import read_chinese
 from projections.language.keywords.words import never, weak, weak_chinese
@@ -28,7 +29,7 @@ from projections.lifecycle.summarising import JOB
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
 from projections.memory.retraction import forgotten_turns
-from projections.memory.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Injection, Said, ToolResult, Turn
+from projections.memory.sessions import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
 from projections.views.view import OwnerView
 
 MOST_READ = 8_000

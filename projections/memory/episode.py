@@ -13,13 +13,14 @@ from zoneinfo import ZoneInfo
 
 from events.catalogue import MemoryCreated
 from events.envelope import derived_id, from_micros
+from projections.choices import WORKING_MESSAGES
 from projections.language.extractive import chosen, joined, sentences
 from projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.creating import episode
 from projections.memory.kind import is_summary
 from projections.memory.record import Memory
-from projections.memory.sessions import ASKING, SPEAKING, WORKING_MESSAGES, Turn
+from projections.memory.sessions import ASKING, SPEAKING, Turn
 
 PREFIX = "episode-"
 """What ids of episodes begin with."""

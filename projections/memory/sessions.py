@@ -8,10 +8,9 @@ from typing import NamedTuple
 from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
+from projections.choices import WORKING_MESSAGES
 from projections.language.sensitivity.event_level import level_now
 
-WORKING_MESSAGES = 30
-"""Messages of a session that working memory holds: 15 rounds (seed 003)."""
 ASKING = frozenset({"user", "other"})
 """Roles whose turns an agent answers."""
 SPEAKING = ASKING | {"assistant"}

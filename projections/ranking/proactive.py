@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from projections.choices import MOST_SEARCHES
 from projections.language.extractive import sentences, words
 from projections.language.keywords.words import never, never_chinese
 from projections.language.lexicon import either
@@ -17,10 +18,6 @@ from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
 from projections.views.view import OwnerView
 
-THRESHOLD = 0.7
-"""Least closeness of what is put into a prompt unasked."""
-MOST_SEARCHES = 3
-"""Searches for one turn."""
 MOST_RESULTS = 5
 LONGEST = 1_000
 """Characters of a turn that are searched for as one: of a longer one its last, where people ask."""

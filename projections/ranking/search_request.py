@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
@@ -14,8 +15,6 @@ from projections.memory.columns import Rows
 from projections.memory.tags import contextual_match
 from projections.views.view import OwnerView
 
-RANKINGS = ("conversation", "text", "published", "overlap", "associative")
-SEARCH_MODES = ("keyword", "semantic", "hybrid")
 BLIND_TO_ACCESSES = ("conversation", "text")
 """Rankings that read no accesses, but for what a law makes of them."""
 BY_MEANING = ("conversation", "published")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from projections.checks import Check, counted, unchecked
+from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
 from projections.language.text import stop_words, tokens
@@ -16,9 +17,6 @@ from projections.laws.modes import reasons_told, visibility
 from projections.views.query import Asked
 
 CENTRES = 5
-LEAST_WEIGHT = 0.3
-"""Associations weaker than this are not followed."""
-MOST_NODES = 200
 LABEL = 40
 """Characters of a node's label."""
 _ROWS = 8

@@ -12,6 +12,7 @@ import pytest
 
 from events.envelope import micros
 from events.parameters import DEFAULTS
+from projections.choices import RANKINGS
 from projections.laws import LAWS
 from projections.laws.modes import MODES
 from projections.laws.spaced import graded, interval_days, review_due_at, review_importance
@@ -20,7 +21,7 @@ from projections.lifecycle.may_merge import may_merge
 from projections.memory.record import DAY, with_changes
 from projections.memory.tags import TAGS, context_of
 from projections.ranking.recall import search
-from projections.ranking.search_request import RANKINGS, Wish
+from projections.ranking.search_request import Wish
 from projections.views.query import Asked
 from projections.views.view import OwnerView
 from tests.given import accessed, at, created, folded, linked

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from projections.choices import RANKINGS
 from projections.laws.modes import MODES
-from projections.ranking.search_request import BY_MEANING, RANKINGS
+from projections.ranking.search_request import BY_MEANING
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import Servers
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from api.exchange.exporting import ASKED_FOR, ExportOptions
+from api.choices import ASKED_FOR
+from api.exchange.exporting import ExportOptions
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
 from events.errors import InputError, NotFound

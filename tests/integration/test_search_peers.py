@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from projections.choices import RANKINGS
 from projections.laws.modes import MODES
-from projections.ranking.search_request import BY_MEANING, RANKINGS
+from projections.ranking.search_request import BY_MEANING
 from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.embedding import WordEmbedder

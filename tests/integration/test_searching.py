@@ -12,8 +12,8 @@ from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed
 from events.envelope import decode, from_micros, utc_text
 from events.partitions import partition_of
+from projections.choices import RANKINGS
 from projections.memory.record import HOUR
-from projections.ranking.search_request import RANKINGS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given import Told, created, deleted, linked, mentioned, parameters
 from tests.given_views import potter

@@ -14,11 +14,12 @@ from api.requests.checks import check_query
 from api.requests.searching import wish_of
 from events.errors import InputError, InvalidEvent
 from events.vocabulary import MAX_TEXT_BYTES
+from projections.choices import RANKINGS
 from projections.language.text import kept_tokens
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
 from projections.ranking.recall import search
-from projections.ranking.search_request import RANKINGS, Filters, Wish
+from projections.ranking.search_request import Filters, Wish
 from projections.views.query import Asked
 from projections.views.view import OwnerView
 from tests.given import Told, at, created, negated

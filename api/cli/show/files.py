@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from api.cli.app import err, out
 from api.cli.show import memories as render
-from api.exchange.appending import Appended
+
+if TYPE_CHECKING:
+    from api.exchange.appending import Appended
+
 
 SHOWN = 10
 """So many conflicts, and so many of other things, are told one by one."""

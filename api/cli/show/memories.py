@@ -13,7 +13,6 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.show.tables import Cell, Column, has_room, tabulate
-from events.lateness import late_words
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -211,6 +210,8 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
 
 def _why(entry: dict[str, Any]) -> Text:
     """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
+    from events.lateness import late_words
+
     told = Text(entry["reason"])
     if said := entry.get("said_reason"):
         told.append(f'; said: "{said}"')

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from api.exchange.chat_file import SHAPE_NAMES
+from api.choices import SHAPE_NAMES
 from api.exchange.chats import MOST_BYTES, MOST_TURNS
 from api.exchange.long_texts import LEAVE, WAYS
 from api.http.admitted import AdmittedRoute

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from api.choices import BUDGET
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, MemoryId, Offset, Owner
 from api.http.shapes import ContextBlock, MemoryUses
-from api.services.context import BUDGET
-from projections.memory.sessions import WORKING_MESSAGES
-from projections.ranking.proactive import MOST_SEARCHES, THRESHOLD
+from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 _ASKED: dict[str, Any] = {

@@ -12,7 +12,8 @@ from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.exchange.exporting import ASKED_FOR, ExportOptions
+from api.choices import ASKED_FOR
+from api.exchange.exporting import ExportOptions
 from api.exchange.importing_records import RecordOptions
 from api.exchange.records import FORMATS, Export
 from api.http.admitted import AdmittedRoute

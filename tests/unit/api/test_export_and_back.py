@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 from hypothesis import given, settings
 
-from api.exchange.exporting import ASKED_FOR, ExportOptions, export_lines, selection
+from api.choices import ASKED_FOR
+from api.exchange.exporting import ExportOptions, export_lines, selection
 from api.exchange.importing_records import RecordOptions, import_records
 from events.catalogue import Imported
 from projections.views.view import OwnerView

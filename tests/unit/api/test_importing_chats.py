@@ -395,7 +395,7 @@ def test_an_export_without_conversations_is_refused(shape: str) -> None:
 
 
 def test_the_shapes_that_a_command_names_are_those_that_are_read() -> None:
-    from api import chat_shapes
     from api.choices import SHAPE_NAMES
+    from api.exchange import chat_shapes
 
     assert ("auto", chat_shapes.LINES, *chat_shapes.SHAPES) == SHAPE_NAMES

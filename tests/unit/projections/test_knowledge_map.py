@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from projections.choices import LEAST_WEIGHT
 from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
-from projections.reports.knowledge_map import CENTRES, LABEL, LEAST_WEIGHT, knowledge_map
+from projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
 from projections.views.query import Asked
 from projections.views.view import OwnerView
 from tests.given import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged

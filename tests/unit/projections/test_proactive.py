@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.ranking.proactive import LONGEST, THRESHOLD, closeness, closenesses, searches
+from projections.choices import THRESHOLD
+from projections.ranking.proactive import LONGEST, closeness, closenesses, searches
 from projections.ranking.recall import search
 from projections.views.query import Asked
 from projections.views.view import OwnerView

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
+from projections.choices import SEARCH_MODES
 from projections.memory.columns import Columns, Rows
 from projections.ranking.published import Matched, hit, interaction, kind_priority, relevance_parts, score_parts, youth
 from projections.ranking.ranked import added
-from projections.ranking.search_request import SEARCH_MODES
 from tests.given import Told, accessed, at, created, folded
 
 SHARES = st.floats(0, 1)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
-from projections.ranking.search_request import RANKINGS
 from tests.given import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given_views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
-from projections.ranking.search_request import RANKINGS
 from projections.views.view import OwnerView
 from tests.given import created, deleted, linked, merged, negated, purged
 from tests.given_views import CHAIN, asked, brought, fact, noted, viewed, way

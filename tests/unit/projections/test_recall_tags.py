@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.ranking.search_request import RANKINGS
+from projections.choices import RANKINGS
 from tests.given import deleted, linked, parameters
 from tests.given_views import HOUR, asked, found, noted, viewed, way
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.sessions import WORKING_MESSAGES, conversation, read_said
+from projections.choices import WORKING_MESSAGES
+from projections.memory.sessions import conversation, read_said
 from tests.given import accessed, created, stored
 from tests.given_said import found, injected, injection, reply, result, said, turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.ranking.search_request import RANKINGS
+from projections.choices import RANKINGS
 from tests.given import created, deleted, merged, negated
 from tests.given_views import found, noted, viewed
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from events.parameters import DEFAULTS
+from projections.choices import RANKINGS
 from projections.laws.modes import visibility
-from projections.ranking.search_request import RANKINGS, Filter, Filters
+from projections.ranking.search_request import Filter, Filters
 from tests.given import Told, at, created, deleted, negated
 from tests.given_views import asked, found, viewed
 

@@ -1,0 +1,14 @@
+"""Choices and defaults that a command tells before it loads what they are for. Imports nothing."""
+
+from __future__ import annotations
+
+BUDGET = 1_500
+"""Tokens of a prompt's block."""
+RULES, MODEL = "rules", "model"
+"""What reads turns."""
+ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
+"""Memories that are left out of an export unless asked for; an import leaves them out again."""
+SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai", "sharegpt")
+"""Of exported chats."""
+HALVES = ("all", "first", "second")
+"""Of labelled pairs."""

@@ -1,0 +1,16 @@
+"""Choices and defaults that a face tells before it loads what they are for. Imports nothing."""
+
+from __future__ import annotations
+
+RANKINGS = ("conversation", "text", "published", "overlap", "associative")
+SEARCH_MODES = ("keyword", "semantic", "hybrid")
+THRESHOLD = 0.7
+"""Least closeness of what is put into a prompt unasked."""
+MOST_SEARCHES = 3
+"""Searches for one turn."""
+WORKING_MESSAGES = 30
+"""Messages of a session that working memory holds: 15 rounds (seed 003)."""
+LEAST_WEIGHT = 0.3
+"""Associations weaker than this are not followed in a map."""
+MOST_NODES = 200
+"""Of a map."""
