@@ -10,14 +10,15 @@ from collections.abc import Mapping
 
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
+from projections.language.times.names import MONTHS, WEEKDAY
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _TIME = regex(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|january|february|march|april|june|july|august|september|october|november|december|\d{4}|\d+(?:st|nd|rd|th)"
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|{WEEKDAY}"
+    rf"|{'|'.join(name for name in MONTHS if name != 'may')}|\d{{4}}|\d+(?:st|nd|rd|th)"
     r"|recently|since|morning|evening)\b|[今昨明前后]天|去年|今年|上周|下周|\d[月日号]|星期|周末"
 )
 _NUMBER = regex(

@@ -18,6 +18,7 @@ from projections.language.lexicon import rows
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.text import tokens
+from projections.language.times.names import MONTHS, WEEKDAY, WEEKDAYS
 
 _CONTRACTIONS = tuple(
     (regex(pattern), into)
@@ -80,14 +81,10 @@ _HAN_DIGITS = {digit: number for number, digit in enumerate("零一二三四五�
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 _HAN_NUMBER = regex(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
 _COLLOQUIAL = regex("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
-_DATE_TEXT = """
-january february march april may june july august september october november december monday tuesday wednesday thursday
-friday saturday sunday today tomorrow yesterday tonight pm 今 昨
-"""
-_DATE_WORDS = frozenset(_DATE_TEXT.split())
+_DATE_WORDS = frozenset((*MONTHS, *WEEKDAYS, "today", "tomorrow", "yesterday", "tonight", "pm", "今", "昨"))
 _RELATIVE_DAY = regex(
     r"\b(?:today|tonight|tomorrow|yesterday|ago|in (?:an?|\d+|two|three|six|(?:a )?few|several) (?:day|week|month|year)s?"
-    r"|(?:this|next|last|on) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|morning|afternoon|evening|night|week(?:end)?"
+    rf"|(?:this|next|last|on) (?:{WEEKDAY}|morning|afternoon|evening|night|week(?:end)?"
     r"|month|quarter|year|spring|summer|autumn|fall|winter))\b"
     r"|[今明昨前后][天日晚早晨]|[今明去前后]年|[上下这本]个?(?:周|星期|礼拜|月|次)|(?<!每)(?:周|星期|礼拜)[一二三四五六日天]|刚才|刚刚"
 )

@@ -1,4 +1,4 @@
-"""What is said of languages is said once: which characters are Han, in `projections.language.scripts`."""
+"""What is said of languages is said once: which characters are Han, the names of months, who is a relative."""
 
 from __future__ import annotations
 
@@ -64,3 +64,18 @@ def test_which_characters_are_han_is_said_in_one_file() -> None:
     files = [file for room in PRODUCT for file in sorted((ROOT / room).rglob("*.py"))]
     said = {str(file.relative_to(ROOT)): lines for file in files if (lines := han_defined_in(file.read_text("utf-8")))}
     assert list(said) == [str(SCRIPTS.relative_to(ROOT))], said
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        (r"jan(?:uary)?\W+(?:\w+\W+)?feb", "projections/language/times/names.py"),
+        (r"mon(?:day)?\W+tues", "projections/language/times/names.py"),
+        (r"爷爷\W+奶奶|奶奶\W+爷爷|爸爸\W+妈妈\W+父亲|哥哥\??\|姐姐", None),
+        (r"brothers?\??\W+sisters?\??\W+(?:siblings|uncle|aunt)|\bniece\W+(?:or )?nephew", None),
+    ],
+)
+def test_a_list_of_names_stands_in_one_file(said: str, where: str | None) -> None:
+    files = [file for room in PRODUCT for file in sorted((ROOT / room).rglob("*.py"))]
+    found = [str(file.relative_to(ROOT)) for file in files if re.search(said, file.read_text("utf-8"))]
+    assert found == ([where] if where else [])

@@ -12,6 +12,7 @@ from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import place_at_start
 from projections.language.patterns import regex
 from projections.language.text import stem
+from projections.language.times.names import MONTH, WEEKDAY, month_number
 
 _UNSURE = regex(
     r"\?|\b(?:not|no|never|if|unless|maybe|might|may be|perhaps|probably|possibly|could|would|should|about|around|almost"
@@ -58,19 +59,16 @@ _MEASURE = regex(
     r" ?(cm|centimet(?:er|re)s?|m|met(?:er|re)s?|kg|kilos?|kilograms?|lbs?|pounds?|feet|inches)(?: tall| high|$)"
 )
 _UNITS = {"c": "cm", "k": "kg", "l": "lb", "p": "lb", "m": "m", "f": "ft", "i": "in"}
-_MONTH_TEXT = "january february march april may june july august september october november december"
-_MONTHS = _MONTH_TEXT.split()
-_MONTH = "|".join(f"{month}|{month[:3]}" for month in _MONTHS)
 _OF_THING = regex(
     r"(?<![a-z])((?:my|our|his|her|their|the) (?:[a-z'-]+ ){0,2}?[a-z'-]+?)"
     r" (?:is|are|costs?|starts?|begins?|ends?|takes place|falls)"
     r" (?:now |scheduled |set |due |planned |always )*(?:(?:for|on|at|by|to|every) )?(?:the )?(?=[\d$€£]|[a-z])"
 )
 _MONTH_DAY = regex(
-    rf"(?:({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_MONTH})\b)"
+    rf"(?:({MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({MONTH})\b)"
 )
 _ISO_DAY = regex(r"\d{4}-(\d{2})-(\d{2})\b")
-_WEEKDAY = regex(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b")
+_WEEKDAY = regex(rf"({WEEKDAY})s?\b")
 _CLOCK = regex(r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b")
 _AMOUNT = regex(rf"([$€£])? ?({NUMBER})(?: ?(%|[a-z]+))?(?=$| (?:a|per|each) (?:month|year|week|day|hour)$)")
 
@@ -131,7 +129,7 @@ def _value(text: str) -> str | None:
     if found := _ISO_DAY.match(text):
         return f"day {int(found[1])}-{int(found[2])}"
     if found := _MONTH_DAY.match(text):
-        month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith((found[1] or found[4])[:3]))
+        month = month_number(found[1] or found[4])
         return f"day {month}-{int(found[2] or found[3])}"
     if found := _WEEKDAY.match(text):
         return f"weekday {found[1]}"

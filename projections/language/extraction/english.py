@@ -12,6 +12,7 @@ from projections.language.extraction.times import limited_to, of_another_time, s
 from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
 from projections.language.patterns import regex
 from projections.language.polarity import speaks_from_its_day
+from projections.language.times.names import MONTHS, WEEKDAYS
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""
@@ -90,10 +91,8 @@ really very just also too much more lot lots bit some any good great nice amazin
 fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
 had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
 tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
-january february march april may june july august september october november december monday tuesday wednesday thursday friday
-saturday sunday
 """
-_EMPTY_WORDS = frozenset(_EMPTY_TEXT.split())
+_EMPTY_WORDS = frozenset((*_EMPTY_TEXT.split(), *MONTHS, *WEEKDAYS))
 _BY_DEGREES = frozenset({"likes", "prefers", "plays"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})

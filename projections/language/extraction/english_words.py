@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from projections.language.times.names import MONTH, WEEKDAY
+
 WHEN = (
     "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally"
     "|officially) )?"
@@ -52,10 +54,7 @@ PARTICIPLE = (
     "|grown|switched|tested)"
 )
 DAY = (
-    "(?i:(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct"
-    "(?:ober)?|nov(?:ember)?"
-    r"|dec(?:ember)?)\.? \d|\b\d{1,2}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:mon|tues|wednes|thurs|fri"
-    r"|satur|sun)day|\btomorrow"
+    rf"(?i:(?:{MONTH})\.? \d|\b\d{{1,2}}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:{WEEKDAY})|\btomorrow"
     r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"
     "|winter|fall|spring|year))"
 )

@@ -13,6 +13,7 @@ from projections.language.extraction.english_words import PETS
 from projections.language.extraction.shape import Fact
 from projections.language.extraction.third_person import in_third
 from projections.language.patterns import regex
+from projections.language.times.names import MONTH_STARTS, WEEKDAY, WEEKDAYS
 
 MOST_WORDS, MOST_WORDS_TO_DO = 9, 14
 """Of an object that is a thing, and of one that is something to be done."""
@@ -69,12 +70,13 @@ _OF_KIN = regex(
     )
 )
 _KIN_VERBS = {"is named": "is called", "is a": "is", "is an": "is"}
+_STARTS = "|".join((MONTH_STARTS, *(name.removesuffix("day") for name in WEEKDAYS)))
 _TIME = regex(
     r",? (?:\(?(?:yesterday|today|tonight|tomorrow|recently|lately|already|now|right now|at the moment|too|as well|though|again"
     r"|(?:just )?(?:last|this|next|the other|past|on the) \w+(?: \w+)?|(?:a|an|one|two|three|four|five|six|(?:a )?few"
     r"|a couple of|\d+) (?:hours?|days?|weeks?|weekends?|months?|years?) ago"
     r"|(?:on|by|in|since|from|until|before|around|starting) (?:early |late "
-    r"|mid-?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun|\d{4})\w*\.?(?: \d[\w,]*)*"
+    rf"|mid-?)?(?:{_STARTS}|\d{{4}})\w*\.?(?: \d[\w,]*)*"
     r"(?: at \d[\w: ]*)?|for (?:about |over |almost )?(?:\d+|a|an|one|two|three|four|five|six|several|many) (?:\w+ )?"
     r"(?:days?|weeks?|months?|years?|hours?))\)?)$",
     re.IGNORECASE,
@@ -115,7 +117,7 @@ _OPEN = regex(
 _WHEN = regex(
     r",? (?P<when>(?:when|whenever|while|during|after|before|if)(?: [\w'-]+){1,4}"
     r"|in the (?:mornings?|evenings?|afternoons?|winter|summer|spring|autumn|fall)|at (?:night|home|work|lunch)"
-    r"|on (?:weekends|weekdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days)"
+    rf"|on (?:weekends|weekdays|(?:{WEEKDAY})s)"
     r"|every (?:single )?(?:day|morning|evening|night|week|weekend|month|year|\w+day|summer|winter)"
     r"|(?:once|twice|three times) a (?:day|week|month|year)|daily|weekly)$",
     re.IGNORECASE,

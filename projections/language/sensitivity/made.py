@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from projections.language.patterns import regex
 from projections.language.sensitivity.rule import listed
 from projections.language.sensitivity.values import bare, strength
+from projections.language.times.names import MONTH_STARTS, WEEKDAY
 
 JOINED, WORDS = 1, 2
 """A word with digits; words joined as hardly anything else is."""
@@ -55,7 +56,7 @@ _SOMETHING_ELSE = regex(
     r"|.*[_-](?:5|2\.4|2)g$|.*[_.-]v\d+(?:\.\d+)*$|.*\bs\d\de\d\d|.*\d(?:gb|tb|mb|mhz|ghz|mah|px|hz|bit|fps)\b|.*\.\d+\.\d|.*-\d+\.\d+$"
     r"|.*[_.-](?:rc|beta|alpha|pre|rev|fix|dev|prod|test|staging|node|copy|final|draft|img|dsc|pic|photo|chapter|part|page)[_.-]?\d*$"
     r"|(?:img|dsc|pic|scr|rfc|cve|iso|ieee|pep|jira|bug|pr|eq|fig|img|ver|rev|gen|lv|us|eu|ap|ca)[_-]"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[-_.]?\d"
+    rf"|(?:{WEEKDAY})\d|(?:{MONTH_STARTS})[a-z]{{0,6}}[-_.]?\d"
 )
 _LEET = regex("[A-Za-z][0-9][A-Za-z]{2}|[0-9][A-Za-z]{3}")
 _AT_NUMBER = regex("[a-z]{6,16}@[0-9]{2,6}")

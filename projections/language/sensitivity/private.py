@@ -13,6 +13,7 @@ from projections.language.patterns import regex
 from projections.language.sensitivity.reading import Cues, Reading
 from projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
 from projections.language.sensitivity.sign import Sign
+from projections.language.times.names import MONTH_STARTS
 
 _ILLNESS = either("""
     diabetes, cancer, leuka?emia, lymphoma, melanoma, tumou?rs?, depression, anxiety disorder
@@ -103,7 +104,7 @@ _PAID = regex(
 )
 
 BIRTH = Cues(listed("born, birthday, bday, b-day, birthdate, dob, date of birth, birth date"))
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_MONTH = f"(?:{MONTH_STARTS})[a-z]{{0,6}}"
 _DAY = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}"
     rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}})"

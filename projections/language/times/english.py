@@ -13,23 +13,21 @@ from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.english_dates import DATES
 from projections.language.times.english_links import COUNT, UNITS, count_of, linked
+from projections.language.times.names import MONTHS, SHORT_MONTHS, WEEKDAY, WEEKDAYS
 from projections.language.times.phrases import Found, Reader, Rule, collect
 
 _WORD_TEXT = """
-january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept
-oct nov dec monday tuesday wednesday thursday friday saturday sunday today tonight yesterday tomorrow this last next past
-previous coming ago back now earlier later other spring summer autumn fall winter christmas halloween valentine boxing
-independence new
+today tonight yesterday tomorrow this last next past previous coming ago back now earlier later other spring summer autumn fall
+winter christmas halloween valentine boxing independence new
 """
-WORDS = frozenset(_WORD_TEXT.split())
+WORDS = frozenset((*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *_WORD_TEXT.split()))
 """A text without any of these and without digits holds no English time expression."""
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905 - reads better
 _SOME = r"(?P<some>a few|few|several|some)"
 _UNIT = r"(?P<unit>day|weekend|week|fortnight|month|quarter|year)"
 _LONG = r"(?P<unit>weekend|week|month|quarter|year)\b(?! of\b)"
 _HOURS = r"(?P<unit>hour|minute)s?"
 _WHICH = r"(?P<which>last|(?:this )?past|previous|this|next|(?:this )?coming)"
-_WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+_WEEKDAY = rf"(?P<weekday>{WEEKDAY})\b"
 _PART = r"(?:morning|afternoon|evening|night)"
 _GOES_ON = r"and|or|to|at|in|with|for|by|when|because|about|did|was|were|until|till|through"
 _ENDS = rf"(?= ?(?:$|[?!.,;:)\0–-]|(?:{_GOES_ON}|{_PART})\b))(?!,? ?(?:the )?\0)"
@@ -119,7 +117,7 @@ def _other(match: Match[str], today: date) -> Span | None:
 
 
 def _weekday(match: Match[str], today: date) -> Span | None:
-    number, which = _DAYS.index(match["weekday"]), match["which"]
+    number, which = WEEKDAYS.index(match["weekday"]), match["which"]
     if which and which.endswith(("next", "coming")):
         return cal.days(today.toordinal() + ((number - today.weekday()) % 7 or 7), 1)
     if which == "this":
@@ -129,11 +127,11 @@ def _weekday(match: Match[str], today: date) -> Span | None:
 
 def _weekday_of_week(match: Match[str], today: date) -> Span | None:
     span = cal.week(today, _AWAY.get(match["of"], -1))
-    return span and cal.days(span.first + _DAYS.index(match["weekday"]), 1)
+    return span and cal.days(span.first + WEEKDAYS.index(match["weekday"]), 1)
 
 
 def _weekday_but_one(match: Match[str], today: date) -> Span | None:
-    span = cal.weekday(_DAYS.index(match["weekday"]), today, strictly=True)
+    span = cal.weekday(WEEKDAYS.index(match["weekday"]), today, strictly=True)
     return span and cal.days(span.first - 7, 1)
 
 

@@ -11,9 +11,9 @@ from re import Match
 from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
+from projections.language.times.names import MONTH, MONTHS, month_number
 from projections.language.times.phrases import Rule
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ORDINAL_TEXT = """
 first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
 sixteenth seventeenth eighteenth nineteenth twentieth
@@ -32,10 +32,7 @@ FEASTS = {
     "independence day": (7, 4),
 }
 
-_MONTH = (
-    r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
-)
+_MONTH = rf"(?P<month>{MONTH})\b\.?"
 _TH = r"(?P<th>st|nd|rd|th)?\b"
 _DAY = rf"(?<![\d.,/:])(?P<day>\d{{1,2}}){_TH}"
 _TO = r" ?(?:-|–|to|and|through|until|till) ?(?:the )?(?P<last>\d{1,2})(?:st|nd|rd|th)?\b"
@@ -51,12 +48,12 @@ _AWAY = {"last": -1, "this": 0, "next": 1, "coming": 1}
 _AMBIGUOUS = {"may", "march"}
 _LEADS = regex(r"(?:^|[\0,(]|\b(?:on|of|by|since|until|till|from|to|before|after|and|the|dated)) ?$")
 _ENDS = r" ?(?:$|[?!.,;:)\0]|(?:and|or|to|at|in|with|for|by|when|because|about|did|was|were)\b)"
-_AFTER_MONTH = regex(r"(?:\0|\b(?:january|february|march|april|may|june|july|august|\w{3,5}ber)),? ?$")
+_AFTER_MONTH = regex(rf"(?:\0|\b(?:{'|'.join(MONTHS)})),? ?$")
 _ENDED = regex(_ENDS)
 
 
 def _month(match: Match[str]) -> int:
-    return _MONTHS.index(match["month"][:3]) + 1
+    return month_number(match["month"])
 
 
 def _year(match: Match[str], today: date) -> int | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from projections.language.patterns import regex
 from projections.language.text import kept_tokens
-from projections.lifecycle.judge.grounds_numbers import MONTHS
+from projections.language.times.names import MONTHS
 
 LEAST_SHARE = 0.5
 """Of the words of a content that must have been said."""

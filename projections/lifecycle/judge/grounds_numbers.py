@@ -12,12 +12,11 @@ from datetime import date
 
 from projections.language.contradiction.numbers import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
 from projections.language.patterns import regex
+from projections.language.times.names import MONTH, month_number
 
 NEAR_DAYS = 400
 """Days around that of a turn within which a date may be what "last year" or "next month" means."""
-_MONTH_TEXT = "january february march april may june july august september october november december"
-MONTHS = _MONTH_TEXT.split()
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else name for name in MONTHS)})\.?"
+_MONTH = rf"(?P<month>{MONTH})\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DATES = tuple(
     regex(pattern, re.IGNORECASE)
@@ -101,4 +100,4 @@ def _values(said: str) -> Iterator[float]:
 
 
 def _month(name: str | None) -> int:
-    return next((place for place, month in enumerate(MONTHS, 1) if name and month.startswith(name[:3])), 0)
+    return month_number(name.lower()) if name else 0

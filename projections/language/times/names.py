@@ -1,0 +1,25 @@
+"""English names of months and weekdays, in small letters: said once. Chinese numbers both.
+
+They are no word list that grows, so they stand here and not in the lexicon.
+"""
+
+from __future__ import annotations
+
+_MONTH_TEXT = "january february march april may june july august september october november december"
+_WEEKDAY_TEXT = "monday tuesday wednesday thursday friday saturday sunday"
+
+MONTHS = tuple(_MONTH_TEXT.split())
+SHORT_MONTHS = (*dict.fromkeys(name[:3] for name in MONTHS if name != "may"), "sept")
+"""jan, feb and so on; may is not shortened."""
+WEEKDAYS = tuple(_WEEKDAY_TEXT.split())
+MONTH = "|".join((*MONTHS, *sorted(SHORT_MONTHS, key=len, reverse=True)))
+"""Alternatives of a regular expression, without a group: a full name before its short form."""
+MONTH_STARTS = "|".join(name[:3] for name in MONTHS)
+"""Alternatives: the first three letters of each."""
+WEEKDAY = "|".join(WEEKDAYS)
+"""Alternatives of a regular expression, without a group."""
+
+
+def month_number(written: str) -> int:
+    """1 to 12, of a full or a short name. Raises ValueError for any other word."""
+    return 1 + [name[:3] for name in MONTHS].index(written[:3])
