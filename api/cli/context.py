@@ -23,7 +23,7 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.reading import FOLDING
+from api.cli.reading import FOLDING, NoTraceOption, traced_as
 from api.cli.show.memories import part_of, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -60,13 +60,20 @@ def context_(
     as_of: AsOfOption = None,
     known: KnownOption = None,
     after: AfterOption = None,
-    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record what was injected.")] = False,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace", help="Record it as put into a prompt: the memories gain by it. Without it this only looks."
+        ),
+    ] = False,
+    no_trace: NoTraceOption = False,
     json: Json = False,
 ) -> None:
     """The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.
 
     The block alone goes to standard output; what was left out is said on standard error.
     """
+    traced = traced_as(trace=trace, no_trace=no_trace, inspect=False, present=True)
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.contexts.context(
             owner,
@@ -80,7 +87,8 @@ def context_(
             messages=messages,
             sensitive=sensitive,
             language=language,
-            trace=not no_trace,
+            trace=traced.trace,
+            inspect=traced.inspect,
             as_of=as_of,
             known=known,
             after=after,

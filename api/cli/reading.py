@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -45,8 +45,30 @@ ReasonOption = Annotated[str, typer.Option("--reason", help="With --reveal: why,
 InspectOption = Annotated[
     bool, typer.Option("--inspect", help="Only look: recorded in any mode and at any time, and no memory gains by it.")
 ]
+TraceOption = Annotated[
+    bool,
+    typer.Option("--trace", help="Count as an agent's recall: what is shown gains by it. Without it this only looks."),
+]
+NoTraceOption = Annotated[bool, typer.Option("--no-trace", help="Record nothing, not even that somebody looked.")]
 FOLDING = "folding the past"
 REPLAYING = "replaying"
+
+
+class Traced(NamedTuple):
+    """What a command records of what it shows, in the words of the reader."""
+
+    trace: bool
+    inspect: bool
+
+
+def traced_as(*, trace: bool, no_trace: bool, inspect: bool, present: bool) -> Traced:
+    """What the options ask for. Without one a command only looks: recorded of the present, and no memory gains by it (ADR 0046).
+
+    Raises InputError for `--trace` beside another of them.
+    """
+    if trace and (no_trace or inspect):
+        raise refused("trace", f"--trace with {'--no-trace' if no_trace else '--inspect'}", "one of them")
+    return Traced(not no_trace, inspect or (present and not trace))
 
 
 @app.command(epilog="Example: `engramlog get conv-26 D1:3`")
@@ -59,7 +81,8 @@ def get(
     known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
-    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that this memory was shown.")] = False,
+    trace: TraceOption = False,
+    no_trace: NoTraceOption = False,
     inspect: InspectOption = False,
     actor: ActorOption = "user",
     reason: ReasonOption = "",
@@ -69,12 +92,14 @@ def get(
     from api.revealing import By
 
     with opened(context) as application, progress(FOLDING, json) as advance:
-        asked: dict[str, Any] = {"as_of": as_of, "known": known, "at": at, "after": after, "trace": not no_trace}
+        present = as_of is None and known is None and at is None
+        traced = traced_as(trace=trace, no_trace=no_trace, inspect=inspect, present=present)
+        asked: dict[str, Any] = {"as_of": as_of, "known": known, "at": at, "after": after, "trace": traced.trace}
         if reveal:
             by = By("command", actor, reason)
             answer = application.revealer.get(owner, memory_id, by, **asked, on_progress=advance)
         else:
-            answer = application.reader.get(owner, memory_id, **asked, inspect=inspect, on_progress=advance)
+            answer = application.reader.get(owner, memory_id, **asked, inspect=traced.inspect, on_progress=advance)
     show(answer, json, render.fields)
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
-from api.cli.reading import FOLDING, InspectOption, ModeOption
+from api.cli.reading import FOLDING, InspectOption, ModeOption, NoTraceOption, TraceOption, traced_as
 from api.cli.show import search as render_search
 from projections.choices import RANKINGS, SEARCH_MODES
 
@@ -81,7 +81,8 @@ def search(
     known: KnownOption = None,
     at: AtOption = None,
     after: AfterOption = None,
-    no_trace: Annotated[bool, typer.Option("--no-trace", help="Do not record that these memories were shown.")] = False,
+    trace: TraceOption = False,
+    no_trace: NoTraceOption = False,
     inspect: InspectOption = False,
     json: Json = False,
 ) -> None:
@@ -106,6 +107,8 @@ def search(
         min_weight=min_weight,
         associations=associations,
     )
+    present = mode == "normal" and as_of is None and known is None and at is None
+    traced = traced_as(trace=trace, no_trace=no_trace, inspect=inspect, present=present)
     with opened(context) as application, progress(FOLDING, json) as advance:
         answer = application.reader.search(
             owner,
@@ -117,8 +120,8 @@ def search(
             known=known,
             at=at,
             after=after,
-            trace=not no_trace,
-            inspect=inspect,
+            trace=traced.trace,
+            inspect=traced.inspect,
             on_progress=advance,
             **terms,
         )

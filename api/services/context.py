@@ -103,12 +103,14 @@ class Contexts:
         sensitive: bool = False,
         language: str | None = None,
         trace: bool = True,
+        inspect: bool = False,
         **times: Unpack[LinesAsked],
     ) -> dict[str, Any]:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
+        `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
         A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
         Raises InputError naming the field.
         """
@@ -128,9 +130,13 @@ class Contexts:
             material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
         block = build(material, budget, wanted.language, self._count)
         read = Read(scene.position)
-        recorded = (
-            self._recorded(owner, block, talk, found, text, read) if trace and past is None else {"status": "off"}
-        )
+        if not trace or past is not None:
+            recorded: dict[str, Any] = {"status": "off"}
+        elif inspect:
+            self._accesses.record(owner, block.memories, via="inspection", query=text, read=read)
+            recorded = {"status": "inspected"}
+        else:
+            recorded = self._recorded(owner, block, talk, found, text, read)
         return {
             "owner": owner,
             "block": block.text,

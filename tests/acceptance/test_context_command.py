@@ -75,7 +75,7 @@ def test_options_bound_the_block(cli: Cli) -> None:
 def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:
     known(cli)
     for _ in range(2):
-        cli("context", "ada", ASKS, "--turn", "t4")
+        cli("context", "ada", ASKS, "--turn", "t4", "--trace")
     cli("append", "-", stdin=lines([turn(5, "Coffee, [i]always[/i].", "assistant", reply_to="t4")]))
     answer = cli.json("uses", "ada", "m2")
     assert [(use["turn_id"], use["linked_by"]) for use in answer["uses"]] == [("t4", "reply_to")]
@@ -84,6 +84,41 @@ def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:
     assert "Coffee, [i]always[/i]." in told
     assert "used for 0 answers" in cli("uses", "ada", "m9").out
     assert "NotFound" in cli("uses", "ada", "nobody", code=2).err
+
+
+def weights(cli: Cli) -> tuple[Any, list[int]]:
+    """What every law reads of all memories at one instant, and how often each was shown."""
+    told = cli.json("compare", "ada", "--at", "2026-12-01T00:00:00Z")
+    shown = [cli.json("get", "ada", name, "--no-trace")["access_count"] for name in ("m1", "m2", "m9")]
+    return {name: value for name, value in told.items() if name != "position"}, shown
+
+
+def test_search_get_and_context_on_the_command_line_change_no_weight_under_any_law(cli: Cli) -> None:
+    known(cli)
+    before = weights(cli)
+    cli("search", "ada", "coffee")
+    cli("get", "ada", "m1")
+    answer = cli.json("context", "ada", ASKS, "--turn", "t4")
+    assert ("m2" in answer["injected"], answer["recorded"]) == (True, {"status": "inspected"})
+    assert weights(cli) == before
+    assert cli.json("uses", "ada", "m2")["uses"] == []
+
+
+def test_a_trace_that_is_asked_for_on_the_command_line_counts(cli: Cli) -> None:
+    known(cli)
+    _, before = weights(cli)
+    cli("get", "ada", "m1", "--trace")
+    cli("search", "ada", "coffee", "--trace")
+    assert cli.json("context", "ada", ASKS, "--turn", "t4", "--trace")["recorded"]["status"] == "appended"
+    _, after = weights(cli)
+    assert (before[:2], after[0] >= 2, after[1]) == ([0, 0], True, 1)
+
+
+@pytest.mark.parametrize("other", ["--no-trace", "--inspect"])
+def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli, other: str) -> None:
+    assert f"trace: got '--trace with {other}'; allowed: one of them" in cli(
+        "search", "ada", "x", "--trace", other, code=2
+    ).err.replace("\n", " ")
 
 
 # --- over HTTP

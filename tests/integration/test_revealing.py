@@ -247,6 +247,8 @@ def accesses(running: Service, owner: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 LOOKS: dict[str, tuple[str, Callable[[Service, str, pytest.CaptureFixture[str]], object]]] = {
+    "search": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea")(c)),
+    "get": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea")(c)),
     "search --inspect": ("inspection", lambda r, o, c: by_command(r, o, "search", o, "tea", "--inspect")(c)),
     "get --inspect": ("inspection", lambda r, o, c: by_command(r, o, "get", o, "tea", "--inspect")(c)),
     "GET search": (
@@ -285,6 +287,34 @@ def test_whoever_only_looks_is_recorded_as_that_through_every_face_and_the_memor
     reader.get(owner, "tea")  # the control: what is no look does count
     assert accesses(running, owner) == [(via, ("tea",)), ("detail", ("tea",))]
     assert reader.get(owner, "tea", trace=False)["access_count"] == 1
+
+
+COUNTS: dict[str, tuple[str, Callable[[Service, str, pytest.CaptureFixture[str]], object]]] = {
+    "search --trace": ("recall", lambda r, o, c: by_command(r, o, "search", o, "tea", "--trace")(c)),
+    "get --trace": ("detail", lambda r, o, c: by_command(r, o, "get", o, "tea", "--trace")(c)),
+    "GET search": ("recall", lambda r, o, _: r.http.client.get(path(o, "/search?q=tea")).raise_for_status()),
+    "GET memory": ("detail", lambda r, o, _: r.http.client.get(path(o, "/memories/tea")).raise_for_status()),
+    "the client searches": ("recall", lambda r, o, _: asked_by_client(r, o, lambda m: m.search("tea"))),
+    "the client gets": ("detail", lambda r, o, _: asked_by_client(r, o, lambda m: m.get("tea"))),
+}
+
+
+@pytest.mark.parametrize("way", COUNTS)
+def test_what_an_agent_asks_counts_by_every_face_and_by_command_where_a_trace_is_asked_for(
+    running: Service, owner: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    via, ask = COUNTS[way]
+    ask(running, owner, capsys)
+    assert accesses(running, owner) == [(via, ("tea",))]
+    assert running.http.application.reader.get(owner, "tea", trace=False)["access_count"] == 1
+
+
+@pytest.mark.parametrize("words", [("search", "tea"), ("get", "tea")])
+def test_no_trace_on_the_command_line_records_nothing(
+    running: Service, owner: str, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_command(running, owner, words[0], owner, *words[1:], "--no-trace")(capsys)
+    assert accesses(running, owner) == []
 
 
 def test_without_a_trace_a_secret_is_revealed_and_noted_and_not_recorded_as_shown(running: Service, owner: str) -> None:

@@ -83,7 +83,9 @@ class Recorded(BaseModel):
 
     model_config = exampled({"status": "appended", "position": "3:132"})
 
-    status: str = Field(description="appended, already, nothing (no memory in the block), off, or lost.")
+    status: str = Field(
+        description="appended, already, nothing (no memory in the block), off, lost, or inspected (a command that only looks)."
+    )
     position: str | None = None
 
 
