@@ -6,7 +6,6 @@ Every refusal names the field, what was got and what is allowed (`InvalidEvent`)
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -47,10 +46,10 @@ from events.standing import AT_THE_STORE, Objection, Speaker, objection
 from events.text.names_once import name_given_twice
 from events.text.utf8 import bytes_told
 from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
+from events.wording import allowed_words
 
 _SHOWN = 120
 _MICROSECOND = timedelta(microseconds=1)
-_SHOULD = re.compile(r"\A\w+ should (?:be|have) ")
 
 
 @cache
@@ -294,8 +293,7 @@ def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
         return InvalidEvent(field, "nothing", "a value: the field is required", **where)
     if first["type"] == "unexpected_keyword_argument":
         return InvalidEvent(field, _show(first["input"]), "no such field: unknown fields are refused", **where)
-    allowed = _SHOULD.sub("", first["msg"]).partition(" after validation")[0]
-    return InvalidEvent(field, _show(first["input"]), allowed, **where)
+    return InvalidEvent(field, _show(first["input"]), allowed_words(first), **where)
 
 
 def _show(value: object) -> str:

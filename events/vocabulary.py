@@ -102,7 +102,7 @@ def check_text(value: str) -> str:
     if not value.strip():
         raise PydanticCustomError("blank", "a text that is not blank, at most 64 KiB of UTF-8")
     if len(value) * 4 > MAX_TEXT_BYTES and len(value.encode()) > MAX_TEXT_BYTES:
-        raise PydanticCustomError("too_long", "a text of at most 64 KiB of UTF-8, not blank")
+        raise PydanticCustomError("content_too_long", "a text of at most 64 KiB of UTF-8, not blank")
     return value
 
 

@@ -18,6 +18,7 @@ from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.text.invisible import INVISIBLE
 from events.urls import shown
+from events.wording import allowed_words
 from ops.allowed import number_allowed
 from ops.environment import refuse_unknown
 from projections.embedding.endpoint_wire import base_url, checked_key
@@ -226,7 +227,7 @@ def load_settings() -> Settings:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
         of_number = number_allowed(str(first["loc"][0]), Settings.model_fields[str(first["loc"][0])])
-        allowed = of_number or first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        allowed = of_number or allowed_words(first)
         raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")

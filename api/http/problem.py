@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from api.requests.secrets import refusal_told
 from events.errors import EngramlogError, InputError
+from events.wording import allowed_words
 
 TYPE_PREFIX = "urn:engramlog:problem:"
 _RESERVED = frozenset({"type", "title", "status", "detail", "error"})
@@ -26,7 +27,6 @@ _SHOWN = 120
 _TOLD = 100
 """Most errors of one request that are told one by one."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SHOULD = re.compile(r"\A(?:Value error, )?(?:\w+ should (?:be|have) )?")
 
 
 class Problem(Response):
@@ -77,7 +77,7 @@ def input_error(errors: Sequence[Mapping[str, Any]]) -> InputError:
 def _explain(error: Mapping[str, Any]) -> dict[str, str]:
     where, *path = error["loc"]
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:] or str(where)
-    allowed = _SHOULD.sub("", error["msg"], count=1)
+    allowed = allowed_words(error)
     got: object = error["input"]
     shown = repr(got)
     if error["type"] == "json_invalid":

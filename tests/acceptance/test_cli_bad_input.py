@@ -100,13 +100,13 @@ BAD_LINES = [
     (lines([event(9) | {"schema_version": 2}]), "schema_version: got 2", "from 1 to 1"),
     (lines([event(9) | {"event_id": "7"}]), 'event_id: got "7"', "UUID"),
     (lines([event(9) | {"owner": "a b"}]), 'owner: got "a b"', "1 to 128"),
-    (lines([event(9) | {"owner": None}]), "owner: got None", "string"),
+    (lines([event(9) | {"owner": None}]), "owner: got None", "a text"),
     (lines([event(9) | {"occurred_at": NAIVE}]), "occurred_at: got", "with a time zone"),
     (lines([event(9) | {"occurred_at": "2999-01-01T00:00:00Z"}]), "occurred_at: got 2999", "five minutes ahead"),
     (lines([event(9) | {"extra": 1}]), "extra: got 1", "unknown fields are refused"),
     (lines([event(9, extra=1)]), "data.extra: got 1", "unknown fields are refused"),
     (lines([event(9, content=" ")]), "data.content: got", "not blank"),
-    (lines([event(9, confidence=1.5)]), "data.confidence: got 1.5", "less than or equal to 1"),
+    (lines([event(9, confidence=1.5)]), "data.confidence: got 1.5", "1 or less"),
     (lines([event(9, type_="MemoryErased", reason="x")]), "type: got MemoryErased", "MemoryDeleted"),
 ]
 
@@ -134,7 +134,7 @@ BAD_TURNS = [
     (lines([turn(9, "x", occurred_at=NAIVE)]), "occurred_at: got", "with a time zone"),
     (lines([turn(9, "x") | {"conversation": None}]), "conversation: got None", "--owner-from"),
     (lines([turn(9, "x", conversation="a b")]), 'owner: got "a b"', "1 to 128"),
-    (lines([turn(9, "x", speaker=5)]), "data.speaker: got 5", "string"),
+    (lines([turn(9, "x", speaker=5)]), "data.speaker: got 5", "a text"),
 ]
 
 

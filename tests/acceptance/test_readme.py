@@ -1,4 +1,4 @@
-"""The README's tour is run as it stands, in order, and must show what it says it shows."""
+"""The commands of the README and of the tour are run as they stand, in order, and must show what the pages say they show."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def run_tour(page: str, folder: Path, environment: dict[str, str]) -> dict[str, 
 
 
 @pytest.mark.timeout(900)
-def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_every_command_of_a_page_succeeds_and_shows_what_the_page_shows(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")} | {
         "ENGRAMLOG_DATA": str(tmp_path / "tour-data"),
@@ -92,11 +93,16 @@ def test_every_command_of_the_readme_succeeds_and_shows_what_the_readme_shows(tm
         "PYTHONUTF8": "1",
         "COLUMNS": "160",
     }
-    assert run_tour((ROOT / "README.md").read_text("utf-8"), tmp_path, environment) == {}
+    assert run_tour((ROOT / page).read_text("utf-8"), tmp_path, environment) == {}
 
 
-def test_the_readme_shows_a_tour_to_run() -> None:
+def test_the_readme_shows_why_and_proves_it() -> None:
     commands = [step.command.split()[1] for step in steps_of((ROOT / "README.md").read_text("utf-8"))]
+    assert commands == ["import", "negate", "why", "verify"]
+
+
+def test_the_tour_shows_every_part_to_run() -> None:
+    commands = [step.command.split()[1] for step in steps_of((ROOT / "docs" / "tour.md").read_text("utf-8"))]
     assert {"import", "search", "negate", "why", "merge", "provenance", "append", "replay", "verify"} <= set(commands)
     assert {"compare", "health", "assess", "cleanup"} <= set(commands)
 

@@ -66,7 +66,7 @@ def prompt(model: Endpoint, at: int) -> str:
     return "\n".join(one["content"] for one in model.asked[at].body["messages"])
 
 
-@pytest.mark.parametrize("page", ["docs/client.md", "client/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "client/README.md"])
 def test_the_five_lines_remember(page: str, running: Service, capsys: pytest.CaptureFixture[str]) -> None:
     code = re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)[0]
     assert len([line for line in code.splitlines() if line]) == 5

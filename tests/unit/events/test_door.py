@@ -108,9 +108,9 @@ REFUSED = {
     "no UUID for a cause": (document(causation_id="42"), "causation_id", '"42"', "a UUID as 8-4-4-4-12"),
     "no number": (document(data={"memory_id": "m", "similarity": "0.5"}), "data.similarity", '"0.5"', "number"),
     "true for a number": (document(data={"memory_id": "m", "similarity": True}), "data.similarity", "True", "number"),
-    "a number too high": (document(data={"memory_id": "m", "similarity": 1.1}), "data.similarity", "1.1", "equal to 1"),
+    "a number too high": (document(data={"memory_id": "m", "similarity": 1.1}), "data.similarity", "1.1", "1 or less"),
     "an unknown word": (created(category="hobby"), "data.category", '"hobby"', "'identity', 'stable_preference'"),
-    "a kind with a space": (created(kind="a b"), "data.kind", '"a b"', "match pattern"),
+    "a kind with a space": (created(kind="a b"), "data.kind", '"a b"', "a text of the form"),
     "a keyword twice": (created(keywords=["a", "a"]), "data.keywords", "['a', 'a']", "a list without repetitions"),
     "too many keywords": (created(keywords=[f"k{i}" for i in range(51)]), "data.keywords", "['k0'", "at most 50 items"),
     "one source": (
@@ -136,7 +136,7 @@ REFUSED = {
         ),
         "data.hits[0].count",
         "0",
-        "greater than or equal to 1",
+        "1 or more",
     ),
     "nothing shown": (
         document("MemoriesAccessed", {"via": "recall"}),
@@ -188,14 +188,19 @@ REFUSED = {
         "m0",
         "at most 100 items",
     ),
-    "a rank of none": (looked([ACCESS | {"first": 0}]), "data.accesses[0].first", "0", "greater than or equal to 1"),
+    "a rank of none": (looked([ACCESS | {"first": 0}]), "data.accesses[0].first", "0", "1 or more"),
     "a mode that there is not": (
         looked([ACCESS | {"mode": "all"}]),
         "data.accesses[0].mode",
         "all",
         "'review' or 'debug'",
     ),
-    "no position of an answer": (looked([ACCESS | {"position": "3-1"}]), "data.accesses[0].position", '"3-1"', "match"),
+    "no position of an answer": (
+        looked([ACCESS | {"position": "3-1"}]),
+        "data.accesses[0].position",
+        '"3-1"',
+        "a text of the form",
+    ),
     "too many accesses": (looked([ACCESS] * 501), "data.accesses", "{'at':", "at most 500 items"),
     "too many memories": (
         looked([ACCESS | {"shown": [f"m{n}-{i}" for i in range(100)]} for n in range(6)]),
@@ -209,7 +214,12 @@ REFUSED = {
         "an event of 30",
         "at most 262,144 bytes in one event: more events where there are more",
     ),
-    "no position": (document("EventDiscarded", {"position": "3-128"}), "data.position", '"3-128"', "match pattern"),
+    "no position": (
+        document("EventDiscarded", {"position": "3-128"}),
+        "data.position",
+        '"3-128"',
+        "a text of the form",
+    ),
     "an unknown parameter": (
         document("ParametersChanged", {"parameters": {"alpha": 1}}),
         "data.parameters.alpha",
