@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from projections.language.lexicon import rows
+from projections.language import negators
+from projections.language.lexicon import either, rows
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.text import tokens
@@ -38,21 +39,21 @@ _PROBABLE = regex("'|n[to]")
 _APOSTROPHES = str.maketrans("‘’ʼ", "'''")
 
 _NEGATING = regex(
-    r"\b(?:not|no|never|nobody|nothing|nowhere|none|neither|without|hardly|barely|scarcely|rarely|seldom|unable|"
-    r"(?:hat|dislik|despis|loath|refus|ceas)(?:e|es|ed|ing)|(?:detest|avoid|fail|lack)(?:s|ed|ing)?|"
-    r"stop(?:s|ped|ping)?|quit(?:s|ting)?|g[ia]ven? up|giving up|forg[eo]t(?:s|ten|ting)?|den(?:y|ies|ied|ying))\b"
-    r"|[不没沒无無未别別非勿甭]|讨厌|厌恶|反感|憎恨|痛恨|嫌弃|戒(?![指备尺])|停止|放弃|拒绝|避免|(?<!难)忘|禁止|缺乏|很少|难以"
+    lambda: (
+        rf"\b(?:{either(negators.english('word', 'verb', 'feeling'))})\b|[{negators.characters()}]"
+        rf"|{either(negators.chinese('verb', 'feeling'))}|戒(?![指备尺])|(?<!难)忘"
+    )
 )
 """Each turns the statement round. "Neither ... nor", "not ... nor" count once, by their first word."""
 
 _IDLE = regex(
-    r"^(?:oh )?(?:no|nope|nah)\b(?=[,.!;:])|\bnot (?:only|just|to mention)\b|\bno (?:problem|doubt|matter|wonder|sooner)\b"
-    r"|\bno\. ?\d|\bcan not (?:wait|help)\b|\b(?:why|if|or|of course) not\b|\bnothing but\b|\bnever mind\b"
-    r"|, \w+ not (?:i|you|he|she|it|we|they)\?"
-    r"|(.)[不没](?=\1)|[不没]有?\?$|有没有|不过(?![敏年节生期来去])|不错|差不多|不好意思|没关系|没事|没问题|没错|没准|了不起|不仅|不但|不光|不只"
-    r"|不管|不论|无论|不一会|不久|不断|不停|不由|不禁|忍不住|对不起|不客气|不得了|(?<![只需])要不|不然|不妨|巴不得|恨不得|不少|不同(?!意)"
-    r"|不锈钢|不丹|不小心|无锡|无人机|无线|无聊|无辜|无意|无比|无限|无数|无非|未来|未免|未婚[夫妻]|非常|非洲|南非|北非|除非"
-    r"|非得|非要|是非|[特分区类级性告离个识辨鉴派]别|别[人的墅针致名]|[淹沉出埋]没|没收"
+    lambda: (
+        r"^(?:oh )?(?:no|nope|nah)\b(?=[,.!;:])|\bnot (?:only|just|to mention)\b|\bno (?:problem|doubt|matter|wonder|sooner)\b"
+        r"|\bno\. ?\d|\bcan not (?:wait|help)\b|\b(?:why|if|or|of course) not\b|\bnothing but\b|\bnever mind\b"
+        r"|, \w+ not (?:i|you|he|she|it|we|they)\?"
+        r"|(.)[不没](?=\1)|[不没]有?\?$|有没有|没事|未婚[夫妻]"
+        rf"|{negators.idle()}"
+    )
 )
 """What has a negating word in it and negates nothing: questions of the form A-not-A, set phrases, names."""
 

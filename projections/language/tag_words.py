@@ -237,12 +237,6 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-NEGATORS = frozenset(
-    _words("""
-    not no never without neither nor none nothing nobody cannot hardly barely dont doesnt didnt isnt arent wasnt werent
-    wont cant couldnt wouldnt shouldnt hasnt havent hadnt mustnt neednt aint
-    """)
-)
 LIGHT = frozenset(
     _words("""
     very so really that too a an the any at all quite been be being is was are were feel feels feeling felt much as

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from events.parameters import Parameters
+from projections.language import negators
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.tag_words import (
@@ -34,7 +35,6 @@ from projections.language.tag_words import (
     LIGHT_CHINESE,
     MASKS_CHINESE,
     MASKS_ENGLISH,
-    NEGATORS,
     NEGATORS_CHINESE,
     NO_NEGATORS_CHINESE,
     QUESTIONS_CHINESE,
@@ -175,6 +175,12 @@ _ENDS = frozenset(word[-1] for word in QUESTIONS_CHINESE + NEGATORS_CHINESE + LI
 _SAID, _DENIED, _ASKED = range(3)
 
 
+@cache
+def _negators() -> frozenset[str]:
+    """English tokens that deny what follows them."""
+    return frozenset((*negators.english("word", "contraction"), "nor"))
+
+
 def _word_tags(text: str) -> tuple[str, ...]:
     lower = text.lower()
     found: dict[str, int] = {}
@@ -193,7 +199,7 @@ def _read_english(tokens: list[str], found: dict[str, int]) -> None:
     """Adds the families of every entry among the tokens to `found`, by word; entries do not overlap."""
     if _FIRST.isdisjoint(tokens):
         return
-    deniable = not NEGATORS.isdisjoint(tokens) or any(not token.isascii() for token in tokens)
+    deniable = not _negators().isdisjoint(tokens) or any(not token.isascii() for token in tokens)
     end = 0
     for at in [at for at, token in enumerate(tokens) if token in _ENGLISH]:
         for words, before, word, families in _ENGLISH[tokens[at]]:
@@ -208,7 +214,7 @@ def _standing_english(tokens: list[str], at: int) -> int:
     """Denied if nothing but light words stands between a negator and the token, within five tokens."""
     for token in reversed(tokens[max(at - 5, 0) : at]):
         if token not in LIGHT:
-            return _DENIED if token in NEGATORS else _standing_chinese(token, len(token))
+            return _DENIED if token in _negators() else _standing_chinese(token, len(token))
     return _SAID
 
 

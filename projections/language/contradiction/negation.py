@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from projections.language import negators
+from projections.language.lexicon import either
 from projections.language.patterns import regex
 from projections.language.polarity import plain
 
@@ -16,21 +18,25 @@ NOT, END = "\u0001", "\u0002"
 _CONTROL = regex("[\u0000-\u0008\u000e-\u001f]")
 
 _IDLE_CHINESE = regex(
-    r"(?P<drop>(?<![^\s,.!?;。、])(?:不|没有|没|不是)(?:啊|呀|哦|啦|的|呢|吧)?(?=[\s,.!;。])"
-    r"|(?<=,)\s?(?:难道)?不是吗(?=\W*$)|(?<![^\s,.!?;。、])没办法(?:啊|呀|呢)?(?=[\s,.!;。])"
-    r"|(.)[不没](?=\2)|没有?[啊呀呢吗]?(?=$|[?.!。])|了没(?=[啊呀呢?]|$)|不[啊呀]?(?=$|\?))"
-    r"|不过(?![敏年节生期来去])|不错|差不多|不好意思|没关系|没事(?=$|[儿吧吗的啊呀,.!?。])|没问题|没错|没准|了不起|不仅|不但|不光|不只|不止"
-    r"|不管|不论|无论|不一会|不久|不断|不停|不由|不禁|忍不住|对不起|不客气|不得了|(?<![只需])要不|不然|不妨|巴不得|恨不得|不少|不同(?!意)"
-    r"|不锈钢|不丹|不小心|无锡|无人机|无线|无聊|无辜|无意|无比|无限|无数|无非|未来|未免|未婚|非常|非洲|南非|北非|除非"
-    r"|非得|非要|是非|[特分区类级性告离个识辨鉴派]别|别[人的墅针致名]|别(?=[的处样])|[淹沉出埋]没|没收|岂不|怪不得|不该|不便|失业|不幸|不满(?!意)|不一样"
-    r"|没意思|没钱|无名|不清楚|莫名"
+    lambda: (
+        r"(?P<drop>(?<![^\s,.!?;。、])(?:不|没有|没|不是)(?:啊|呀|哦|啦|的|呢|吧)?(?=[\s,.!;。])"
+        r"|(?<=,)\s?(?:难道)?不是吗(?=\W*$)|(?<![^\s,.!?;。、])没办法(?:啊|呀|呢)?(?=[\s,.!;。])"
+        r"|(.)[不没](?=\2)|没有?[啊呀呢吗]?(?=$|[?.!。])|了没(?=[啊呀呢?]|$)|不[啊呀]?(?=$|\?))"
+        r"|没事(?=$|[儿吧吗的啊呀,.!?。])|不止|未婚|别(?=[的处样])|岂不|怪不得|不该|不便|失业|不幸|不满(?!意)|不一样"
+        rf"|没意思|没钱|无名|不清楚|莫名|{negators.idle()}"
+    )
 )
 """What holds a negating character and denies nothing, or is a word with an opposite of its own (不该, 无聊)."""
-_NOT_CHINESE = (
-    "[不没沒无無未勿甭](?:有|会|能|想|要|用|必|曾)?|别(?=[^的])|非(?=[去要说])|并非|停止|放弃|拒绝|避免|禁止|缺乏|难以|很少"
-    "|极少|戒(?![指备尺])"
-)
-_TURNS_CHINESE = regex(f"{_IDLE_CHINESE.pattern}|(?P<denies>{_NOT_CHINESE})")
+
+
+def _not_chinese() -> str:
+    return (
+        f"[{negators.characters(but='别別非')}](?:有|会|能|想|要|用|必|曾)?|别(?=[^的])|非(?=[去要说])|并非|极少|戒(?![指备尺])"
+        f"|{either(negators.chinese('verb'))}"
+    )
+
+
+_TURNS_CHINESE = regex(lambda: f"{_IDLE_CHINESE.pattern}|(?P<denies>{_not_chinese()})")
 _END_CHINESE = regex(r"[,.;:!?。、\n…~～]+|但是?|可是|不过|而是|因为|所以|只是|的时候|的话|还是|就是")
 _IDLE_ENGLISH = regex(
     r"(?<![^\s,.!?;])(?:oh )?(?:no|nope|nah)\b(?=[,.!;])|\bnot (?:only|just|to mention)\b"
@@ -38,10 +44,12 @@ _IDLE_ENGLISH = regex(
     r"|\b(?:why|if|or|of course) not\b(?! [a-z])|\bnothing but\b|\bnever mind\b|, \w+ not (?:i|you|he|she|it|we|they)\?"
 )
 _NOT_ENGLISH = regex(
-    r"\b(?:no longer|no one|no-one|not|no|never|neither|nor|hardly|barely|scarcely|rarely|seldom|nobody|none|nothing|nowhere|cannot"
-    r"|without|unable to|(?:fail|refus|stopp?|quit+|avoid|ceas)(?:e|es|s|ed|ing)?(?: to)?(?= [a-z])"
-    r"|g[ia]ven? up|giving up|den(?:y|ies|ied|ying)(?= that)"
-    r"|(?<!am )(?<!is )(?<!are )(?<!was )(?<!get )(?<!got )(?<!be )used to|any ?more)\b"
+    lambda: (
+        rf"\b(?:no longer|no one|no-one|{either(negators.english('word'))}|nor|cannot"
+        r"|unable to|(?:fail|refus|stopp?|quit+|avoid|ceas)(?:e|es|s|ed|ing)?(?: to)?(?= [a-z])"
+        r"|g[ia]ven? up|giving up|den(?:y|ies|ied|ying)(?= that)"
+        r"|(?<!am )(?<!is )(?<!are )(?<!was )(?<!get )(?<!got )(?<!be )used to|any ?more)\b"
+    )
 )
 _WHOLE = regex(r"\bthere (?:is|are|was|were) (?:not|no)\b|^(?:no|nobody|not)\b")
 _END_ENGLISH = regex(
