@@ -12,3 +12,5 @@ SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai", "sharegpt")
 """Of exported chats."""
 HALVES = ("all", "first", "second")
 """Of labelled pairs."""
+TOOLSETS = ("agent", "audit")
+"""Of an MCP server: the first where none is named."""

@@ -79,9 +79,9 @@ def talk(server: Any, talking: Callable[[Agent], Awaitable[T]], mode: str = "aut
     return asyncio.run(told())
 
 
-def in_process(application: Application, owner: str) -> MemoryServer:
+def in_process(application: Application, owner: str, toolset: str = "agent") -> MemoryServer:
     """The server of an opened store."""
-    return MemoryServer(Connection(lambda: nullcontext(application), owner))
+    return MemoryServer(Connection(lambda: nullcontext(application), owner), toolset=toolset)
 
 
 def stdio(

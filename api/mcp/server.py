@@ -7,7 +7,7 @@ happened. What a tool was told never reaches a log line.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
@@ -27,6 +27,7 @@ from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
+from api.mcp.tools_audit import AuditTools
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
@@ -57,17 +58,18 @@ ARGUMENTS = {
     "feeling": "emotional_filter",
     "key": "idempotency_key",
     "least": "min_score",
+    "set": "parameters",
 }
 """What the service layer calls what a tool calls otherwise."""
 
 
-def tools_of(connection: Connection, admission: Admission) -> list[Tool]:
-    """Every tool, with its hints, run where its class of work says.
+Hinted = tuple[Callable[..., Any], str, ToolAnnotations]
+"""A tool: what it does, its title, its hints."""
 
-    Unknown arguments are refused: a misspelt one would be passed over in silence.
-    """
+
+def _for_agents(connection: Connection) -> list[Hinted]:
     search, say, know = SearchTools(connection), SayTools(connection), KnowTools(connection)
-    hinted: list[tuple[Callable[..., Any], str, ToolAnnotations]] = [
+    return [
         (ContextTools(connection).memory_context, "What to know before an answer", READS),
         (search.search_memories, "Search memories", READS),
         (search.get_memory_detail, "One memory in full", READS),
@@ -84,8 +86,40 @@ def tools_of(connection: Connection, admission: Admission) -> list[Tool]:
         (know.memory_knowledge_map, "Map of a topic", READS),
         (know.memory_review_due, "What to confirm", READS),
     ]
+
+
+def _for_auditors(connection: Connection) -> list[Hinted]:
+    audit = AuditTools(connection)
+    return [
+        (audit.audit_search, "Search without a trace", READS),
+        (audit.audit_list, "List", READS),
+        (audit.audit_get, "One memory in full", READS),
+        (audit.audit_why, "Why it weighs what it weighs", READS),
+        (audit.audit_history, "Change log", READS),
+        (audit.audit_provenance, "Where it comes from", READS),
+        (audit.audit_uses, "Answers that used it", READS),
+        (audit.audit_associations, "What it is associated with", READS),
+        (audit.audit_facts, "Facts as triples", READS),
+        (audit.audit_replay, "What would differ", READS),
+        (audit.audit_compare, "Laws beside each other", READS),
+        (audit.audit_laws, "The laws", READS),
+        (audit.audit_stats, "Counts", READS),
+        (audit.audit_status, "State of the store", READS),
+        (audit.audit_alarms, "Alarms of the store", READS),
+    ]
+
+
+TOOLSETS: Mapping[str, Callable[[Connection], list[Hinted]]] = {"agent": _for_agents, "audit": _for_auditors}
+"""Who asks: an agent in a conversation, or whoever looks over what is remembered (instructions of each in `prompts/`)."""
+
+
+def tools_of(connection: Connection, admission: Admission, toolset: str) -> list[Tool]:
+    """Every tool of a toolset, with its hints, run where its class of work says.
+
+    Unknown arguments are refused: a misspelt one would be passed over in silence.
+    """
     tools = []
-    for function, title, hints in hinted:
+    for function, title, hints in TOOLSETS[toolset](connection):
         described = " ".join((function.__doc__ or "").split())
         placed = admitted(function, TOOLS[function.__name__], admission)
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
@@ -102,14 +136,15 @@ class MemoryServer(MCPServer[Any]):
         connection: Connection,
         tell: Tell = lambda *_args, **_facts: None,
         admission: Admission | None = None,
+        toolset: str = "agent",
     ) -> None:
         admission = admission or Admission()
-        tools = tools_of(connection, admission)
+        tools = tools_of(connection, admission, toolset)
         super().__init__(
             "engramlog",
             title="Engramlog",
             description="A lasting memory for agents that can say why it remembers what it remembers.",
-            instructions=_prompt("instructions"),
+            instructions=_prompt("instructions" if toolset == "agent" else f"instructions_{toolset}"),
             version=program_version(),
             tools=tools,
             log_level="ERROR",
@@ -202,7 +237,8 @@ def _with_ids(arguments: dict[str, Any]) -> dict[str, Any]:
 def _in_terms_of_arguments(message: str) -> str:
     """A refusal that names the argument as the tools call it."""
     field, colon, rest = message.removeprefix("data.").partition(": ")
-    return f"{ARGUMENTS.get(field, field)}{colon}{rest}"
+    name, space, part = field.partition(" ")
+    return f"{ARGUMENTS.get(name, name)}{space}{part}{colon}{rest}"
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -118,6 +118,21 @@ TOOLS: Mapping[str, Work] = {
     "memory_assess_knowledge": Work.LIGHT,
     "memory_review_due": Work.LIGHT,
     "memory_knowledge_map": Work.HEAVY,
+    "audit_search": Work.LIGHT,
+    "audit_list": Work.LIGHT,
+    "audit_get": Work.LIGHT,
+    "audit_why": Work.LIGHT,
+    "audit_history": Work.LIGHT,
+    "audit_provenance": Work.LIGHT,
+    "audit_uses": Work.HEAVY,
+    "audit_associations": Work.LIGHT,
+    "audit_facts": Work.LIGHT,
+    "audit_replay": Work.HEAVY,
+    "audit_compare": Work.HEAVY,
+    "audit_laws": Work.LIGHT,
+    "audit_stats": Work.LIGHT,
+    "audit_status": Work.WATCH,
+    "audit_alarms": Work.WATCH,
 }
 """Where a tool is not named here the server does not start."""
 RESOURCES: Mapping[str, Work] = {

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from api.choices import TOOLSETS
 from events.urls import holds_secret
 from ops.settings import SECRET, Settings
 
@@ -16,10 +17,13 @@ NOT_PASSED_ON = frozenset({"ENGRAMLOG_OWNER"})
 """Told as an argument."""
 
 
-def client_config(settings: Settings, owner: str | None, *, token: str | None = None) -> dict[str, Any]:
+def client_config(
+    settings: Settings, owner: str | None, toolset: str = TOOLSETS[0], *, token: str | None = None
+) -> dict[str, Any]:
     """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
 
-    With a `token` the one for HTTP, which shows it. `left_out` names settings that hold secrets: these are never printed.
+    With a `token` the one for HTTP, which shows it; there whoever starts the server chooses the toolset.
+    `left_out` names settings that hold secrets: these are never printed.
     """
     if token is not None:
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -33,6 +37,7 @@ def client_config(settings: Settings, owner: str | None, *, token: str | None = 
     told = {name: value for name, value in given.items() if name not in {*secret, *NOT_PASSED_ON}}
     if "ENGRAMLOG_DATA" in told:
         told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
-    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner)]}
+    chosen = () if toolset == TOOLSETS[0] else ("--tools", toolset)
+    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner), *chosen]}
     entry |= {"env": dict(sorted(told.items()))} if told else {}
     return {"mcpServers": {NAME: entry}} | ({"left_out": secret} if secret else {})

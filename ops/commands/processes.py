@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from api.choices import TOOLSETS
 from api.cli.app import Json, app, err, out, print_json, show
 from api.showing import CURL
-from events.errors import BadSetting, InputError
+from events.errors import BadSetting, InputError, refused
 
 if TYPE_CHECKING:
     from ops.processes.banner import Served
@@ -62,6 +63,12 @@ def mcp_(
     port: Annotated[
         int | None, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535, show_default=False)
     ] = None,
+    tools: Annotated[
+        str,
+        typer.Option(
+            help="agent: search, remember, correct; audit: look over all of it, changing nothing and leaving no trace."
+        ),
+    ] = TOOLSETS[0],
     config: Annotated[
         bool, typer.Option("--config", help="Only print what to put into a client's configuration; serves nothing.")
     ] = False,
@@ -74,6 +81,8 @@ def mcp_(
     from ops.settings import load_settings
     from ops.token import token_of
 
+    if tools not in TOOLSETS:
+        raise refused("tools", tools, " or ".join(TOOLSETS))
     settings = load_settings()
     owner = owner or settings.owner
     if owner is not None:
@@ -83,7 +92,7 @@ def mcp_(
     if port is not None:
         settings = settings.model_copy(update={"mcp_port": port})
     if config:
-        entry = client_config(settings, owner, token=token_of(settings) if http else None)
+        entry = client_config(settings, owner, tools, token=token_of(settings) if http else None)
         if http:
             err.print(
                 "[yellow]the token in it opens every owner's memories: keep the file to yourself;"
@@ -97,12 +106,12 @@ def mcp_(
     from ops.processes.mcp import over_http, over_stdio
 
     if http:
-        over_http(settings, owner, teller())
+        over_http(settings, owner, tools, teller())
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
-    over_stdio(settings, owner, teller())
+    over_stdio(settings, owner, tools, teller())
 
 
 @app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")

@@ -58,12 +58,12 @@ class _Uvicorn(uvicorn.Server):
         self.should_exit = True
 
 
-def _served(connection: Connection, settings: Settings, tell: Tell) -> MemoryServer:
+def _served(connection: Connection, settings: Settings, toolset: str, tell: Tell) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
-    return MemoryServer(connection, tell, Admission(admission_limits(settings), on_quiet=give_back))
+    return MemoryServer(connection, tell, Admission(admission_limits(settings), on_quiet=give_back), toolset)
 
 
-def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
+def over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell) -> None:
     """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
     keeper = Keeper(settings, tell)
 
@@ -73,14 +73,14 @@ def over_stdio(settings: Settings, owner: str, tell: Tell) -> None:
         os._exit(128 + number)
 
     end_by_signal(stop, exit_code=None)
-    server = _served(Connection(keeper, owner, keeper.heard), settings, tell)
+    server = _served(Connection(keeper, owner, keeper.heard), settings, toolset, tell)
     try:
         anyio.run(serve, server)
     finally:
         keeper.close()
 
 
-def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
+def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -> None:
     """Serve every owner, or the one that is named, on a loopback port until SIGINT or SIGTERM.
 
     Raises BadSetting for an address that others could reach, and for a port that is taken.
@@ -92,7 +92,7 @@ def over_http(settings: Settings, owner: str | None, tell: Tell) -> None:
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
     keeper = Keeper(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
-    app = create_app(_served(connection, settings, tell), connection, admits)
+    app = create_app(_served(connection, settings, toolset, tell), connection, admits)
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
     config = uvicorn.Config(

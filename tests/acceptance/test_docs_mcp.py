@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from api.choices import TOOLSETS
 from api.mcp.connection import Connection
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
 from api.mcp.server import tools_of
@@ -34,8 +35,8 @@ def hints(annotations: Any) -> str:
 
 
 def test_the_table_has_every_tool_with_its_hints_and_arguments() -> None:
-    tools = tools_of(Connection(nowhere, "alice"), Admission())
-    assert {name: (told, set(re.findall(r"`(\w+)`", row.rpartition(": ")[2] or row))) for name, told, row in ROWS} == {
+    tools = [tool for toolset in TOOLSETS for tool in tools_of(Connection(nowhere, "alice"), Admission(), toolset)]
+    assert {name: (told, set(re.findall(r"`(\w+)`", row.rpartition(": ")[2]))) for name, told, row in ROWS} == {
         tool.name: (hints(tool.annotations), set(tool.parameters["properties"])) for tool in tools
     }
 

@@ -28,6 +28,12 @@ def app() -> FastAPI:
 
 
 @pytest.fixture(scope="module")
+def auditing() -> MemoryServer:
+    """The MCP face of the same, for auditors."""
+    return MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"), toolset="audit")
+
+
+@pytest.fixture(scope="module")
 def server() -> MemoryServer:
     """The MCP face of the same."""
     return MemoryServer(Connection(lambda: nullcontext(cast("Application", None)), "ada"))
@@ -62,9 +68,9 @@ def test_a_route_without_a_class_stops_the_application_from_starting() -> None:
         work_of_route("GET", "/v1/new")
 
 
-def test_every_tool_and_resource_has_a_class_of_work(server: MemoryServer) -> None:
+def test_every_tool_and_resource_has_a_class_of_work(server: MemoryServer, auditing: MemoryServer) -> None:
     async def named() -> tuple[set[str], set[str]]:
-        tools = {tool.name for tool in await server.list_tools()}
+        tools = {tool.name for tool in [*await server.list_tools(), *await auditing.list_tools()]}
         resources = {str(one.uri) for one in await server.list_resources()}
         return tools, resources | {one.uri_template for one in await server.list_resource_templates()}
 

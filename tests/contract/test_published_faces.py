@@ -23,6 +23,9 @@ WANTED = {
     "POST /v1/owners/{owner}/profile body.actor: default was 'operator', is 'user'": (
         "whoever says nothing of himself is nobody's operator (ADR 0031)"
     ),
+    "tool add_memory takes.memory_type: default was 'note', is 'fact'": (
+        "one default on every face: the client's was a fact, and one verb cannot have two"
+    ),
 }
 """What is lost on purpose, with the reason."""
 
