@@ -7,7 +7,8 @@ assistant says. Precision goes before recall, for every turn stays retrievable b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
@@ -46,22 +47,38 @@ def extract(turn: Turn) -> list[Statement]:
     return [_with_keywords(one) for one in list(found.values())[:MOST_STATEMENTS]]
 
 
+class Language(NamedTuple):
+    """How one language is read: its sentences by the script they are in, clause by clause, each by the first rule that fits."""
+
+    han: bool
+    clauses: Callable[[str], Iterator[Clause]]
+    statement: Callable[[Clause, Turn], Statement | None]
+    asked: str
+    """What is told of somebody who asks for something to be remembered."""
+    user: str
+    """A speaker without a name."""
+
+
+ENGLISH = Language(False, english_clauses, english_statement, "{name} asked to remember: {said}", "User")
+CHINESE = Language(True, chinese_clauses, chinese_statement, "{name}要求记住：{said}", "用户")
+
+
+def _by_language(text: str) -> Iterator[tuple[Language, Clause]]:
+    """The clauses of a text with the language they are in: the English ones in order, then the Chinese ones."""
+    languages = (ENGLISH, CHINESE) if holds_han(text) else (ENGLISH,)
+    for language in languages:
+        own = text if len(languages) == 1 else _only(text, han=language.han)
+        yield from ((language, clause) for clause in language.clauses(own))
+
+
 def clauses(text: str) -> list[Clause]:
     """The English and the Chinese clauses of a text, in order, each with whether it is asserted; `talk_of` gives such texts."""
-    if not holds_han(text):
-        return list(english_clauses(text))
-    found = [*english_clauses(_only(text, han=False)), *chinese_clauses(_only(text, han=True))]
-    return sorted(found, key=lambda one: one.start)
+    return sorted((clause for _, clause in _by_language(text)), key=lambda one: one.start)
 
 
 def _statements(text: str, turn: Turn) -> Iterator[Statement]:
     told = list(_remembered(text, turn))
-    found = []
-    if not holds_han(text):
-        found = [english_statement(clause, turn) for clause in english_clauses(text)]
-    else:
-        found = [english_statement(clause, turn) for clause in english_clauses(_only(text, han=False))]
-        found += [chinese_statement(clause, turn) for clause in chinese_clauses(_only(text, han=True))]
+    found = [language.statement(clause, turn) for language, clause in _by_language(text)]
     for statement in sorted((one for one in found if one is not None), key=lambda one: one.span):
         noted = next((one for one in told if _within(statement.span, one.span)), None)
         if noted is not None:
@@ -85,14 +102,9 @@ def _remembered(text: str, turn: Turn) -> Iterator[Statement]:
     if _ASKED_TO.search(text) is None:
         return
     for found in _REMEMBER.finditer(text):
-        said = found["en"] or found["zh"]
+        language, said = (ENGLISH, found["en"]) if found["en"] else (CHINESE, found["zh"])
         asks = text[found.end() : found.end() + 1] in ("?", "？") or said.rstrip().endswith(("吗", "呢"))
-        name = turn.name
-        content = (
-            f"{name or 'User'} asked to remember: {said.strip()}"
-            if found["en"]
-            else f"{name or '用户'}要求记住：{said.strip()}"
-        )
+        content = language.asked.format(name=turn.name or language.user, said=said.strip())
         day = f" (said on {turn.day})" if turn.day else ""
         yield Statement(content + day, "fact", "note", 1, not asks, 0.8, (found.start(), found.end()))
 
