@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -27,18 +28,14 @@ from projections.language import negators
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.tag_words import (
-    CHINESE,
-    EMOJI,
-    ENGLISH,
     FREQUENT,
     LIGHT,
     LIGHT_CHINESE,
-    MASKS_CHINESE,
-    MASKS_ENGLISH,
     NEGATORS_CHINESE,
     NO_NEGATORS_CHINESE,
     QUESTIONS_CHINESE,
     Family,
+    entries,
 )
 from projections.memory.record import SECRET, Memory
 
@@ -120,38 +117,37 @@ _Phrase = tuple[list[str], int, str, int]
 """An English entry's words, how many of them stand before the one it is looked up by; then as in an entry."""
 
 
-def _entries(blocks: Iterable[tuple[int, str]]) -> Iterator[_Entry]:
-    """Every form once, with all the families of its blocks, longer ones first."""
+def _entries(words: Iterable[tuple[int, tuple[str, ...]]]) -> Iterator[_Entry]:
+    """Every form once, with all the families of its words, longer ones first."""
     forms: dict[str, _Entry] = {}
-    for families, block in blocks:
-        for entry in block.split():
-            word, *_ = spelled = [form.replace("_", " ") for form in entry.split("|")]
-            for form in spelled:
-                others = forms[form][2] if form in forms else 0
-                forms[form] = (form, word, int(families) | others)
+    for families, spelled in words:
+        for form in spelled:
+            others = forms[form][2] if form in forms else 0
+            forms[form] = (form, spelled[0], int(families) | others)
     yield from sorted(forms.values(), key=lambda entry: -len(entry[0]))
 
 
+@cache
 def _english() -> dict[str, list[_Phrase]]:
     """By the first word that is not among the most frequent ones, with the number of words before it."""
     index: dict[str, list[_Phrase]] = {}
-    for form, word, families in _entries([*ENGLISH, (0, MASKS_ENGLISH)]):
+    for form, word, families in _entries((one.families, one.english) for one in entries()):
         words = form.split()
         before = next(at for at, one in enumerate(words) if one not in FREQUENT)
         index.setdefault(words[before], []).append((words, before, word, families))
     return index
 
 
+@cache
 def _chinese() -> dict[str, list[_Entry]]:
     """By the first two characters, an emoji by itself."""
     index: dict[str, list[_Entry]] = {}
-    for entry in _entries([*CHINESE, (0, MASKS_CHINESE), *((family, " ".join(signs)) for family, signs in EMOJI)]):
+    signs = ((one.families, (sign,)) for one in entries() for sign in one.signs)
+    for entry in _entries(chain(((one.families, one.chinese) for one in entries()), signs)):
         index.setdefault(entry[0][:2], []).append(entry)
     return index
 
 
-_ENGLISH, _CHINESE = _english(), _chinese()
-_FIRST = frozenset(_ENGLISH)
 _MARKS = ",.;:!?\n"
 """Where a clause ends, and with it the reach of a negator."""
 _PLAIN = bytes(
@@ -161,10 +157,16 @@ _EMOJI = "❤\U0001f198-\U0001f9ff"
 # A run of Han is one token here: its end may deny the English word that follows it.
 _TOKEN = regex(rf"[a-z0-9\u00df-\u024f]+|[{HAN}]+|[{_MARKS}，。；：！？{_EMOJI}]")
 _LATIN = regex("[a-z]")
-_HAN_STARTS = "".join(sorted({key[0] for key in _CHINESE if len(key) == 2}))
-_HAN_SECONDS = "".join(sorted({key[1] for key in _CHINESE if len(key) == 2}))
-# A character that begins an entry, before one that is second in an entry: few places in a text, found in one pass.
-_PLACES = regex(f"[{_HAN_STARTS}{_EMOJI}](?:(?<=[{_EMOJI}])|(?=[{_HAN_SECONDS}]))")
+
+
+def _places() -> str:
+    """A character that begins an entry, before one that is second in an entry: few places in a text, found in one pass."""
+    pairs = [key for key in _chinese() if len(key) == 2]
+    starts, seconds = ("".join(sorted({key[at] for key in pairs})) for at in (0, 1))
+    return f"[{starts}{_EMOJI}](?:(?<=[{_EMOJI}])|(?=[{seconds}]))"
+
+
+_PLACES = regex(_places)
 _BEFORE = regex(
     rf"(?:({'|'.join(QUESTIONS_CHINESE)})|{'|'.join(NO_NEGATORS_CHINESE)}|({'|'.join(NEGATORS_CHINESE)}))"
     rf"(?:{'|'.join(LIGHT_CHINESE)}){{0,3}}\Z"
@@ -197,12 +199,13 @@ def _word_tags(text: str) -> tuple[str, ...]:
 
 def _read_english(tokens: list[str], found: dict[str, int]) -> None:
     """Adds the families of every entry among the tokens to `found`, by word; entries do not overlap."""
-    if _FIRST.isdisjoint(tokens):
+    entries_by_word = _english()
+    if entries_by_word.keys().isdisjoint(tokens):
         return
     deniable = not _negators().isdisjoint(tokens) or any(not token.isascii() for token in tokens)
     end = 0
-    for at in [at for at, token in enumerate(tokens) if token in _ENGLISH]:
-        for words, before, word, families in _ENGLISH[tokens[at]]:
+    for at in [at for at, token in enumerate(tokens) if token in entries_by_word]:
+        for words, before, word, families in entries_by_word[tokens[at]]:
             start = at - before
             if start >= end and (len(words) == 1 or tokens[start : start + len(words)] == words):
                 end = start + len(words)
@@ -230,12 +233,12 @@ def _standing_chinese(text: str, at: int) -> int:
 
 def _read_chinese(text: str, found: dict[str, int]) -> None:
     """Adds the families of every entry in the text to `found`, by word; entries do not overlap."""
-    end = 0
+    end, entries_by_start = 0, _chinese()
     for place in _PLACES.finditer(text):
         at = place.start()
         if at < end:
             continue
-        for form, word, families in _CHINESE.get(text[at : at + 2]) or _CHINESE.get(text[at], []):
+        for form, word, families in entries_by_start.get(text[at : at + 2]) or entries_by_start.get(text[at], []):
             if text.startswith(form, at):
                 end = at + len(form)
                 _count(word, families, found, _standing_chinese(text, at))

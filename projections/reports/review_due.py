@@ -9,6 +9,7 @@ not read either.
 
 from __future__ import annotations
 
+from functools import cache
 from heapq import heapify, heappop, heappush, nlargest
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.parameters import Parameters
-from projections.language.tag_words import CHINESE, EMOJI, ENGLISH, Family
+from projections.language.tag_words import Family, entries
 from projections.laws.consolidating import consolidations
 from projections.laws.law import Floats, Instants
 from projections.laws.spaced import interval_days, review_due_at, review_importance
@@ -137,16 +138,13 @@ def _emotions(view: OwnerView, rows: Rows, settled: Floats, pressing: Floats, le
     return emotion
 
 
+@cache
 def _urgent_words() -> tuple[str, ...]:
     """A word of every phrase that says urgent; none that holds another one."""
-    listed = [block for family, block in (*ENGLISH, *CHINESE) if family & Family.URGENT]
-    phrases = [form for block in listed for entry in block.split() for form in entry.split("|")]
-    words = {max(phrase.split("_"), key=len) for phrase in phrases}
-    words |= {sign for family, signs in EMOJI if family & Family.URGENT for sign in signs}
+    urgent = [one for one in entries() if one.families & Family.URGENT]
+    words = {max(form.split(), key=len) for one in urgent for form in one.english + one.chinese}
+    words |= {sign for one in urgent for sign in one.signs}
     return tuple(word for word in sorted(words) if not any(other != word and other in word for other in words))
-
-
-_URGENT = _urgent_words()
 
 
 def _may_be_urgent(memory: Memory) -> bool:
@@ -154,7 +152,7 @@ def _may_be_urgent(memory: Memory) -> bool:
     if "urgent" in memory.tags:
         return True
     text = f"{memory.content}\n{memory.summary}".lower()
-    for word in _URGENT:  # noqa: SIM110 - any() of a generator takes a third longer, and this is asked of every text
+    for word in _urgent_words():  # noqa: SIM110 - any() of a generator takes a third longer, and this is asked of every text
         if word in text:
             return True
     return False

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from events.envelope import micros
 from events.parameters import DEFAULTS, changed
-from projections.language.tag_words import CHINESE, ENGLISH
+from projections.language.tag_words import entries
 from projections.memory.record import Memory
 from projections.memory.tags import FILTERS, TAGS, TIME_TAGS, WORD_TAGS, Context, context_of, contextual_match
 
@@ -184,7 +184,7 @@ def test_filters_are_tags_that_words_give() -> None:
 
 INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(9999, 12, 31)).map(datetime.isoformat)
 ZONES = st.sampled_from(sorted(available_timezones()))
-FORMS = [form.replace("_", " ") for _, block in (*ENGLISH, *CHINESE) for form in block.replace("|", " ").split()]
+FORMS = [form for one in entries() if one.families for form in one.english + one.chinese]
 LISTED = st.sampled_from([*FORMS, "not", "没有", "，", "."])
 TEXTS = st.text() | st.lists(LISTED | st.text(max_size=3), max_size=12).map(" ".join)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.parameters import DEFAULTS
-from projections.language.tag_words import CHINESE, EMOJI, ENGLISH, MASKS_CHINESE, MASKS_ENGLISH, Family
+from projections.language.tag_words import Family, entries
 from projections.memory.record import Memory
 from projections.memory.tags import WORD_TAGS, context_of
 
@@ -147,10 +147,6 @@ def named(family: Family) -> set[str]:
     return {tag for bit, tag in enumerate(WORD_TAGS) if family >> bit & 1}
 
 
-def forms(block: str) -> list[str]:
-    return block.replace("|", " ").split()
-
-
 @pytest.mark.parametrize("tag", WORD_TAGS)
 @pytest.mark.parametrize("chinese", [False, True], ids=["en", "zh"])
 def test_at_least_four_fifths_of_the_tags_are_right_and_found(tag: str, chinese: bool) -> None:
@@ -164,20 +160,20 @@ def test_at_least_four_fifths_of_the_tags_are_right_and_found(tag: str, chinese:
 
 @pytest.mark.parametrize("family", list(Family), ids=lambda family: family.name.lower())
 def test_every_form_in_the_lists_gives_its_tags(family: Family) -> None:
-    lists = [(families, forms(block)) for families, block in (*ENGLISH, *CHINESE)]
-    lists += [(families, list(signs)) for families, signs in EMOJI]
-    told = [
-        (named(families), form.replace("_", " ")) for families, block in lists if families & family for form in block
-    ]
+    listed = [one for one in entries() if one.families & family]
+    told = [(named(one.families), form) for one in listed for form in (*one.english, *one.chinese, *one.signs)]
+    assert told
     assert [form for tags, form in told if not tags <= tags_of(form)] == []
 
 
 def test_no_mask_gives_a_tag() -> None:
-    assert [mask for mask in forms(MASKS_ENGLISH + MASKS_CHINESE) if tags_of(mask.replace("_", " "))] == []
+    masks = [form for one in entries() if not one.families for form in one.english + one.chinese]
+    assert masks
+    assert [mask for mask in masks if tags_of(mask)] == []
 
 
 @pytest.mark.parametrize("template", ["not {}", "never really {}", "there wasn't any {}", "I don't feel any {}"])
 def test_no_negated_english_word_gives_its_mood(template: str) -> None:
-    words = [form for _, block in ENGLISH for form in forms(block) if "_" not in form]
+    words = [form for one in entries() if one.families for form in one.english if " " not in form]
     moods = {word: tags_of(template.format(word)) & {"positive", "urgent", "calm"} for word in words}
     assert {word: found for word, found in moods.items() if found} == {}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, Parameters
 from projections.fold.owner import OwnerState
-from projections.language.tag_words import CHINESE, EMOJI, ENGLISH, Family
+from projections.language.tag_words import Family, entries
 from projections.laws.consolidating import LAW as CONSOLIDATING
 from projections.laws.spaced import graded as schedule_after
 from projections.laws.spaced import review_due_at, review_importance
@@ -106,12 +106,8 @@ def test_the_instants_are_those_of_single_memories(held: list[Memory], scheduler
 
 
 URGENT = sorted(
-    form.replace("_", " ")
-    for family, block in (*ENGLISH, *CHINESE)
-    if family & Family.URGENT
-    for entry in block.split()
-    for form in entry.split("|")
-) + [sign for family, signs in EMOJI if family & Family.URGENT for sign in signs]
+    form for one in entries() if one.families & Family.URGENT for form in (*one.english, *one.chinese, *one.signs)
+)
 
 
 @pytest.mark.parametrize("words", URGENT)
