@@ -140,6 +140,9 @@ HTTP: dict[str, list[Face]] = {
 }  # fmt: skip
 HTTP_UNASKED = {
     "POST /v1/events": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/edit": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/memories/{memory_id}/mention": EVENTS_ONLY,
     "POST /v1/owners/{owner}/memories/{memory_id}/negate": EVENTS_ONLY,
     "POST /v1/owners/{owner}/memories/{memory_id}/restore": EVENTS_ONLY,
     "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity": EVENTS_ONLY,
@@ -211,6 +214,7 @@ CLI: dict[str, list[Face]] = {
 CLI_UNASKED = {
     **dict.fromkeys(("append", "chat-import", "import turns", "import records", "negate", "confirm", "restore", "merge", "unmerge"),
                     EVENTS_ONLY),
+    **dict.fromkeys(("add", "edit", "mention"), EVENTS_ONLY),
     "reinforce": EVENTS_ONLY,
     "promote": EVENTS_ONLY,
     "sensitivity": EVENTS_ONLY,

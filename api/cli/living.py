@@ -13,6 +13,7 @@ from api.cli.app import (
     AsOfOption,
     AtOption,
     Json,
+    KeyOption,
     KnownOption,
     MemoryId,
     OccurredOption,
@@ -99,12 +100,13 @@ def reinforce(
     ] = None,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """It was put to use, or looked at again: hold it better. Tells what each law reads before and after."""
     with opened(context) as application:
         answer = application.living.reinforce(
-            owner, memory_id, outcome=outcome, from_memory=from_memory, actor=actor, occurred_at=occurred_at
+            owner, memory_id, outcome=outcome, from_memory=from_memory, actor=actor, occurred_at=occurred_at, key=key
         )
     show(answer, json, render_living.reinforced)
     if "quarantined" in answer:
@@ -141,6 +143,7 @@ def review(
     after: AfterOption = None,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """What is due for review, the most pressing first; or grade one, which says when it is due again.
@@ -172,7 +175,7 @@ def review(
         if when is not None:
             raise refused(field, when, "nothing beside --grade; --occurred-at says when")
     with opened(context) as application:
-        answer = application.living.grade(owner, memory_id, grade, actor=actor, occurred_at=occurred_at)
+        answer = application.living.grade(owner, memory_id, grade, actor=actor, occurred_at=occurred_at, key=key)
     show(answer, json, render_living.graded)
     if "quarantined" in answer:
         raise typer.Exit(3)
@@ -202,6 +205,7 @@ def profile(
     after: AfterOption = None,
     actor: ActorOption = "operator",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.
@@ -219,7 +223,7 @@ def profile(
             answer = application.living.profile(owner, as_of=as_of, known=known, after=after)
         else:
             answer = application.living.choose(
-                owner, profile=name, parameters=settings, actor=actor, occurred_at=occurred_at
+                owner, profile=name, parameters=settings, actor=actor, occurred_at=occurred_at, key=key
             )
     show(answer, json, render_living.profile)
     if name is not None and not json:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.app import ActorOption, Json, MemoryId, OccurredOption, Owner, ReasonOption, app, opened
+from api.cli.app import ActorOption, Json, KeyOption, MemoryId, OccurredOption, Owner, ReasonOption, app, opened
 from api.cli.writing import done
 
 
@@ -18,6 +18,7 @@ def promote(
     to: Annotated[str, typer.Option("--to", help="core or system; or fact or episode, which takes it back.")] = "core",
     reason: ReasonOption = "",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).
@@ -25,7 +26,7 @@ def promote(
     You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.
     """
     with opened(context) as application:
-        answer = application.writer.promote(owner, memory_id, to=to, reason=reason, occurred_at=occurred_at)
+        answer = application.writer.promote(owner, memory_id, to=to, reason=reason, occurred_at=occurred_at, key=key)
     done(answer, json)
 
 
@@ -40,6 +41,7 @@ def sensitivity(
     reason: Annotated[str, typer.Option("--reason", help="Why, in words; kept in the log.", show_default=False)],
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Say how sensitive a memory is, up or down: the one way down from what rules found in its words.
@@ -48,6 +50,6 @@ def sensitivity(
     """
     with opened(context) as application:
         answer = application.writer.set_sensitivity(
-            owner, memory_id, level, reason=reason, actor=actor, occurred_at=occurred_at
+            owner, memory_id, level, reason=reason, actor=actor, occurred_at=occurred_at, key=key
         )
     done(answer, json)

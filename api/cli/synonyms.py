@@ -13,6 +13,7 @@ from api.cli.app import (
     AfterOption,
     AsOfOption,
     Json,
+    KeyOption,
     KnownOption,
     OccurredOption,
     Owner,
@@ -38,12 +39,13 @@ def synonym(
     ] = 0.8,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out."""
     with opened(context) as application:
         answer = application.synonyms.define(
-            owner, word, synonym, similarity=similarity, actor=actor, occurred_at=occurred_at
+            owner, word, synonym, similarity=similarity, actor=actor, occurred_at=occurred_at, key=key
         )
     show(answer, json, _defined)
 

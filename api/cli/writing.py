@@ -10,6 +10,7 @@ import typer
 from api.cli.app import (
     ActorOption,
     Json,
+    KeyOption,
     MemoryId,
     OccurredOption,
     Owner,
@@ -163,6 +164,7 @@ def negate(
     ] = None,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """It is no longer so: demote a memory, keep its history, and optionally say what holds instead."""
@@ -177,6 +179,7 @@ def negate(
             turn_id=turn_id,
             actor=actor,
             occurred_at=occurred_at,
+            key=key,
         )
     done(answer, json)
 
@@ -207,6 +210,7 @@ def delete(
     reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
@@ -226,6 +230,7 @@ def delete(
             wanted,
             actor=actor,
             occurred_at=occurred_at,
+            key=key,
             with_sources=with_sources,
             core=core,
             dry_run=dry_run,
@@ -262,6 +267,7 @@ def confirm(
     memory_id: MemoryId,
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both flagged.
@@ -269,7 +275,7 @@ def confirm(
     Only the user's word brings it back: from another --actor it counts as a mention alone.
     """
     with opened(context) as application:
-        answer = application.writer.confirm(owner, memory_id, actor=actor, occurred_at=occurred_at)
+        answer = application.writer.confirm(owner, memory_id, actor=actor, occurred_at=occurred_at, key=key)
     done(answer, json)
 
 
@@ -281,11 +287,14 @@ def restore(
     reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Undo a soft delete: the memory comes back as it was, and with it what its deletion took along."""
     with opened(context) as application:
-        answer = application.restorer.restore(owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at)
+        answer = application.restorer.restore(
+            owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at, key=key
+        )
     show(answer, json, render_records.restored)
     if "quarantined" in answer:
         raise typer.Exit(3)
@@ -309,12 +318,13 @@ def merge(
     reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Several memories become a new one; the sources stay readable, and `unmerge` brings them back."""
     with opened(context) as application:
         answer = application.writer.merge(
-            owner, sources, summary=summary, into=into, reason=reason, actor=actor, occurred_at=occurred_at
+            owner, sources, summary=summary, into=into, reason=reason, actor=actor, occurred_at=occurred_at, key=key
         )
     done(answer, json)
 
@@ -327,9 +337,12 @@ def unmerge(
     reason: ReasonOption = "",
     actor: ActorOption = "user",
     occurred_at: OccurredOption = None,
+    key: KeyOption = None,
     json: Json = False,
 ) -> None:
     """Undo a merge: its sources come back as they were, and the merged memory retires to review mode."""
     with opened(context) as application:
-        answer = application.writer.unmerge(owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at)
+        answer = application.writer.unmerge(
+            owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at, key=key
+        )
     done(answer, json)

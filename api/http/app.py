@@ -37,6 +37,7 @@ from api.http.routes import (
     memories,
     owners,
     records,
+    saying,
     store,
     synonyms,
 )
@@ -111,6 +112,7 @@ def create_app(
         owners,
         memories,
         records,
+        saying,
         comparing,
         knowing,
         facts,

@@ -11,7 +11,7 @@ from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered
 from api.mcp.tools_search import MemoryKey
 from api.services.remembering import Turn
 from events.vocabulary import Category, Outcome
-from projections.memory.creating import KIND
+from projections.memory.defaults import KIND
 
 SaidBy = Annotated[
     Literal["user", "assistant"],

@@ -107,6 +107,23 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "Say": (
         Entry(
+            "add",
+            "api.cli.saying",
+            "Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
+        ),
+        Entry(
+            "edit",
+            "api.cli.saying",
+            "Say the same thing better: new words under the same id, the older ones stay readable."
+            " Saying the same writes nothing.",
+        ),
+        Entry(
+            "mention",
+            "api.cli.saying",
+            "Somebody came back to it: it is active from here on, and fades more slowly."
+            " Where the user did, a negation is undone.",
+        ),
+        Entry(
             "append",
             "api.cli.writing",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
@@ -171,7 +188,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "ground",
-            "api.cli.grounds",
+            "api.cli.saying",
             "Something has this digest now: memories that rest on another one are withheld from normal mode,"
             " those on this one come back.",
         ),

@@ -32,7 +32,7 @@ class Said(TypedDict, total=False):
 
     kind: str
     category: str
-    source: str
+    source: str | None
     importance: float | None
     confidence: float | None
     summary: str | None

@@ -27,12 +27,12 @@ R = TypeVar("R")
 class Verb(Generic[P, R]):
     """A plan as a method: of a `Memory` it returns the result, of an `AsyncMemory` something to await that does."""
 
-    def __init__(self, plan: Callable[Concatenate[Scope, P], Plan[R]]) -> None:
+    def __init__(self, plan: Callable[Concatenate[Scope, P], Plan[R]], name: str | None = None) -> None:
         asked = signature(plan)
         scopeless = [one for one in asked.parameters.values() if one.name != "scope"]
         self._plan = plan
         self.__doc__ = plan.__doc__
-        self.__name__ = plan.__name__
+        self.__name__ = name or plan.__name__
         result = str(asked.return_annotation).removeprefix("Plan[").removesuffix("]")
         self._signature = asked.replace(parameters=scopeless, return_annotation=result)
         self.__signature__ = asked.replace(
@@ -54,6 +54,7 @@ class Verb(Generic[P, R]):
         def verb(*args: P.args, **named: P.kwargs) -> Any:
             return client.carry_out(self._plan(client.scope, *args, **named))
 
+        verb.__name__ = self.__name__
         verb.__signature__ = self._signature  # type: ignore[attr-defined]
         return verb
 
@@ -70,6 +71,7 @@ class Verbs:
     context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
+    edit = Verb(writing.update, "edit")
     update = Verb(writing.update)
     import_chats = Verb(talk.import_chats)
     extract = Verb(talk.extract)
@@ -78,6 +80,7 @@ class Verbs:
     history = Verb(reading.history)
     negate = Verb(writing.negate)
     confirm = Verb(writing.confirm)
+    mention = Verb(writing.confirm, "mention")
     set_sensitivity = Verb(writing.set_sensitivity)
     reinforce = Verb(writing.reinforce)
     report_ground = Verb(writing.report_ground)

@@ -111,6 +111,7 @@ class UnexpectedAnswer(EngramlogError):
 BY_NAME: Mapping[str, type[EngramlogError]] = {
     "OwnerQuarantined": OwnerQuarantined,
     "DeadlineExceeded": DeadlineExceeded,
+    "KeyTaken": InputError,
 }
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
     401: TokenRefused,

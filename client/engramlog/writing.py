@@ -260,15 +260,19 @@ def report_ground(
     owner: str | None = None,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
+    key: str | None = None,
 ) -> Plan[Reported]:
     """Something has this digest now: memories that rest on another are withheld from normal mode, those on this one come back.
 
     Reported again it changes nothing; a thousand memories a request, until none is left.
     """
-    whose = scope.whose(owner)
-    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)}
+    told = said(scope, owner, actor, occurred_at, key=key)
+    whose, pages = told.owner, 0
+    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _under(key)
     answer = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
     while answer.left and "quarantined" not in (answer.model_extra or {}):
+        pages += 1
+        body |= _under(None if key is None else made_id(scope, told, f"report {pages}"))
         more = Reported.model_validate((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
         joined = {name: [*getattr(answer, name), *getattr(more, name)] for name in ("withheld", "back", "changes")}
         answer = more.model_copy(update=joined)
@@ -333,6 +337,11 @@ def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any)
     written = [event(scope, told, event_type, memory_id=memory_id, **data)]
     done = yield from wrote(scope, told, written, about=[memory_id])
     return Effects.model_validate(done | {"id": memory_id})
+
+
+def _under(key: str | None) -> dict[str, str]:
+    """The key, where there is one: a service of 0.2 knows no such field."""
+    return {} if key is None else {"key": key}
 
 
 def _why(reason: str) -> dict[str, str]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.standing import FIRM
+from projections.memory.defaults import CATEGORY, KIND
 from projections.memory.kind import PUBLISHED_KIND
 from projections.memory.record import Memory
-
-KIND: Final = "fact"
-"""The `kind` of a memory of which nobody said another, on every face: what the judge writes on statements it extracts, so that the
-same said again is known again."""
-CATEGORY: Final = "fact"
 
 
 def created(memory_id: str, content: str, **fields: Any) -> MemoryCreated:

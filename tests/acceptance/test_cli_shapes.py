@@ -36,7 +36,8 @@ ALL = dict(commands(whole()))
 
 def test_there_are_all_the_commands_that_were_promised() -> None:
     promised = (
-        "demo up worker append search get list history why provenance negate confirm delete restore merge unmerge stats status"
+        "demo up worker add edit mention append search get list history why provenance negate confirm delete restore merge"
+        " unmerge stats status"
         " replay rebuild verify schema bench health fading reinforce review profile laws compare cleanup assess map"
         " associations facts export embed extract episodes synonym synonyms eval eval-pairs mcp context uses chat-import"
     )

@@ -25,6 +25,8 @@ from tests.patience import PATIENCE
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
 PROMISED |= {
+    "edit",
+    "mention",
     "negate",
     "confirm",
     "set_sensitivity",
@@ -43,6 +45,7 @@ NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add": ("I drink coffee",),
     "search": ("coffee",),
+    "edit": ("coffee", "I drink tea"),
     "update": ("coffee", "I drink tea"),
     "merge": (["coffee", "tea"],),
     "set_sensitivity": ("coffee", 1),

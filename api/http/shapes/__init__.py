@@ -11,7 +11,7 @@ from api.http.shapes.facts import FactsKnown
 from api.http.shapes.grounds import GroundReported
 from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
-from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Effects, History
+from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Edited, Effects, History, Remembered
 from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
 from api.http.shapes.profiles import Laws, OwnerProfile
 from api.http.shapes.records import DeletedMany, DeletedOne, RecordsImported, Restored
@@ -50,6 +50,7 @@ __all__ = [
     "DeletedOne",
     "Detail",
     "Discarded",
+    "Edited",
     "Effects",
     "Extracted",
     "FactsKnown",
@@ -71,6 +72,7 @@ __all__ = [
     "Ready",
     "RecordsImported",
     "Reinforced",
+    "Remembered",
     "Replayed",
     "Restored",
     "Retried",

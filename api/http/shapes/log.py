@@ -160,6 +160,26 @@ class Effects(BaseModel):
     sources: list[str] | None = None
 
 
+EXAMPLE_EFFECT: Example = {"id": "tea", "owner": "alice", "position": "3:131", "changes": [EXAMPLE_CHANGE]}
+
+
+class Remembered(Effects):
+    """A memory that was told."""
+
+    model_config = exampled(EXAMPLE_EFFECT | {"created": True})
+
+    created: bool = Field(description="False: it was there already, under the same key.")
+
+
+class Edited(Effects):
+    """A memory that says something else now."""
+
+    model_config = exampled(EXAMPLE_EFFECT | {"revised": True, "version": 2})
+
+    revised: bool = Field(description="False: it said so already, and nothing was written.")
+    version: int = Field(description="Of its text.")
+
+
 EXAMPLE_EFFECT_OF_MERGE: Example = {
     "into": "coffee-habit",
     "sources": ["m1", "m2"],
