@@ -23,205 +23,205 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "Ask": (
         Entry(
             "search",
-            "api.cli.searching",
+            "api.cli.commands.searching",
             "Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
         ),
         Entry(
             "get",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
         ),
-        Entry("list", "api.cli.reading", "An owner's memories, newest activation first. Leaves no trace."),
+        Entry("list", "api.cli.commands.reading", "An owner's memories, newest activation first. Leaves no trace."),
         Entry(
             "why",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
         ),
         Entry(
             "history",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "The change log: every event, what it decided, the weight before and after. JSON has every entry.",
         ),
         Entry(
             "provenance",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
         ),
         Entry(
             "assess",
-            "api.cli.knowing",
+            "api.cli.commands.knowing",
             "How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
         ),
         Entry(
             "map",
-            "api.cli.knowing",
+            "api.cli.commands.knowing",
             "A map of what is known about a topic: the best hits, their associations, and how they cluster.",
         ),
         Entry(
             "associations",
-            "api.cli.knowing",
+            "api.cli.commands.knowing",
             "What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
         ),
         Entry(
             "facts",
-            "api.cli.facts",
+            "api.cli.commands.facts",
             "What is known as triples, with the memories that are their evidence. Leaves no trace.",
         ),
         Entry(
             "synonyms",
-            "api.cli.synonyms",
+            "api.cli.commands.synonyms",
             "The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
         ),
         Entry(
             "context",
-            "api.cli.context",
+            "api.cli.commands.context",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
         ),
         Entry(
             "uses",
-            "api.cli.context",
+            "api.cli.commands.context",
             "Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
         ),
     ),
     "Compare": (
         Entry(
             "compare",
-            "api.cli.comparing",
+            "api.cli.commands.comparing",
             "Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
         ),
         Entry(
             "laws",
-            "api.cli.laws",
+            "api.cli.commands.laws",
             "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
         ),
         Entry(
             "profile",
-            "api.cli.living",
+            "api.cli.commands.living",
             "The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
         ),
         Entry(
             "replay",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),
     "Say": (
         Entry(
             "add",
-            "api.cli.saying",
+            "api.cli.commands.saying",
             "Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
         ),
         Entry(
             "edit",
-            "api.cli.saying",
+            "api.cli.commands.saying",
             "Say the same thing better: new words under the same id, the older ones stay readable."
             " Saying the same writes nothing.",
         ),
         Entry(
             "mention",
-            "api.cli.saying",
+            "api.cli.commands.saying",
             "Somebody came back to it: it is active from here on, and fades more slowly."
             " Where the user did, a negation is undone.",
         ),
         Entry(
             "append",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
-        Entry("import", "api.cli.records", "Import conversations and older records."),
+        Entry("import", "api.cli.commands.records", "Import conversations and older records."),
         Entry(
             "chat-import",
-            "api.cli.chats",
+            "api.cli.commands.chats",
             "Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.",
         ),
         Entry(
             "extract",
-            "api.cli.extracting",
+            "api.cli.commands.extracting",
             "Read the turns that nobody has read yet, and keep what their speakers state as typed memories,"
             " by rules or by a model.",
         ),
         Entry(
             "episodes",
-            "api.cli.episodes",
+            "api.cli.commands.episodes",
             "Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
         ),
         Entry(
             "negate",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
         ),
         Entry(
             "confirm",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "It holds, as if just said again: a negated memory comes back, whoever negated it."
             " What had replaced it stays, both flagged.",
         ),
         Entry(
             "sensitivity",
-            "api.cli.standing",
+            "api.cli.commands.standing",
             "Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
         ),
         Entry(
             "merge",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
         ),
         Entry(
             "unmerge",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
         ),
         Entry(
             "delete",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.",
         ),
         Entry(
             "restore",
-            "api.cli.writing",
+            "api.cli.commands.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
         Entry(
             "synonym",
-            "api.cli.synonyms",
+            "api.cli.commands.synonyms",
             "Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
         ),
         Entry(
             "ground",
-            "api.cli.saying",
+            "api.cli.commands.saying",
             "Something has this digest now: memories that rest on another one are withheld from normal mode,"
             " those on this one come back.",
         ),
         Entry(
             "export",
-            "api.cli.records",
+            "api.cli.commands.records",
             "An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
         ),
     ),
     "Keep": (
         Entry(
             "health",
-            "api.cli.living",
+            "api.cli.commands.living",
             "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
         ),
         Entry(
             "fading",
-            "api.cli.living",
+            "api.cli.commands.living",
             "Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
         ),
         Entry(
             "reinforce",
-            "api.cli.living",
+            "api.cli.commands.living",
             "It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
         ),
         Entry(
             "review",
-            "api.cli.living",
+            "api.cli.commands.living",
             "What is due for review, the most pressing first; or grade one, which says when it is due again.",
         ),
         Entry(
             "cleanup",
-            "api.cli.cleaning",
+            "api.cli.commands.cleaning",
             "Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
         ),
     ),
@@ -238,7 +238,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "promote",
-            "api.cli.standing",
+            "api.cli.commands.standing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",
         ),
         Entry(
@@ -252,22 +252,24 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts.",
         ),
         Entry(
-            "status", "api.cli.reading", "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."
+            "status",
+            "api.cli.commands.reading",
+            "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
         ),
         Entry(
             "alarms",
-            "api.cli.alarms",
+            "api.cli.commands.alarms",
             "What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
         ),
         Entry(
             "stats",
-            "api.cli.reading",
+            "api.cli.commands.reading",
             "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
         ),
-        Entry("dead", "api.cli.dead", "Owners whose fold stands still, and the events that wait behind it."),
+        Entry("dead", "api.cli.commands.dead", "Owners whose fold stands still, and the events that wait behind it."),
         Entry(
             "embed",
-            "api.cli.embedding",
+            "api.cli.commands.embedding",
             "Compute the vectors that semantic search lacks; under `up` with an embedder a job does so by itself within a minute.",
         ),
         Entry(
@@ -292,12 +294,12 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             "eval",
-            "api.cli.evaluating",
+            "api.cli.commands.evaluating",
             "Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time.",
         ),
         Entry(
             "eval-pairs",
-            "api.cli.evaluating_pairs",
+            "api.cli.commands.evaluating_pairs",
             "Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.",
         ),
         Entry(
@@ -305,7 +307,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "ops.bench.command",
             "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",
         ),
-        Entry("schema", "api.cli.reading", "JSON Schema of every event's envelope, by type. Opens no store."),
+        Entry("schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."),
         Entry(
             "demo",
             "ops.commands.processes",

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from api.cli import cleaning
+from api.cli.commands import cleaning
 from events.envelope import micros
 from events.errors import ModelFailed
 from ops.models import Asked

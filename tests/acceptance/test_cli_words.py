@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from api.cli.alarms import standing
+from api.cli.commands.alarms import standing
 from api.cli.show import memories as render
 from api.cli.show import search as render_search
 from tests.acceptance.helpers.cli import Cli, event, lines, turn, written

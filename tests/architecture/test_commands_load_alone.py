@@ -96,7 +96,10 @@ def test_an_option_is_completed_by_its_own_command_alone() -> None:
     told, modules = completed("engramlog search --min-w")
     assert told == ["--min-weight"]
     assert modules & HEAVY == set()
-    assert {entry.module for entry in entries().values()} & modules <= {"api.cli.searching", "api.cli.reading"}
+    assert {entry.module for entry in entries().values()} & modules <= {
+        "api.cli.commands.searching",
+        "api.cli.commands.reading",
+    }
 
 
 def test_a_group_s_commands_are_completed() -> None:

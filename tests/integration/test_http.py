@@ -15,10 +15,10 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-import api.cli.dead
-import api.cli.reading
-import api.cli.searching
-import api.cli.writing  # noqa: F401 - registers its commands
+import api.cli.commands.dead
+import api.cli.commands.reading
+import api.cli.commands.searching
+import api.cli.commands.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
 from api.http import parsing
 from api.http.limits import LARGER, SMALL, limit_of

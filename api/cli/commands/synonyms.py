@@ -23,7 +23,7 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.reading import FOLDING
+from api.cli.commands.reading import FOLDING
 from api.cli.show.memories import number
 from api.cli.show.tables import Cell, Column, tabulate
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import AfterOption, AsOfOption, Json, KnownOption, Owner, app, opened, out, progress, show
-from api.cli.reading import FOLDING
+from api.cli.commands.reading import FOLDING
 from api.cli.show.memories import number, part_of, shortened, when
 from api.cli.show.tables import Cell, Column, tabulate
 

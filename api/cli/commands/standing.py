@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli.app import ActorOption, Json, KeyOption, MemoryId, OccurredOption, Owner, ReasonOption, app, opened
-from api.cli.writing import done
+from api.cli.commands.writing import done
 
 
 @app.command(epilog="Example: `engramlog promote alice name` or `engramlog promote alice name --to fact`")

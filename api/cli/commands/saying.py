@@ -21,7 +21,7 @@ from api.cli.app import (
     out,
     show,
 )
-from api.cli.writing import done
+from api.cli.commands.writing import done
 from events.errors import refused
 from projections.memory.defaults import CATEGORY, KIND
 

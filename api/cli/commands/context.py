@@ -23,7 +23,7 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.reading import FOLDING, NoTraceOption, traced_as
+from api.cli.commands.reading import FOLDING, NoTraceOption, traced_as
 from api.cli.show.memories import part_of, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES

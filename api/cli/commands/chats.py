@@ -8,9 +8,9 @@ import typer
 
 from api.choices import SHAPE_NAMES
 from api.cli.app import Json, app, complain, opened, out, show
+from api.cli.commands.writing import fold_appended, has_faded
 from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
 from api.cli.show.files import render_turns
-from api.cli.writing import fold_appended, has_faded
 from api.exchange.long_texts import LEAVE
 from events.errors import InputError
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from api.cli.app import AsOfOption, AtOption, Json, KnownOption, MemoryId, Owner, app, opened, out, show
-from api.cli.reading import ModeOption
+from api.cli.commands.reading import ModeOption
 from api.cli.show.memories import number, shortened, withheld
 from api.cli.show.tables import Cell, Column, tabulate
 from projections.choices import LEAST_WEIGHT, MOST_NODES

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
-from api.cli.reading import FOLDING, InspectOption, ModeOption, NoTraceOption, TraceOption, traced_as
+from api.cli.commands.reading import FOLDING, InspectOption, ModeOption, NoTraceOption, TraceOption, traced_as
 from api.cli.show import search as render_search
 from projections.choices import RANKINGS, SEARCH_MODES
 

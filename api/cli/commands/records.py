@@ -27,10 +27,10 @@ from api.cli.app import (
     progress,
     show,
 )
+from api.cli.commands.reading import ReasonOption
+from api.cli.commands.writing import File, import_app
 from api.cli.files import counting, open_lines, tell_the_rest
-from api.cli.reading import ReasonOption
 from api.cli.show import records as render_records
-from api.cli.writing import File, import_app
 from events.errors import refused
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""The commands, a file a group; each is loaded when it is called."""
