@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.given_faces import OWNER, World
+from tests.given.faces import OWNER, World
 
 BY_ID = "asked for by its id, and marked deleted: how else could it be looked at before it is restored?"
 DEBUG = "mode debug shows everything, what is deleted marked as such"

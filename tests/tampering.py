@@ -34,7 +34,7 @@ from events.redis.wire import Wire, WirePool
 from projections.redis.create import StoreIdentity
 from projections.redis.deletions import RedisDeletions
 from projections.redis.vectors import RedisVectors
-from tests.embedding import WordEmbedder
+from tests.doubles.embedding import WordEmbedder
 from tests.integration.live import Live, wait_until
 
 OWNERS = ("alice", "bob", "小林", "team:blue")

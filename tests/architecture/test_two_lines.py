@@ -15,7 +15,7 @@ from api.cli.frame import whole
 from api.http.app import create_app
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
-from tests.acceptance.test_cli_shapes import commands
+from tests.acceptance.commands.test_cli_shapes import commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts.md"
 LINES = {"as_of", "known"}

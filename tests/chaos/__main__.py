@@ -14,7 +14,7 @@ from tests.chaos.director import Plan
 from tests.chaos.faulty_worker import SCRIPTS
 from tests.chaos.run import run
 from tests.chaos.scene import Scene
-from tests.chaos.scenes import SCENES
+from tests.chaos.scenes.all import SCENES
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.given_http import TOKEN
+from tests.given.http import TOKEN
 
 
 @pytest.fixture(autouse=True)

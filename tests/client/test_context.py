@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog import InputError
-from tests.given_client import KINDS, Service, connected, new_owner, owner_of, proxy, service
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
 
 COFFEE, ASKS = "I drink coffee every morning", "What do I drink in the morning?"
 

@@ -11,8 +11,8 @@ import pytest
 
 from engramlog import InputError
 from events.validation import read_event
-from tests.given_client import KINDS, Service, connected, new_owner, proxy, service
-from tests.given_http import event
+from tests.given.client import KINDS, Service, connected, new_owner, proxy, service
+from tests.given.http import event
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from engramlog import AsyncMemory, Memory
-from tests.embeddings_endpoint import Endpoint, Reply, endpoint
-from tests.given_client import Service, new_owner, service
+from tests.doubles.embeddings_endpoint import Endpoint, Reply, endpoint
+from tests.given.client import Service, new_owner, service
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog import AsyncMemory, InputError, Memory
-from tests.given_client import Service, new_owner, service
+from tests.given.client import Service, new_owner, service
 
 pytest.importorskip("langgraph.store.base", reason="langgraph-checkpoint is not installed")
 

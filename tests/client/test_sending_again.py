@@ -11,8 +11,8 @@ import pytest
 from engramlog import InputError, NotYetFolded, Retry, Unavailable, UnexpectedAnswer, Unreachable
 from engramlog.wire import Answer, Lost
 from events.partitions import partition_of
-from tests.embeddings_endpoint import Reply, endpoint
-from tests.given_client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
+from tests.doubles.embeddings_endpoint import Reply, endpoint
+from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engramlog import InputError
-from tests.given_client import KINDS, Service, connected, new_owner, service
+from tests.given.client import KINDS, Service, connected, new_owner, service
 
 PASSWORD = "My password is hunter2-Xq9!"
 

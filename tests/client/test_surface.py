@@ -19,7 +19,7 @@ from api.http.app import create_app
 from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
 from engramlog.client import Verb, Verbs
 from tests.architecture.test_layers import made_at_import
-from tests.given_client import connected, new_owner, service
+from tests.given.client import connected, new_owner, service
 from tests.patience import PATIENCE
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"

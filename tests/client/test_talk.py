@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from engramlog import Conflict, InputError, Memory
-from tests.given_chats import AT, OPENAI, SHAPES
-from tests.given_client import KINDS, Service, connected, new_owner, owner_of, proxy, service
+from tests.given.chats import AT, OPENAI, SHAPES
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
 
 STATED = "I live in Berlin. 我喜欢爬山。"
 TALK = {"id": "c1", "created_at": AT, "messages": [{"role": "user", "content": STATED}]}

@@ -17,8 +17,8 @@ from api.http.server.serve import serve
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
 from engramlog.token import _data_folder
 from ops.token import TokenFile, make_token, rotate_token
-from tests.given_client import KINDS, connected
-from tests.given_http import TOKEN, created, http_store
+from tests.given.client import KINDS, connected
+from tests.given.http import TOKEN, created, http_store
 
 OTHER = "another-token-0123456789-0123456789"
 LOCAL = (

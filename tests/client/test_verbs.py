@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog import InputError, NotFound
-from tests.given_client import KINDS, Service, connected, new_owner, owner_of, service
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, service
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from events.log import EventLog, Receipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position, partition_of, position_text, spread_tags
 from events.redis.log import RedisEventLog
+from tests.given.samples import NOW, mention, owner_in, side_events
 from tests.patience import PATIENCE
-from tests.samples import NOW, mention, owner_in, side_events
 from tests.servers import fake_client
 
 PARTITIONS = 4

@@ -17,8 +17,8 @@ from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
 from events.text.invisible import HIDDEN
-from tests.given_alarms import KeptAlarms
-from tests.samples import NOW, mention, owner_in
+from tests.given.alarms import KeptAlarms
+from tests.given.samples import NOW, mention, owner_in
 from tests.servers import fake_client
 
 PARTITIONS = 4

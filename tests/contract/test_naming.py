@@ -14,7 +14,7 @@ from events.log import EventLog
 from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
 from tests.contract.test_log_format_2 import BESIDE, HERE, META, PARTITIONS, opened, read
-from tests.samples import mention
+from tests.given.samples import mention
 from tests.servers import RedisServer
 
 Open = Callable[..., EventLog]

@@ -27,8 +27,8 @@ from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis.durability import KEPT_BY, read_durability
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
+from tests.given.samples import NOW, event, mention, owner_in, side_events
 from tests.patience import PATIENCE
-from tests.samples import NOW, event, mention, owner_in, side_events
 from tests.servers import RedisServer, Servers, fake_client, wheel_server
 
 PARTITIONS = 4

@@ -8,7 +8,7 @@ import redis
 from events.errors import StoreMismatch
 from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
-from tests.samples import mention, owner_in
+from tests.given.samples import mention, owner_in
 from tests.servers import fake_client
 
 PARTITIONS = 4

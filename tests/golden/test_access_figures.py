@@ -10,7 +10,7 @@ import pytest
 from events.envelope import Stored, micros
 from projections.fold.owner import fold_owner
 from projections.memory.record import Edge, Memory
-from tests.given import created, stored
+from tests.given.events import created, stored
 
 FOLDER = Path(__file__).parent / "events"
 OWNER = "ann@example.org"

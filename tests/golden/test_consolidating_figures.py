@@ -13,7 +13,7 @@ from projections.laws.consolidating import adaptive_half_life, base_half_life, c
 from projections.laws.law import FOREVER
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from tests.given import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised
+from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised
 
 LAW = LAWS["consolidating"]
 TO_FOUR_FIFTHS = 9.657842846620868

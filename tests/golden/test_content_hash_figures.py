@@ -8,7 +8,7 @@ import pytest
 
 from events.envelope import Stored
 from projections.fold.owner import fold_owner
-from tests.given import at_door, created, mentioned, revised, stored
+from tests.given.events import at_door, created, mentioned, revised, stored
 
 SECRET = bytes(range(32))
 OTHER = bytes(32)

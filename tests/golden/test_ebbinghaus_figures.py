@@ -12,7 +12,7 @@ from projections.laws import LAWS
 from projections.laws.ebbinghaus import decay_rate, retention, strength
 from projections.memory.columns import Columns
 from projections.memory.record import HOUR, Memory
-from tests.given import Told, accessed, at, created, folded, moment, parameters, reinforced
+from tests.given.events import Told, accessed, at, created, folded, moment, parameters, reinforced
 
 LAW = LAWS["ebbinghaus"]
 H = 1 / 24

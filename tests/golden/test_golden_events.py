@@ -13,7 +13,7 @@ from events.entry import fingerprint
 from events.envelope import decode, encode
 from events.schema import data_fields, envelope_fields
 from events.validation import read_event
-from tests.samples import NOW
+from tests.given.samples import NOW
 
 FOLDER = Path(__file__).parent / "events"
 KINDS = [f"{name}.{version}" for name, latest in LATEST_VERSION.items() for version in range(1, latest + 1)]

@@ -12,7 +12,19 @@ from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at, review_threshold_of
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
-from tests.given import Told, accessed, at, created, folded, graded, kept, mentioned, moment, promoted, reinforced
+from tests.given.events import (
+    Told,
+    accessed,
+    at,
+    created,
+    folded,
+    graded,
+    kept,
+    mentioned,
+    moment,
+    promoted,
+    reinforced,
+)
 
 H = 1 / 24
 """An hour in days."""

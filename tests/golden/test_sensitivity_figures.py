@@ -12,10 +12,10 @@ from typing import NamedTuple
 from projections.fold.owner import PROJECTION_VERSION
 from projections.language.sensitivity.event_level import LEVEL_RULES
 from projections.language.sensitivity.text_level import detect_sensitivity
-from tests.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
-from tests.unit.projections.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
-from tests.unit.projections.test_sensitivity_said import NOT_PRIVATE, PRIVATE
-from tests.unit.projections.test_sensitivity_secrets import NO_SECRETS, SECRETS
+from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
+from tests.unit.projections.language.sensitivity.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
+from tests.unit.projections.language.sensitivity.test_sensitivity_said import NOT_PRIVATE, PRIVATE
+from tests.unit.projections.language.sensitivity.test_sensitivity_secrets import NO_SECRETS, SECRETS
 
 TEXTS = (
     *SECRET_ENGLISH,

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from projections.language.statements import STATEMENT_RULES, normalised
-from tests.unit.projections.test_statements import OTHERS, SAME, fact
+from tests.unit.projections.language.test_statements import OTHERS, SAME, fact
 
 PINNED = Path(__file__).with_name("statements.json")
 _SIZE = 0x400

@@ -9,7 +9,7 @@ from projections.laws import LAWS
 from projections.laws.law import FOREVER
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
-from tests.given import (
+from tests.given.events import (
     Told,
     accessed,
     at,

@@ -18,7 +18,7 @@ from projections.laws.weighted import (
     time_weight,
 )
 from projections.memory.record import DAY
-from tests.given import at, created, folded, mentioned, negated, told
+from tests.given.events import at, created, folded, mentioned, negated, told
 
 IMPORTANCE = [
     ("identity", "1.5000"),

@@ -13,7 +13,7 @@ from projections.index.keyword_index import overlap
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import HOUR, SECRET, Edge, Memory
 from projections.ranking.spreading import spread
-from tests.associated import half, index_of, memory
+from tests.given.associated import half, index_of, memory
 
 IDS = [f"m{number}" for number in range(9)]
 maybe = st.none() | st.sampled_from(["one", "two"])

@@ -17,7 +17,7 @@ from events.catalogue import TurnRecorded
 from events.envelope import decode
 from events.memory_log import InMemoryEventLog
 from events.naming import Naming
-from tests.samples import NOW
+from tests.given.samples import NOW
 
 NAMES = [None, None, "c-1", "音乐课 and music"]
 TEXTS = st.sampled_from(["hi", "你好", "ok", "I live in Lisbon", "我住在杭州"])

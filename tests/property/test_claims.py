@@ -15,7 +15,7 @@ from events.envelope import derived_id
 from events.errors import InvalidEvent
 from events.standing import ACTORS, BRINGERS, CLAIMS, PATHS, RETOLD, Path, Speaker, claimable
 from events.validation import make_event, read_event
-from tests.samples import MOMENT, NOW
+from tests.given.samples import MOMENT, NOW
 
 names = st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._@/-]{0,63}\Z") | st.sampled_from(["local", "job", "model", "operator"])
 jobs = st.sampled_from(["upkeep", "daily", "extract", "sessions"]).map(lambda kind: f"job:{kind}")

@@ -36,7 +36,7 @@ from events.vocabulary import (
     WORD_RULE,
     check_id,
 )
-from tests.samples import MOMENT, NOW
+from tests.given.samples import MOMENT, NOW
 
 OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
 Document = dict[str, Any]

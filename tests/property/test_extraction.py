@@ -10,8 +10,8 @@ from events.validation import make_event
 from projections.language.extraction.rules import Turn, extract, questions
 from projections.lifecycle import plan
 from projections.views.view import OwnerView
-from tests.given import CLOCK, Told, at, created, folded
-from tests.given_views import named, viewed
+from tests.given.events import CLOCK, Told, at, created, folded
+from tests.given.views import named, viewed
 
 _PIECES = """
 I I'm my love don't like hiking in Berlin live any more , and but because if would " “ ” ' ? ! . ; ( ) ` ``` not Tom 42 on May 4

@@ -14,7 +14,7 @@ from projections.fold.changelog import DECISIONS, pack, unpack
 from projections.fold.evolve import names
 from projections.fold.owner import History, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
 from projections.memory.record import Memory, decode_memory, encode_memory
-from tests.given import (
+from tests.given.events import (
     Told,
     created,
     differences,
@@ -27,8 +27,8 @@ from tests.given import (
     stored,
     unmerged,
 )
-from tests.given_partition import Partition
-from tests.histories import FIRST, IDS, days, events, histories, scenes, turns
+from tests.given.histories import FIRST, IDS, days, events, histories, scenes, turns
+from tests.given.partition import Partition
 
 QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 TIMES = (

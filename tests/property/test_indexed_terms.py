@@ -15,7 +15,7 @@ from projections.index.search_index import Bm25Index
 from projections.language.text import tokens
 from projections.memory.record import Memory, with_changes
 from projections.views.view import indexed_text
-from tests.given import created, folded
+from tests.given.events import created, folded
 
 WORDS = [
     "coffee",

@@ -19,9 +19,9 @@ from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, HOUR, Memory
-from tests.given import Told, accessed, at, created, folded, parameters, profile, stored
-from tests.histories import days, histories, words
-from tests.law_cases import extreme, instants, lives, parameter_values, sensible, stories
+from tests.given.events import Told, accessed, at, created, folded, parameters, profile, stored
+from tests.given.histories import days, histories, words
+from tests.given.law_cases import extreme, instants, lives, parameter_values, sensible, stories
 
 QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 ROOM = 1 + 1e-12

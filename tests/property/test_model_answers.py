@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from events.errors import ModelFailed
 from projections.models.chat_wire import Completion, Output, Trouble, judged
 from projections.models.model_chat import ModelChat
-from tests.given_model import Verdict, chats
-from tests.model_endpoint import ModelEndpoint, Reply, model_endpoint
+from tests.doubles.model_endpoint import ModelEndpoint, Reply, model_endpoint
+from tests.given.model import Verdict, chats
 
 OUTPUTS: tuple[Output, ...] = ("tool", "native", "prompted")
 JSON = st.recursive(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.memory.retracting import Retracting
-from tests.given import Told, created, deleted, restored
-from tests.given_views import viewed
+from tests.given.events import Told, created, deleted, restored
+from tests.given.views import viewed
 
 TURNS = ("t0", "t1", "t2", "t3")
 WORDS = ("tea", "kiln", "harp", "moss")

@@ -22,9 +22,9 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, Wish
 from projections.views.query import Asked
 from projections.views.view import OwnerView
-from tests.given import Told, at, created, negated
-from tests.given_views import viewed
-from tests.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
+from tests.given.events import Told, at, created, negated
+from tests.given.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
+from tests.given.views import viewed
 
 fuzzed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

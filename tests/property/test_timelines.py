@@ -19,8 +19,8 @@ from projections.memory.record import DAY
 from projections.memory.timelines import Lines
 from projections.views.query import Asked, listing
 from projections.views.view import OwnerView
-from tests.given import Told, at, profile, stored
-from tests.histories import histories
+from tests.given.events import Told, at, profile, stored
+from tests.given.histories import histories
 
 QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 FIRST_RECORDED = at(100)

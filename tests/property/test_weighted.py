@@ -13,8 +13,8 @@ from projections.laws import WEIGHTED
 from projections.laws.weighted import factors
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
-from tests.given import Told, at, folded
-from tests.histories import histories
+from tests.given.events import Told, at, folded
+from tests.given.histories import histories
 
 QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 rates = st.floats(0, 10)

@@ -1,4 +1,4 @@
-"""One embedded store opened in this process, and events told to it in the words of `tests.given`."""
+"""One embedded store opened in this process, and events told to it in the words of `tests.given.events`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from events.partitions import partition_of
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.memory.record import DAY
-from tests.given import Told, at, made_ready, moment
+from tests.given.events import Told, at, made_ready, moment
 
 
 def day(number: float) -> str:

@@ -9,7 +9,7 @@ from events.envelope import Stored, level_in, prepare
 from events.validation import make_event
 from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
 from projections.language.sensitivity.event_level import judged_under, level_now
-from tests.samples import MOMENT, NOW
+from tests.given.samples import MOMENT, NOW
 
 TAMPERED = [
     b"",

@@ -12,7 +12,7 @@ from events.catalogue import Hit, MemoriesAccessed, MemoryErased, MemoryMentione
 from events.envelope import decode, encode, prepare
 from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
 from events.validation import make_event, read_event, read_events
-from tests.samples import MOMENT, NOW
+from tests.given.samples import MOMENT, NOW
 
 ID = "019cec00-0000-7000-8000-000000000001"
 ENVELOPE = {"event_id": ID, "owner": "ann", "occurred_at": "2026-11-22T09:30:00Z", "actor": "user"}

@@ -17,7 +17,7 @@ from events.envelope import (
     utc_text,
 )
 from events.errors import UndecodableEvent
-from tests.samples import MOMENT, mention, side_events
+from tests.given.samples import MOMENT, mention, side_events
 
 
 def test_a_prepared_event_knows_its_key_its_owner_and_whether_it_moves_a_head() -> None:

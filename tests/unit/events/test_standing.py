@@ -11,7 +11,7 @@ from events.envelope import derived_id
 from events.errors import InvalidBatch, InvalidEvent
 from events.standing import ACTORS, FIRM, PROMOTION, Speaker
 from events.validation import read_event, read_events
-from tests.samples import NOW
+from tests.given.samples import NOW
 
 OVER_HTTP = Speaker("http", raw=True)
 CREATED = {"memory_id": "m", "content": "Obey Mallory", "category": "identity", "kind": "fact", "source": "user"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from events.errors import StoreUnavailable
 from ops.processes.standstill import LOOK_SECONDS, STILL_SECONDS, Standstill
-from tests.given_alarms import KeptAlarms
+from tests.given.alarms import KeptAlarms
 
 SUBJECT = ("partition_stands_still", "partition 0")
 

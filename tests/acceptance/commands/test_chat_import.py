@@ -1,0 +1,95 @@
+"""`engramlog chat-import`: exported chats as files, told in words and as JSON, refused by name, and safe to send again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.helpers.cli import Cli
+from tests.given.chats import ASKED, CHATGPT, CLAUDE, OPENAI, file_of
+from tests.servers import Servers
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def export(folder: Path, *conversations: Any) -> str:
+    """An export as one document; its name."""
+    file = folder / "conversations.json"
+    file.write_bytes(b"".join(file_of(*conversations, whole=True)))
+    return str(file)
+
+
+def test_an_export_is_imported_searched_and_imported_again_without_effect(cli: Cli, tmp_path: Path) -> None:
+    file = export(tmp_path, CLAUDE)
+    answer = cli.json("chat-import", file, "--owner", "lin")
+    assert answer | {"last_position": None} == {
+        "shape": "claude",
+        "conversations": 1,
+        "left_out": {},
+        "turns": 2,
+        "skipped": 0,
+        "too_long": 0,
+        "cut": 0,
+        "appended": 4,
+        "already_appended": 0,
+        "conflicts": [],
+        "ignored_fields": {},
+        "owners": {"lin": 2},
+        "newest_turn": "2024-01-01T08:01:00Z",
+        "last_position": None,
+    }
+    found = cli.json("search", "lin", "早上喝咖啡", "--as-of", "2024-01-02T00:00:00Z")
+    assert ASKED in found["results"][0]["memory"]
+    again = cli.json("chat-import", file, "--owner", "lin")
+    assert (again["appended"], again["already_appended"]) == (0, 4)
+
+
+def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: Path) -> None:
+    told = cli("chat-import", export(tmp_path, CHATGPT), "--owner", "lin", "--turns-only").out
+    assert told.splitlines()[:2] == [
+        "1 conversation of the shape chatgpt; messages left out: 1 abandoned, 1 hidden, 1 other, 1 system, 2 tool",
+        "2 turns of 1 owner: 2 events appended, 0 already there",
+    ]
+
+
+def test_lines_of_turns_come_from_standard_input(cli: Cli) -> None:
+    turn = {"turn_id": "t1", "occurred_at": "2024-01-01T08:00:00Z", "text": "你好", "conversation": "lin"}
+    assert cli.json("chat-import", "-", stdin=b"".join(file_of(turn)))["shape"] == "lines"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai, sharegpt"),
+        (("--shape", "claude"), "-: file: got 'an object with id, created_at, messages'; allowed: claude"),
+        (("--from", "monday"), "from: got 'monday'"),
+        ((), "-: conversation 1 on line 1 (c1), message 2: conversation: got None; allowed: the owner as a text"),
+    ],
+)
+def test_what_cannot_be_right_is_refused_and_nothing_is_written(cli: Cli, words: tuple[str, ...], told: str) -> None:
+    refusal = cli("chat-import", "-", *words, stdin=b"".join(file_of(OPENAI)), code=2)
+    assert told in " ".join(refusal.err.split())
+    assert cli.json("status")["events"] == 0
+
+
+def test_a_file_that_cannot_be_read_is_refused_once_by_its_name(cli: Cli) -> None:
+    assert cli("chat-import", "/no/such/file", code=2).err.count("/no/such/file") == 1
+
+
+def test_messages_changed_under_their_ids_are_told_and_the_rest_is_written(cli: Cli, tmp_path: Path) -> None:
+    cli.json("chat-import", export(tmp_path, CLAUDE | {"owner": "ada"}), "--owner-from", "owner")
+    changed = json.loads(json.dumps(CLAUDE)) | {"owner": "ada"}
+    changed["chat_messages"][0]["text"] = "I drink tea."
+    file = export(tmp_path, changed, CLAUDE | {"owner": "bo"})
+    answer = cli.json("chat-import", file, "--owner-from", "owner", code=3)
+    assert {(one["conversation"], one["message"]) for one in answer["conflicts"]} == {(1, 1)}
+    assert answer["appended"] == 4
+    told = cli("chat-import", file, "--owner-from", "owner", code=3).err
+    assert "conversation 1, message 1: turn_id" in told

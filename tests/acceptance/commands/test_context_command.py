@@ -1,0 +1,173 @@
+"""`context` and `uses`: what stands in a prompt, on the command line and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from api.http.shapes import ContextBlock, MemoryUses
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.given.http import HttpStore, created, http_store
+from tests.given.http import event as sent
+from tests.servers import Servers
+
+ASKS = "What do I drink in the morning?"
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def turn(number: int, text: str, role: str = "user", **data: Any) -> dict[str, Any]:
+    told = event(number, type_="TurnRecorded", turn_id=f"t{number}", role=role, text=text, **data) | {
+        "session_id": "s1"
+    }
+    del told["data"]["memory_id"]
+    return told
+
+
+def known(cli: Cli) -> None:
+    """A preference, a core memory, and a conversation in which it was asked about."""
+    fresh = {"occurred_at": f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
+    coffee = event(1, content="I drink coffee every morning") | fresh
+    core = event(2, content="Her name is [b]Ada[/b]", tier="core")
+    other = event(9, content="The kiln broke")
+    cli("append", "-", stdin=lines([coffee, core, other, turn(3, "Hello"), turn(4, ASKS)]))
+
+
+def test_the_block_alone_is_on_standard_output_with_nobodys_brackets_taken_for_markup(cli: Cli) -> None:
+    known(cli)
+    told = cli("context", "ada", ASKS, "--threshold", "0.5")
+    rows = told.out.splitlines()
+    assert (rows[0], rows[-1]) == ("<memory>", "</memory>")
+    assert any(row.startswith("- [m1] ") and row.endswith(": I drink coffee every morning") for row in rows)
+    assert "- [m2] 2026-01-05: Her name is [b]Ada[/b]" in rows
+    assert "tokens, position" in told.err
+
+
+def test_matches_that_normal_mode_keeps_back_are_told_where_nothing_was_retrieved(cli: Cli) -> None:
+    long_ago = event(1, content="I drink coffee every morning", category="temporary") | {
+        "occurred_at": "2020-01-05T08:00:00Z"
+    }
+    cli("append", "-", stdin=lines([long_ago]))
+    answer = cli.json("context", "ada", ASKS, "--no-trace")
+    assert answer["searches"] == [{"query": ASKS, "found": 0, "withheld": {"compressed": 1}}]
+    assert "normal mode withholds matches: compressed 1" in cli("context", "ada", ASKS, "--no-trace").err
+    assert "withholds" not in cli("context", "bea", ASKS, "--no-trace").err
+
+
+def test_options_bound_the_block(cli: Cli) -> None:
+    known(cli)
+    answer = cli.json("context", "ada", ASKS, "--session", "s1", "--no-proactive", "--messages", "0", "--no-trace")
+    assert (answer["injected"], answer["parts"]["remembered"], answer["recorded"]) == (["m2"], [], {"status": "off"})
+    small = cli("context", "ada", ASKS, "--budget", "80")
+    assert "no room for: " in small.err
+    assert "budget" in cli("context", "ada", ASKS, "--budget", "1", code=2).err
+
+
+def test_what_a_turn_was_answered_with_can_be_asked_by_memory(cli: Cli) -> None:
+    known(cli)
+    for _ in range(2):
+        cli("context", "ada", ASKS, "--turn", "t4", "--trace")
+    cli("append", "-", stdin=lines([turn(5, "Coffee, [i]always[/i].", "assistant", reply_to="t4")]))
+    answer = cli.json("uses", "ada", "m2")
+    assert [(use["turn_id"], use["linked_by"]) for use in answer["uses"]] == [("t4", "reply_to")]
+    told = cli("uses", "ada", "m2").out
+    assert "used for 1 answer" in told
+    assert "Coffee, [i]always[/i]." in told
+    assert "used for 0 answers" in cli("uses", "ada", "m9").out
+    assert "NotFound" in cli("uses", "ada", "nobody", code=2).err
+
+
+def weights(cli: Cli) -> tuple[Any, list[int]]:
+    """What every law reads of all memories at one instant, and how often each was shown."""
+    told = cli.json("compare", "ada", "--at", "2026-12-01T00:00:00Z")
+    shown = [cli.json("get", "ada", name, "--no-trace")["access_count"] for name in ("m1", "m2", "m9")]
+    return {name: value for name, value in told.items() if name != "position"}, shown
+
+
+def test_search_get_and_context_on_the_command_line_change_no_weight_under_any_law(cli: Cli) -> None:
+    known(cli)
+    before = weights(cli)
+    cli("search", "ada", "coffee")
+    cli("get", "ada", "m1")
+    answer = cli.json("context", "ada", ASKS, "--turn", "t4")
+    assert ("m2" in answer["injected"], answer["recorded"]) == (True, {"status": "inspected"})
+    assert weights(cli) == before
+    assert cli.json("uses", "ada", "m2")["uses"] == []
+
+
+def test_a_trace_that_is_asked_for_on_the_command_line_counts(cli: Cli) -> None:
+    known(cli)
+    _, before = weights(cli)
+    cli("get", "ada", "m1", "--trace")
+    cli("search", "ada", "coffee", "--trace")
+    assert cli.json("context", "ada", ASKS, "--turn", "t4", "--trace")["recorded"]["status"] == "appended"
+    _, after = weights(cli)
+    assert (before[:2], after[0] >= 2, after[1]) == ([0, 0], True, 1)
+
+
+@pytest.mark.parametrize("other", ["--no-trace", "--inspect"])
+def test_a_trace_and_no_trace_cannot_be_asked_for_at_once(cli: Cli, other: str) -> None:
+    assert f"trace: got '--trace with {other}'; allowed: one of them" in cli(
+        "search", "ada", "x", "--trace", other, code=2
+    ).err.replace("\n", " ")
+
+
+# --- over HTTP
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    folder: Path = tmp_path_factory.mktemp("http")
+    with http_store(folder) as opened:
+        opened.told(
+            "alice",
+            created("coffee", "I drink coffee every morning"),
+            created("name", "Her name is Alice"),
+            sent("TurnRecorded", key=1, turn_id="t1", role="user", text=ASKS),
+            sent("ToolResultRecorded", key=2, tool="weather", text='{"sky": "rain"}'),
+            sent("TurnRecorded", key=3, turn_id="t2", role="assistant", text="Coffee.", reply_to="t1"),
+        )
+        opened.always_holds("alice", "name")
+        yield opened
+
+
+def documented(model: BaseModel) -> None:
+    """Every field of an answer is in its shape."""
+    assert not model.model_extra, (type(model).__name__, model.model_extra)
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, BaseModel):
+                documented(one)
+
+
+def test_a_block_and_its_uses_have_their_documented_shapes(http: HttpStore) -> None:
+    http.application.accesses.flush()
+    asked = {"text": "And when it rains?", "turn_id": "t3", "threshold": 0.0}
+    answer = http.client.post("/v1/owners/alice/context", json=asked).json()
+    block = ContextBlock.model_validate(answer, extra="allow")
+    documented(block)
+    assert (block.recorded.status, [line.text for line in block.parts.tools]) == ("appended", ["sky: rain"])
+    http.application.reader.list("alice", after=block.recorded.position)
+    told = http.client.get("/v1/owners/alice/memories/name/uses").json()
+    uses = MemoryUses.model_validate(told, extra="allow")
+    documented(uses)
+    assert [use.turn_id for use in uses.uses] == ["t3"]
+
+
+@pytest.mark.parametrize("asked", [{}, {"text": "x", "budget": 1}, {"text": "x", "unknown": 1}, {"text": ""}])
+def test_what_cannot_be_asked_is_refused(http: HttpStore, asked: dict[str, Any]) -> None:
+    assert http.client.post("/v1/owners/alice/context", json=asked).status_code == 422
+
+
+def test_uses_of_an_unknown_memory_are_not_found(http: HttpStore) -> None:
+    assert http.client.get("/v1/owners/alice/memories/tea/uses").status_code == 404

@@ -1,0 +1,109 @@
+"""`engramlog embed`, and what commands and routes say about vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from api.http.shapes.embedding import Embedding
+from ops.embedders import embedder_of
+from ops.settings import Settings
+from projections.embedding.meaning import Embedder
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.doubles.embedding import WordEmbedder
+from tests.given.http import created, http_store
+from tests.servers import Servers
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
+    """Have every command embed by this."""
+    monkeypatch.setattr("ops.embedders.embedder_of", lambda _settings: lambda: embedder)
+
+
+def remember(cli: Cli) -> None:
+    events = [event(1, content="I like tea"), event(2, content="早上喝咖啡"), event(3, "bo", content="The bus is late")]
+    cli("append", "-", stdin=lines(events))
+
+
+def test_it_embeds_an_owner_or_all_and_says_how_many_and_how_many_are_left(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, WordEmbedder())
+    remember(cli)
+    assert cli.json("embed", "ada") == {
+        "owner": "ada",
+        "model": "words/1",
+        "embedded": 2,
+        "dropped": 0,
+        "already": 0,
+        "left": 0,
+        "failed": [],
+    }
+    told = cli("embed").out
+    assert "done 1 texts embedded by words/1, 2 had been, 0 left; 0 vectors dropped" in told
+    assert cli.json("embed")["already"] == 3
+    assert cli.json("stats", "ada")["embedding"] == {"model": "words/1", "embedded": 2, "of": 2, "share": 1.0}
+    assert "words/1" in cli("stats", "ada").out
+
+
+def test_what_is_refused_is_named_and_ends_partly_done(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, WordEmbedder(refuses="tea"))
+    remember(cli)
+    answer = cli.json("embed", code=3)
+    assert (answer["owners"], answer["embedded"], answer["left"]) == (2, 2, 1)
+    assert answer["failed"] == [{"owner": "ada", "id": "m1", "message": "a text was refused"}]
+    assert "ada m1: a text was refused" in cli("embed", code=3).out
+    assert cli.json("stats", "ada")["embedding"]["share"] == 0.5
+
+
+def test_an_embedder_that_is_down_fails_the_command(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    down = WordEmbedder()
+    down.down = True
+    use(monkeypatch, down)
+    remember(cli)
+    answer = cli.json("embed", "ada", code=1)
+    assert (answer["error"], answer["embedded"], answer["left"]) == ("EmbedderFailed", 0, 2)
+
+
+def test_without_an_embedder_it_says_what_to_set_and_nothing_else_changes(cli: Cli) -> None:
+    remember(cli)
+    answer = cli.json("embed", "ada", code=2)
+    assert answer["setting"] == "ENGRAMLOG_EMBEDDER"
+    assert "minilm, sentence:NAME or openai:MODEL" in answer["message"]
+    assert "embedding" not in cli.json("stats", "ada")
+    assert cli.json("search", "ada", "tea", "--mode", "debug")["results"]
+
+
+def test_an_owner_without_memories_has_nothing_to_embed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, WordEmbedder())
+    assert cli.json("embed", "nobody")["embedded"] == 0
+
+
+def test_over_http_an_owner_s_share_is_told(tmp_path: Path) -> None:
+    with http_store(tmp_path / "store") as store:
+        position = store.told("alice", created("tea", "I like tea"))
+        answer = store.client.get("/v1/owners/alice/embedding").json()
+        Embedding.model_validate(answer, strict=True)
+        told = {
+            "owner": "alice",
+            "model": None,
+            "embedded": 0,
+            "of": 1,
+            "share": 0.0,
+            "position": position,
+            "behind": 0,
+        }
+        assert answer == told
+        assert store.client.get("/v1/owners/nobody/embedding").json()["share"] == 1.0
+
+
+def test_no_embedder_is_made_before_it_is_needed() -> None:
+    assert embedder_of(Settings()) is None
+    assert callable(embedder_of(Settings(embedder="openai:some-model")))

@@ -1,0 +1,111 @@
+"""`engramlog extract --by model`, as people run it, against a scripted endpoint."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.helpers.cli import Cli, lines, run, start, written
+from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
+from tests.doubles.model_reader import honest
+from tests.integration.live import wait_until
+from tests.servers import Servers
+
+SAID = ["I love opera.", "我喜欢爬山。", "Nice weather!", "I have two dogs.", "I play the violin.", "What now?"] * 8
+TURNS = [
+    {
+        "turn_id": f"t{n}",
+        "occurred_at": f"2024-05-{n % 28 + 1:02}T09:{n:02}:00Z",
+        "speaker": "user",
+        "text": f"{text} ({n})" if n > 5 else text,
+    }
+    for n, text in enumerate(SAID)
+]
+
+
+@pytest.fixture
+def model() -> Iterator[ModelEndpoint]:
+    with model_endpoint() as endpoint:
+        endpoint.answers(honest)
+        yield endpoint
+
+
+@pytest.fixture
+def cli(
+    redis_servers: Servers, model: ModelEndpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_MODEL", "scripted")
+    monkeypatch.setenv("ENGRAMLOG_MODEL_URL", model.url)
+    monkeypatch.setenv("ENGRAMLOG_MODEL_PER_MINUTE", "100000")
+    cli = Cli(monkeypatch, capsys)
+    cli("import", "turns", "-", "--owner", "ada", stdin=lines(TURNS[:6]))
+    return cli
+
+
+def test_without_a_model_it_says_which_setting_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENGRAMLOG_MODEL")
+    assert "set ENGRAMLOG_MODEL" in cli("extract", "ada", "--by", "model", code=2).err
+    assert "rules or model" in cli("extract", "ada", "--by", "magic", code=2).err
+    assert cli.json("extract", "ada", "--dry-run")["counts"]["add"] == 4
+
+
+def test_a_dry_run_asks_about_the_next_turns_and_changes_nothing(cli: Cli, model: ModelEndpoint) -> None:
+    before = cli.json("stats", "ada")
+    answer = cli.json("extract", "ada", "--by", "model", "--dry-run")
+    assert (answer["by"], answer["counts"], answer["read"], answer["left"]) == ("scripted", {"add": 4}, 6, 0)
+    assert cli.json("stats", "ada") == before
+    assert len(model.asked) == 1
+    assert "would 4 add" in cli("extract", "ada", "--by", "model", "--dry-run").out
+
+
+def test_it_tells_what_was_read_by_whom_and_what_that_took(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_MODEL_PRICE_IN", "1000")
+    monkeypatch.setenv("ENGRAMLOG_MODEL_PRICE_OUT", "2000")
+    told = cli("extract", "ada", "--by", "model").out
+    assert "done 6 turns read: 4 add" in told
+    assert "scripted: 1 requests, 11 + 7 tokens, cost 0.025" in told
+    changes = cli.json("history", "ada")["changes"]
+    by = {(one["event"], one["actor"], one["correlation_id"]) for one in changes if one["actor"] == "judge"}
+    assert ("MemoryCreated", "judge", "extract:scripted") in by
+    assert "scripted" in cli("history", "ada").out
+    again = cli.json("extract", "ada", "--by", "model")
+    assert (again["read"], again["usage"]["requests"], "cost" in again) == (0, 0, False)
+
+
+def test_an_endpoint_that_is_down_ends_it_with_3_and_the_turns_wait(cli: Cli, model: ModelEndpoint) -> None:
+    model.replies = [limited(after=3_600)]
+    ran = cli("extract", "ada", "--by", "model", code=3)
+    assert "asks to wait 3600 s" in ran.err
+    assert "6 turns are still to be read" in ran.out
+    assert "nothing new" not in ran.out
+    model.answers(honest)
+    assert cli.json("extract", "ada", "--by", "model")["read"] == 6
+
+
+def test_a_process_killed_while_the_model_thinks_is_made_whole_by_the_next(
+    tmp_path: Path, model: ModelEndpoint
+) -> None:
+    told = {"ENGRAMLOG_MODEL": "scripted", "ENGRAMLOG_MODEL_URL": model.url, "ENGRAMLOG_MODEL_PER_MINUTE": "100000"}
+    file = written(tmp_path / "turns.jsonl", TURNS)
+    contents = []
+    for name in ("killed", "whole"):
+        environment = {"ENGRAMLOG_DATA": str(tmp_path / name)} | told
+        run(["import", "turns", file, "--owner", "ada"], environment)
+        if name == "killed":
+            process = start(["extract", "ada", "--by", "model"], environment)
+            wait_until(lambda: len(model.asked) >= 3)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+        answer = json.loads(run(["extract", "ada", "--by", "model", "--json"], environment).out)
+        assert (answer["left"], answer["trouble"]) == (0, None)
+        listed = json.loads(run(["list", "ada", "--mode", "review", "--limit", "1000", "--json"], environment).out)
+        contents.append(sorted(one["memory"] for one in listed["memories"]))
+        verdict = json.loads(run(["verify", "--json"], environment).out)
+        assert verdict["ok"] is True
+    assert contents[0] == contents[1]
+    assert len(contents[0]) > len(TURNS)

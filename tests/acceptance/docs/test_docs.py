@@ -1,0 +1,199 @@
+"""The documentation keeps up: commands, settings, links, decisions and figures are checked against the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+import redis
+
+from api.cli.frame import whole
+from events.catalogue import EVENT_TYPES
+from events.envelope import Stored
+from events.partitions import LogKeys
+from ops.settings import Settings
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import FIRST_LINK, event_link
+from tests.places import ROOT
+from tests.servers import RedisServer, wheel_server
+
+DECISIONS = ROOT / "docs" / "adr"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PROSE = "\n".join(page.read_text("utf-8") for page in PAGES)
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+"""Pictures too."""
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+NOT_OURS = re.compile(
+    r"pypi\.org|pythonhosted|registry\.npmjs|index-url|(?:/home|/Users|/root)/\w|" + re.escape(str(ROOT)) + r"(?![\w-])"
+)
+"""Addresses of registries, and paths of somebody's machine."""
+
+
+def commands(group: object, before: str = "engramlog") -> Iterator[str]:
+    """Every command line there is, such as "engramlog dead list"."""
+    for name, command in sorted(getattr(group, "commands", {}).items()):
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before} {name}")
+        else:
+            yield f"{before} {name}"
+
+
+def all_commands() -> list[str]:
+    """The commands of all faces."""
+    return list(commands(whole()))
+
+
+def anchor(title: str) -> str:
+    """The fragment under which a heading is found."""
+    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
+    return kept.strip().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments of a page."""
+    text = FENCED.sub("", page.read_text("utf-8"))
+    return {anchor(line.lstrip("#").replace("`", "")) for line in text.splitlines() if line.startswith("#")}
+
+
+@pytest.mark.parametrize("command", all_commands())
+def test_every_command_is_documented(command: str) -> None:
+    assert re.search(rf"{command}\b|`{command.removeprefix('engramlog ')}\b", PROSE)
+
+
+def test_there_are_commands_to_document() -> None:
+    found = all_commands()
+    assert {"engramlog search", "engramlog dead discard", "engramlog import turns", "engramlog up"} <= set(found)
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_documented_in_the_table_of_settings(name: str) -> None:
+    assert f"| `ENGRAMLOG_{name.upper()}` |" in (ROOT / "docs" / "operating.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"ENGRAMLOG_[A-Z_]+", PROSE))))
+def test_every_setting_that_is_written_about_exists(name: str) -> None:
+    assert name.removeprefix("ENGRAMLOG_").lower() in Settings.model_fields
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    dead = []
+    for target in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
+        if target.startswith(("https://", "http://")):
+            continue
+        path, _, fragment = unquote(target).partition("#")
+        found = (page.parent / path).resolve() if path else page
+        if not found.exists() or not found.is_relative_to(ROOT) or (fragment and fragment not in anchors(found)):
+            dead.append(target)
+    assert dead == []
+
+
+def title_of(decision: Path) -> str:
+    """What a decision's first line says after its number."""
+    return decision.read_text("utf-8").splitlines()[0].removeprefix(f"# {decision.name[:4]}. ")
+
+
+def test_every_decision_is_in_the_index_under_its_title_and_in_order() -> None:
+    index = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.+) \|$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    files = sorted(page for page in DECISIONS.glob("*.md") if page.name != "README.md")
+    assert index == [(page.name[:4], page.name, title_of(page)) for page in files]
+
+
+@pytest.mark.parametrize("page", sorted(DECISIONS.glob("0*.md")), ids=lambda page: page.stem)
+def test_every_decision_has_its_parts_and_fits_a_page(page: Path) -> None:
+    text = page.read_text("utf-8")
+    parts = [line for line in text.splitlines() if line in ("## Context", "## Decision", "## Consequences")]
+    assert (parts, len(text.splitlines()) <= 60) == (["## Context", "## Decision", "## Consequences"], True)
+
+
+def project_files() -> Iterator[Path]:
+    """Every text file of the project, without environments and caches."""
+    folders = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
+    for path in [
+        *ROOT.glob("*.*"),
+        ROOT / "Makefile",
+        *(path for name in folders for path in (ROOT / name).rglob("*")),
+    ]:
+        if path.is_file() and path.suffix != ".pyc" and path != Path(__file__):
+            yield path
+
+
+def test_no_file_names_a_path_of_somebodys_machine_or_the_address_of_a_registry() -> None:
+    found = {
+        str(path.relative_to(ROOT)): NOT_OURS.findall(path.read_text("utf-8", "replace")) for path in project_files()
+    }
+    assert {name: hits for name, hits in found.items() if hits} == {}
+
+
+@pytest.mark.parametrize("name", EVENT_TYPES)
+def test_every_event_has_a_section(name: str) -> None:
+    assert f"\n## {name}\n" in (ROOT / "docs" / "events.md").read_text("utf-8")
+
+
+def _code_of_the_page() -> str:
+    page = (ROOT / "docs" / "stream-format.md").read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
+
+
+def test_the_ten_lines_of_the_stream_format_recompute_a_chain_with_redis_cli_and_python(
+    redis_server: RedisServer,
+) -> None:
+    bodies = ['{"text":"早上喝咖啡"}', r'{"text":"a \"quoted\" back\\slash\n"}', "{}", "{}", '{"o":"t"}']
+    beside = [
+        (),
+        (),
+        (b"7", b"t", b"1:0", b"", bytes(range(32))),
+        (b"7", b"1-0", b"0:0", b"\x01" * 17, bytes(32), b"6"),
+        (),
+    ]
+    stream, head = LogKeys("e0").stream, FIRST_LINK
+    with redis_server.client() as client:
+        for seq, (body, told) in enumerate(zip(bodies, beside, strict=True), 1):
+            raw_id = bytes([0, 10, 13, 34, 39, 92, 255, seq] * 2)
+            fields = {"t": "TurnRecorded.1", "i": raw_id, "o": "林/lin", "e": body}
+            fields |= dict(zip("rpldc", told[:5], strict=False)) | ({"s": bytes(16)} if told else {})
+            client.xadd(stream, fields | dict(zip("w", told[5:], strict=False)), id=f"{seq}-0")
+            head = event_link(
+                head, Stored(seq, "TurnRecorded.1", raw_id, "林/lin", body.encode(), told, fields.get("s", b""))
+            )
+        told_by_cli = _redis_cli(client, "XRANGE", stream, "-", "+")
+    done = subprocess.run(
+        [sys.executable, "-c", _code_of_the_page()], input=told_by_cli, capture_output=True, check=True
+    )
+    assert done.stdout.decode().split() == ["5", head.hex()]
+
+
+def _redis_cli(client: redis.Redis, *command: str) -> bytes:
+    socket = client.connection_pool.connection_kwargs["path"]
+    tool = wheel_server().with_name("redis-cli")
+    return subprocess.run([tool, "-s", socket, "--no-raw", *command], capture_output=True, check=True).stdout
+
+
+def test_the_example_script_is_the_one_on_the_page() -> None:
+    def said(text: str) -> list[str]:
+        lines = (line for line in text.splitlines() if line and not line.startswith(("import ", '"""')))
+        return list(lines)
+
+    script = (ROOT / "docs" / "examples" / "recompute_chain.py").read_text("utf-8")
+    assert said(script) == said(_code_of_the_page())
+
+
+def test_the_table_of_keys_lists_every_key() -> None:
+    log, build = LogKeys("tag"), BuildKeys("tag", "BUILD")
+    keys = [log.meta, log.stream, log.heads, log.secrets, log.control, build.checkpoint, build.owners, build.quarantine]
+    keys += [build.records("OWNER"), build.changelog("OWNER"), build.changes("OWNER"), build.parked("OWNER")]
+    vectors = VectorKeys("tag")
+    keys += [vectors.models, vectors.changes("MODEL"), vectors.seen("MODEL")]
+    keys += [vectors.wholes("MODEL", "OWNER"), vectors.pieces("MODEL", "OWNER")]
+    keys = [key.replace("MODEL", "<model>") for key in keys]
+    written = [key.replace("BUILD", "<build>").replace("OWNER", "<owner>") for key in keys]
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    assert [key for key in written if f"| `{key}` |" not in page] == []

@@ -1,0 +1,44 @@
+"""docs/laws.md, "One more law": what the page says makes a law is enough to have one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.places import ROOT
+
+LAWS_PAGE = (ROOT / "docs" / "laws.md").read_text("utf-8")
+
+FURTHER = """
+import json
+from events.parameters import DEFAULTS
+from projections.memory.columns import Columns
+from projections.laws import LAWS
+from tests.given.events import at, created, folded, profile
+
+history = folded(profile("power"), created())
+columns = Columns()
+columns.put_all(history.memories.values())
+law = LAWS[history.owner.profile]
+read = [law.read(memory, at(3), DEFAULTS).weight for memory in columns]
+print(json.dumps([law.name, read, law.weights(columns, at(3), DEFAULTS).tolist()]))
+"""
+
+
+def test_one_more_law_is_the_file_of_the_page_and_one_word(tmp_path: Path) -> None:
+    for package in ("events", "projections", "tests"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    code, word = re.findall(r"^```python\n(.*?)^```$", LAWS_PAGE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "projections" / "laws" / "power.py").write_text(code)
+    vocabulary = tmp_path / "events" / "parameters.py"
+    before = vocabulary.read_text()
+    after = re.sub(r"^Profile = .*\n", word, before, flags=re.MULTILINE)
+    vocabulary.write_text(after)
+    command = [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}){FURTHER}"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ran.stderr, json.loads(ran.stdout or "null")) == ("", ["power", [0.5], [0.5]])
+    assert set(after.split()) - set(before.split()) == {'"tiered",', '"power"]'}

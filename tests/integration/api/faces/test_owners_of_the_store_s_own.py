@@ -1,0 +1,168 @@
+"""Owner names that begin with `:` are the store's own: no door takes anything new under one; what an older release took stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from engramlog import InputError as Refused
+from events.envelope import canonical, from_micros
+from events.errors import InvalidEvent
+from events.partitions import LogKeys, partition_of
+from events.standing import ENDING, Speaker
+from events.validation import make_event, read_event
+from ops.upgrade import told_beforehand
+from tests.given.client import Service, connected, service
+from tests.given.events import created, deleted, mentioned
+from tests.given.http import TOKEN
+from tests.given.mcp import in_process, talk
+from tests.given.samples import NOW
+from tests.integration.api.faces.test_nobody_promotes_himself import World
+from tests.integration.brought import Brought
+from tests.servers import RedisServer
+
+AT = from_micros(NOW)
+TURN = {"turn_id": "t1", "speaker": "user", "text": "早上好", "session": "s"}
+RECORD = {"content": "x", "createdAt": "2026-01-01T00:00:00Z", "id": "m", "category": "work", "confidence": 1.0}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("own")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+@pytest.fixture
+def world(running: Service, tmp_path: Path) -> World:
+    return World(running, f":{uuid4()}", tmp_path)
+
+
+def by_the_client(w: World) -> str:
+    with connected("sync", w.running.url, owner=w.owner) as memory:
+        try:
+            memory.add("I drink tea")
+        except Refused as refused:
+            return str(refused)
+    return ""
+
+
+def by_a_tool(w: World) -> str:
+    async def talking(agent: Any) -> str:
+        return str(await agent.refused("add_memory", content="I drink tea"))
+
+    return talk(in_process(w.app, w.owner), talking)
+
+
+def posted(w: World, path: str, **body: Any) -> str:
+    answer = w.running.http.client.post(path, json=body.pop("whole", body))
+    assert answer.status_code == 422, answer.text
+    return answer.text
+
+
+def command(w: World, *words: str) -> str:
+    code, said = w.command(*words)
+    assert code == 2, said
+    return said
+
+
+def turn(w: World) -> str:
+    return w.lines(TURN | {"occurred_at": w.now()})
+
+
+FACES: dict[str, Callable[[World], str]] = {
+    "http": lambda w: posted(w, "/v1/events", whole=[w.made("user")]),
+    "http, by a judge": lambda w: posted(w, "/v1/events", whole=[w.made("judge")]),
+    "a verb over http": lambda w: posted(w, f"/v1/owners/{w.owner}/synonyms", word="a", synonym="b"),
+    "a profile over http": lambda w: posted(w, f"/v1/owners/{w.owner}/profile", profile="tiered"),
+    "the client": by_the_client,
+    "mcp": by_a_tool,
+    "append": lambda w: command(w, "append", w.lines(w.made("operator"))),
+    "a profile": lambda w: command(w, "profile", w.owner, "tiered"),
+    "turns": lambda w: command(w, "import", "turns", turn(w), "--owner", w.owner),
+    "records": lambda w: command(w, "import", "records", w.lines(RECORD), "--owner", w.owner),
+    "chats": lambda w: command(w, "chat-import", turn(w), "--owner", w.owner, "--shape", "lines"),
+}
+
+
+@pytest.mark.parametrize("face", FACES.values(), ids=FACES)
+def test_nothing_new_begins_under_a_name_of_the_store_s_own_at_any_face_and_the_owner_is_named(
+    world: World, face: Callable[[World], str]
+) -> None:
+    partition = partition_of(world.owner, world.app.log.partitions)
+    head = world.app.log.head(partition)
+    told = " ".join(face(world).split())
+    assert "owner" in told
+    assert world.owner[:20] in told
+    assert "does not begin with" in told
+    assert world.app.log.head(partition) == head
+
+
+def test_what_only_ends_or_reads_is_taken_and_all_else_is_refused() -> None:
+    for told in (created("x", "m"), mentioned("m")):
+        assert type(told.data).__name__ not in ENDING
+        with pytest.raises(InvalidEvent) as refused:
+            make_event(told.data, owner=":ops", occurred_at=AT, actor="operator", now=NOW)
+        assert (refused.value.field, refused.value.got) == ("owner", ":ops")
+    assert make_event(deleted("m").data, owner=":ops", occurred_at=AT, actor="user", now=NOW)
+    assert make_event(created("x", "m").data, owner="ops:", occurred_at=AT, actor="user", now=NOW)
+    assert make_event(created("x", "m").data, owner=":ops", occurred_at=AT, actor="system", now=NOW, by=Speaker("job"))
+
+
+def test_a_job_is_named_by_no_field_of_an_event() -> None:
+    told = {"event_id": str(uuid4()), "type": "MemoryMentioned", "owner": ":ops", "occurred_at": "2026-01-01T00:00:00Z"}
+    for actor in ("system", "judge", "operator"):
+        with pytest.raises(InvalidEvent, match="owner"):
+            read_event(json.dumps(told | {"actor": actor, "data": {"memory_id": "m"}}), now=NOW)
+
+
+def test_an_owner_that_an_older_release_took_in_is_read_exported_looked_after_and_deleted(world: World) -> None:
+    world.in_an_old_log(
+        world.made("user", 24 * 400, memory_id="tea", category="fact", content="I drink tea"),
+        world.made("user", 24 * 400, memory_id="car", category="fact", content="My car is red"),
+    )
+    assert world.app.reader.get(world.owner, "tea")["memory"] == "I drink tea"
+    assert [one["id"] for one in world.app.reader.search(world.owner, "tea", mode="review")["results"]] == ["tea"]
+    code, said = world.command("export", world.owner)
+    assert (code, said.count("I drink tea")) == (0, 1)
+    swept = world.app.cleaner.clean(world.owner)
+    assert swept["appended"] >= 2
+    assert world.command("delete", world.owner, "tea")[0] == 0
+    assert world.command("restore", world.owner, "tea")[0] == 0
+    assert world.post("/memories/delete", ids=["tea", "car"]) == 200
+    assert world.app.reader.search(world.owner, "tea", mode="review")["results"] == []
+
+
+def old_owner(old: Brought, owner: str) -> None:
+    """An event of format 1 as 0.2.0 took it in, behind the others of its partition."""
+    tag = old.tags[partition_of(owner, len(old.tags))]
+    keys, event_id = LogKeys(tag), uuid4()
+    seq = int(old.client.hincrby(keys.meta, "seq", 1))
+    data = {"memory_id": "m", "content": "I drink tea", "category": "fact", "kind": "note", "source": "user"}
+    body = {"event_id": str(event_id), "type": "MemoryCreated", "schema_version": 1, "owner": owner, "actor": "user"}
+    told = canonical(body | {"occurred_at": "2026-01-05T08:00:00Z", "data": data})
+    entry: Any = {"t": "MemoryCreated.1", "i": event_id.bytes, "o": owner, "e": told}
+    old.client.xadd(keys.stream, entry, id=f"{seq}-0")
+    old.client.hset(keys.heads, owner, seq)
+
+
+def test_an_upgrade_names_such_owners_beforehand_and_keeps_them(redis_server: RedisServer, tmp_path: Path) -> None:
+    old = Brought(redis_server, tmp_path / "data")
+    assert told_beforehand(old.store)["reserved_owners"] == 0
+    for owner in (":ops", ":团队"):
+        old_owner(old, owner)
+    told = told_beforehand(old.store)
+    assert (told["reserved_owners"], told["reserved_owners_named"]) == (2, [":ops", ":团队"])
+    old.upgrade()
+    assert old.differences() == []
+    assert {one.owner for one in old.events()} >= {":ops", ":团队"}
+    old.client.close()

@@ -1,0 +1,72 @@
+"""Setting a sensitivity by hand, at every face: by a person it holds, and search goes by it; by an agent it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.given.client import Service, service
+from tests.given.http import HttpStore, created, event
+from tests.given.mcp import in_process, talk
+
+PASSWORD = "My password is hunter2-Xq9!"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("sensitivity")) as made:
+        yield made
+
+
+@pytest.fixture
+def http(running: Service) -> HttpStore:
+    return running.http
+
+
+def found(http: HttpStore, owner: str, words: str = "password hunter2") -> list[str]:
+    answer = http.application.reader.search(owner, words, trace=False)
+    return [one["memory"] for one in answer["results"]]
+
+
+def test_over_http_a_user_sets_it_and_it_is_found_then(http: HttpStore) -> None:
+    owner = "alice"
+    http.told(owner, created("m", PASSWORD, sensitivity=0))
+    assert found(http, owner) == []
+    path = f"/v1/owners/{owner}/memories/m/sensitivity"
+    for actor in ("assistant", "judge", "system", "operator"):
+        answer = http.client.post(path, json={"level": 0, "reason": "made up", "actor": actor})
+        assert (answer.status_code, answer.json()["field"]) == (422, "actor")
+    for wrong in (
+        {"level": 4, "reason": "x"},
+        {"level": 0},
+        {"level": 0, "reason": " "},
+        {"level": True, "reason": "x"},
+    ):
+        assert http.client.post(path, json=wrong).status_code == 422
+    assert found(http, owner) == []
+    answer = http.client.post(path, json={"level": 0, "reason": "made up"})
+    assert (answer.status_code, answer.json()["changes"][0]["decision"]) == (200, "sensitivity")
+    assert found(http, owner) == [PASSWORD]
+    (_, change) = http.client.get(f"/v1/owners/{owner}/memories/m/history").json()["changes"]
+    assert (change["reason"], change["actor"]) == ("sensitivity 0, set by hand (it was 3)", "user")
+    http.client.post(path, json={"level": 3, "reason": "it is used after all"})
+    assert found(http, owner) == []
+
+
+@pytest.mark.parametrize("actor", ["assistant", "judge", "system", "operator"])
+def test_as_a_raw_event_it_is_refused_of_whoever_is_no_user(http: HttpStore, actor: str) -> None:
+    http.told("raw", created("m", PASSWORD))
+    told = event("SensitivitySet", owner="raw", key=actor, memory_id="m", level=0, reason="made up") | {"actor": actor}
+    answer = http.client.post("/v1/events", json=[told])
+    assert (answer.status_code, answer.json()["problems"][0]["field"]) == (422, "actor")
+    assert found(http, "raw") == []
+
+
+def test_no_tool_of_an_agent_sets_it(http: HttpStore) -> None:
+    async def talking(agent: object) -> set[str]:
+        return {one.name for one in (await agent.client.list_tools()).tools}  # type: ignore[attr-defined]
+
+    tools = talk(in_process(http.application, "alice"), talking)
+    assert not any("sensitiv" in one for one in tools)
+    assert len(tools) == 15

@@ -1,0 +1,424 @@
+"""The HTTP face over a real store: answers of documented shapes, the command line's errors, and a guarded door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from threading import Event as Flag
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+import api.cli.commands.dead
+import api.cli.commands.reading
+import api.cli.commands.searching
+import api.cli.commands.writing  # noqa: F401 - registers its commands
+from api.cli.app import run
+from api.http import parsing
+from api.http.limits import LARGER, SMALL, limit_of
+from api.http.parsing import read_json
+from api.http.server.serve import check_host
+from api.http.shapes import (
+    DeadOwners,
+    Detail,
+    Effects,
+    Found,
+    Health,
+    History,
+    Listing,
+    OwnerStats,
+    Provenance,
+    Ready,
+    Replayed,
+    StoreStats,
+    StoreStatus,
+    Why,
+)
+from events.errors import BadSetting
+from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
+from tests.patience import PATIENCE
+
+COFFEE = "/v1/owners/alice/memories/coffee"
+SECRET_TEXT = "my password is hunter2-Xq9!"
+PROBLEM_FIELDS = {"type", "title", "status", "detail", "error"}
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """One store: alice drinks coffee and tea, bob has a secret."""
+    folder: Path = tmp_path_factory.mktemp("http")
+    with http_store(folder) as opened:
+        opened.told("alice", created("coffee"), created("tea", "I drink tea"), mentioned("coffee"))
+        opened.told("bob", created("secret", SECRET_TEXT, owner="bob", sensitivity=3))
+        yield opened
+
+
+def without_extras(model: BaseModel) -> None:
+    """Every field of an answer is documented."""
+    assert not model.model_extra, (type(model).__name__, model.model_extra)
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, BaseModel):
+                without_extras(one)
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/v1/owners/alice/search?q=coffee", Found),
+        ("/v1/owners/alice/search?q=coffee&mode=debug&trace=false", Found),
+        ("/v1/owners/alice/memories?mode=debug&limit=3", Listing),
+        (COFFEE, Detail),
+        (f"{COFFEE}/why", Why),
+        (f"{COFFEE}/history", History),
+        (f"{COFFEE}/provenance", Provenance),
+        ("/v1/owners/alice/history", History),
+        ("/v1/owners/alice/stats", OwnerStats),
+        ("/v1/stats", StoreStats),
+        ("/v1/status", StoreStatus),
+        ("/v1/dead", DeadOwners),
+        ("/health", Health),
+        ("/ready", Ready),
+    ],
+)
+def test_every_answer_has_the_shape_that_is_documented(http: HttpStore, path: str, shape: type[BaseModel]) -> None:
+    answer = http.client.get(path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    without_extras(shape.model_validate(answer.json()))
+
+
+def test_a_memory_is_negated_deleted_and_restored(http: HttpStore) -> None:
+    http.told("verbs", created("coffee", owner="verbs"))
+    there = "/v1/owners/verbs/memories/coffee"
+    negated = http.client.post(f"{there}/negate", json={"correction": "I drink tea now", "reason": "said so"})
+    without_extras(Effects.model_validate(negated.json()))
+    steps = [http.client.post(f"{there}/{verb}") for verb in ("delete", "restore")]
+    decisions = [c["decision"] for step in (negated, *steps) for c in step.json()["changes"] if c["memory"] == "coffee"]
+    assert decisions == ["named", "negate", "delete", "restore"]
+    new = http.client.get(f"/v1/owners/verbs/memories/{negated.json()['replaced_by']}").json()
+    assert (new["content"], new["corrects"]) == ("I drink tea now", "coffee")
+
+
+def test_memories_are_merged_and_come_back(http: HttpStore) -> None:
+    http.told("merger", *(created(name, owner="merger") for name in ("m1", "m2")))
+    merged = http.client.post("/v1/owners/merger/merge", json={"sources": ["m1", "m2"], "into": "a/b"})
+    without_extras(Effects.model_validate(merged.json()))
+    assert http.client.get("/v1/owners/merger/memories/m1").json()["merged_into"] == "a/b"
+    undone = http.client.post("/v1/owners/merger/memories/a%2Fb/unmerge", json={})
+    assert undone.status_code == 200, undone.text
+    assert http.client.get("/v1/owners/merger/memories/m1").json()["merged_into"] is None
+
+
+def test_a_replay_tells_what_other_parameters_would_change(http: HttpStore) -> None:
+    http.told("replayer", *(created(name, f"I drink {name}", owner="replayer") for name in ("coffee", "tea")))
+    told = {"set": {"user_factor": 1.3}, "query": "coffee", "at": "2026-06-01T00:00:00Z"}
+    answer = http.client.post("/v1/owners/replayer/replay", json=told)
+    without_extras(Replayed.model_validate(answer.json()))
+    assert {one["id"] for one in answer.json()["differences"]} == {"coffee", "tea"}
+    assert answer.json()["query"]["today"] == ["coffee"]
+
+
+@pytest.mark.parametrize("owner", ["团队/α@x+1", "a/b/c", "100:3.x@y+z-_", "a/memories/b", "ünï"])
+@pytest.mark.parametrize("memory_id", ["D1:3", "a/b", "why", "记忆@1+2"])
+def test_ids_of_any_script_and_with_slashes_are_reached_percent_encoded(
+    http: HttpStore, owner: str, memory_id: str
+) -> None:
+    event = created(memory_id, owner=owner)
+    position = http.append(event)[0]
+    there = f"/v1/owners/{quote(owner, safe='')}/memories/{quote(memory_id, safe='')}"
+    assert http.client.get(there, params={"after": position}).json()["id"] == memory_id
+    why = http.client.get(f"{there}/why").json()
+    assert (why["id"], why["changes"][0]["event_id"]) == (memory_id, event["event_id"])
+
+
+def test_a_slash_that_is_not_encoded_names_no_owner_and_the_answer_says_how_to_write_it(http: HttpStore) -> None:
+    answer = http.client.get("/v1/owners/a/b/search?q=x")
+    assert (answer.status_code, "%2F" in answer.json()["detail"]) == (404, True)
+
+
+def test_owners_do_not_see_each_other(http: HttpStore) -> None:
+    assert http.client.get("/v1/owners/bob/memories/coffee").status_code == 404
+    found = http.client.get("/v1/owners/bob/search", params={"q": "coffee", "mode": "debug"}).json()
+    assert [one["id"] for one in found["results"]] == []
+
+
+def test_a_secret_is_told_only_where_it_is_asked_to_be_revealed(http: HttpStore) -> None:
+    there = "/v1/owners/bob/memories/secret"
+    paths = [there, f"{there}/why", f"{there}/history", f"{there}/provenance", "/v1/owners/bob/history", "/v1/status"]
+    paths += [
+        f"/v1/owners/bob/{kind}&mode={mode}"
+        for mode in ("normal", "review", "debug")
+        for kind in ("search?q=password", "memories?limit=9")
+    ]
+    assert [path for path in paths if "hunter2" in http.client.get(path).text] == []
+    assert http.client.post(f"{there}/reveal").json()["content"] == SECRET_TEXT
+
+
+def test_the_past_is_answered_by_instant_and_by_position(http: HttpStore) -> None:
+    first = http.told("past", created("job", "I work in Paris", owner="past", at="2026-01-01T00:00:00Z"))
+    http.told("past", created("hobby", "I paint", owner="past", at="2026-02-01T00:00:00Z"))
+    ids = [
+        {one["id"] for one in http.client.get("/v1/owners/past/memories", params=asked).json()["memories"]}
+        for asked in ({}, {"as_of": first}, {"as_of": "2026-01-15T00:00:00Z"})
+    ]
+    assert ids == [{"job", "hobby"}, {"job"}, {"job"}]
+
+
+def test_a_search_of_the_present_is_recorded_after_its_answer_unless_asked_not_to(http: HttpStore) -> None:
+    http.told("shown", created("coffee", owner="shown"))
+    http.application.accesses.flush()
+    for asked in ({"trace": "false"}, {"mode": "review"}, {"at": "2026-03-01T00:00:00Z"}, {}):
+        assert len(http.client.get("/v1/owners/shown/search", params={"q": "coffee", **asked}).json()["results"]) == 1
+    (receipt,) = [r for r in http.application.accesses.flush() if r.position]
+    there = "/v1/owners/shown/memories/coffee"
+    told = http.client.get(there, params={"after": receipt.position, "trace": "false"}).json()
+    assert told["access_count"] == 1
+
+
+CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
+    (["search", "alice", "coffee", "--mode", "all"], "/v1/owners/alice/search?q=coffee&mode=all", None),
+    (["search", "alice", "coffee", "--limit", "0"], "/v1/owners/alice/search?q=coffee&limit=0", None),
+    (["search", "alice", " "], "/v1/owners/alice/search?q=%20", None),
+    (["search", "a b", "coffee"], "/v1/owners/a%20b/search?q=coffee", None),
+    (["list", "alice", "--as-of", "yesterday"], "/v1/owners/alice/memories?as_of=yesterday", None),
+    (["list", "alice", "--as-of", "77:1"], "/v1/owners/alice/memories?as_of=77:1", None),
+    (["list", "alice", "--after", "x"], "/v1/owners/alice/memories?after=x", None),
+    (["get", "alice", "nothing"], "/v1/owners/alice/memories/nothing", None),
+    (["get", "alice", "a b"], "/v1/owners/alice/memories/a%20b", None),
+    (["why", "alice", "nothing"], "/v1/owners/alice/memories/nothing/why", None),
+    (["history", "alice", "nothing"], "/v1/owners/alice/memories/nothing/history", None),
+    (["stats", "a b"], "/v1/owners/a%20b/stats", None),
+    (["dead", "show", "alice"], "/v1/dead/alice", None),
+    (["dead", "retry", "alice"], "/v1/dead/alice/retry", {}),
+    (["dead", "discard", "alice", "3:1"], "/v1/dead/alice/discard", {"position": "3:1"}),
+    (["negate", "alice", "nothing"], "/v1/owners/alice/memories/nothing/negate", {}),
+    (
+        ["negate", "alice", "coffee", "--correction", "a", "--replaced-by", "b"],
+        f"{COFFEE}/negate",
+        {"correction": "a", "replaced_by": "b"},
+    ),
+    (["delete", "alice", "coffee", "--occurred-at", "now"], f"{COFFEE}/delete", {"occurred_at": "now"}),
+    (["restore", "alice", "nothing"], "/v1/owners/alice/memories/nothing/restore", {}),
+    (["merge", "alice", "coffee"], "/v1/owners/alice/merge", {"sources": ["coffee"]}),
+    (["unmerge", "alice", "nothing"], "/v1/owners/alice/memories/nothing/unmerge", {}),
+    (["replay", "alice", "--set", "alpha=1"], "/v1/owners/alice/replay", {"set": {"alpha": 1}}),
+    (["replay", "alice", "--without", "none"], "/v1/owners/alice/replay", {"without": ["none"]}),
+    (["replay", "alice", "--query", "x", "--limit", "0"], "/v1/owners/alice/replay", {"query": "x", "limit": 0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "path", "body"), CLI_CASES)
+def test_an_error_is_the_same_as_on_the_command_line(
+    http: HttpStore, capsys: pytest.CaptureFixture[str], arguments: list[str], path: str, body: dict[str, Any] | None
+) -> None:
+    code = run(lambda: nullcontext(http.application), [*arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    answer = http.client.get(path) if body is None else http.client.post(path, json=body)
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (code, 400 <= answer.status_code < 500, problem["status"]) == (2, True, answer.status_code)
+    assert {"error": problem["error"], "message": problem["detail"]} | {
+        name: value for name, value in problem.items() if name not in PROBLEM_FIELDS
+    } == told
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("GET", "/v1/owners/alice/search", None, (422, "q", "nothing")),
+        ("GET", "/v1/owners/alice/search?q=x&limit=many", None, (422, "limit", "many")),
+        ("GET", "/v1/owners/alice/search?q=x&asof=3", None, (422, "asof", "3")),
+        ("GET", "/v1/owners/%FF/search?q=x", None, (422, "owner", "%FF")),
+        ("GET", "/v1/schema?event=Nothing", None, (422, "event", "Nothing")),
+        ("GET", f"{COFFEE}?reveal=true", None, (422, "reveal", "true")),
+        ("GET", "/v1/owners/alice/export?reveal=true", None, (422, "reveal", "true")),
+        ("POST", f"{COFFEE}/reveal", b'{"actor": "god"}', (422, "actor", "god")),
+        ("POST", "/v1/owners/alice/merge", b"{}", (422, "sources", "nothing")),
+        ("POST", "/v1/owners/alice/merge", b'{"sources": [1, "a"]}', (422, "sources[0]", "1")),
+        ("POST", f"{COFFEE}/delete", b'{"why": "x"}', (422, "why", "x")),
+        ("POST", f"{COFFEE}/delete", b"{", (422, "body", "a text that is not JSON")),
+        ("POST", f"{COFFEE}/negate", b'{"actor": "god"}', (422, "actor", "god")),
+        ("GET", "/v1/nothing", None, (404, None, None)),
+        ("DELETE", "/v1/status", None, (405, None, None)),
+    ],
+)
+def test_what_fastapi_refuses_is_told_in_the_same_shape(
+    http: HttpStore, method: str, path: str, body: bytes | None, expected: tuple[int, str | None, str | None]
+) -> None:
+    headers = {"content-type": "application/json"} if body is not None else {}
+    answer = http.client.request(method, path, content=body, headers=headers)
+    told = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert told.keys() >= PROBLEM_FIELDS
+    assert (answer.status_code, told.get("field"), told.get("got")) == expected
+
+
+def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: HttpStore) -> None:
+    assert http.client.delete("/v1/status").headers["allow"] == "GET"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "127.0.0.1:8733"}, 200),
+        ({"host": "LOCALHOST:8733"}, 200),
+        ({"host": "localhost"}, 421),
+        ({"host": "localhost:8734"}, 421),
+        ({"host": "localhost:many"}, 421),
+        ({"host": "me@127.0.0.1:8733"}, 421),
+        ({"host": "[::1]:8733"}, 200),
+        ({"host": "attacker.example"}, 421),
+        ({"host": "127.0.0.1.attacker.example"}, 421),
+        ({"host": "0.0.0.0:8733"}, 421),
+        ({"host": ""}, 421),
+        ({"host": "127.1.2.3:8733"}, 200),
+        ({"host": "127.0.0.1:8733?"}, 421),
+        ({"host": "127.0.0.1:8733#"}, 421),
+        ({"host": "127.0.0.1:8733/"}, 421),
+        ({"host": "127.0.0.1:08733"}, 421),
+        ({"host": "127.0.0.1:+8733"}, 421),
+        ({"host": "localhost.:8733"}, 421),
+        ({"host": "127.1:8733"}, 421),
+        ({"host": "2130706433:8733"}, 421),
+        ({"host": "[::1%25lo]:8733"}, 421),
+        ({"host": "[0:0:0:0:0:0:0:1]:8733"}, 421),
+        ({"host": "[127.0.0.1]:8733"}, 421),
+        ({"host": "::1:8733"}, 421),
+        ({"origin": "http://127.0.0.1:8733?"}, 403),
+        ({"origin": "http://127.0.0.1:08733"}, 403),
+        ({"host": "[::1"}, 421),
+        ({"origin": "http://127.0.0.1:8733"}, 200),
+        ({"origin": "http://localhost:8733", "host": "localhost:8733"}, 200),
+        ({"origin": "http://localhost:8733"}, 403),
+        ({"origin": "http://127.0.0.1:3000"}, 403),
+        ({"origin": "https://127.0.0.1:8733"}, 403),
+        ({"origin": "http://127.0.0.1"}, 403),
+        ({"origin": "http://127.0.0.1:8733/page"}, 403),
+        ({"origin": "https://attacker.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": ""}, 403),
+        ({"origin": "http://[::1"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-user": "?1"}, 403),
+        ({"sec-fetch-site": "none"}, 200),
+        ({"sec-fetch-site": "same-origin"}, 200),
+    ],
+)
+def test_only_this_machine_and_its_own_pages_are_served(http: HttpStore, headers: dict[str, str], status: int) -> None:
+    answer = http.client.get("/v1/status", headers=headers)
+    assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (status, False)
+    assert answer.headers["content-type"] == ("application/json" if status == 200 else "application/problem+json")
+    assert (answer.headers["x-content-type-options"], answer.headers["cache-control"]) == ("nosniff", "no-store")
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready"])
+def test_a_supervisor_may_ask_for_the_head_alone(http: HttpStore, path: str) -> None:
+    answer = http.client.head(path, headers={"authorization": ""})
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        http.client.get(path).status_code,
+        "application/json",
+    )
+    assert int(answer.headers["content-length"]) > 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])
+def test_an_address_that_others_could_reach_is_refused(host: str) -> None:
+    with pytest.raises(BadSetting, match="no access keys"):
+        check_host(host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_a_loopback_address_is_taken(host: str) -> None:
+    check_host(host)
+
+
+def test_a_body_too_large_is_refused_whether_announced_or_not(http: HttpStore) -> None:
+    much = b" " * (SMALL.size + 1)
+    for content in (much, iter([much])):
+        answer = http.client.post(f"{COFFEE}/delete", content=content, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["error"]) == (413, "RequestEntityTooLarge")
+        assert answer.json()["allowed"] == SMALL.size
+
+
+def test_others_are_answered_while_a_body_is_parsed(http: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser that goes on until somebody else was answered."""
+    begun, answered = Flag(), Flag()
+
+    def parse(body: bytes) -> object:
+        begun.set()
+        assert answered.wait(PATIENCE), "the event loop parsed it"
+        return read_json(body)
+
+    monkeypatch.setattr(parsing, "read_json", parse)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(http.client.post, f"{COFFEE}/confirm", json={"actor": "user"})
+        assert begun.wait(PATIENCE)
+        assert http.client.get("/health").status_code == 200
+        answered.set()
+        assert slow.result().status_code in (200, 404)
+
+
+def test_every_route_reads_its_body_by_a_thread(http: HttpStore) -> None:
+    app = app_of(http.application)
+    routes = [one for router in app.routes for one in getattr(router, "original_router", app).routes]
+    assert [one.path for one in routes if isinstance(one, APIRoute) and not isinstance(one, parsing.BodyRoute)] == []
+    told = app.openapi()["paths"]
+    assert set(LARGER) <= {path for path, methods in told.items() if "post" in methods}
+    for path, methods in told.items():
+        if "requestBody" in methods.get("post", {}):
+            assert f"At most {limit_of(path).size:,} bytes" in methods["post"]["requestBody"]["description"]
+
+
+def test_an_error_nobody_foresaw_is_a_problem_too_and_tells_no_content(http: HttpStore) -> None:
+    app = app_of(http.application)
+    nothing: dict[str, str] = {}
+    app.add_api_route("/v1/broken", lambda: nothing["what somebody said"])
+    with client_of(app, raise_server_exceptions=False) as client:
+        answer = client.get("/v1/broken")
+    assert (answer.status_code, answer.json()["error"]) == (500, "InternalError")
+    assert "what somebody said" not in answer.text
+
+
+def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
+    with client_of(app_of(http.application)) as client:
+        client.get("/v1/owners/alice/search?q=coffee&trace=false")
+        client.post("/v1/events", json=[created("coffee")])
+        text = client.get("/metrics").text
+    figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    status = http.client.get("/v1/status").json()
+    expected = {
+        "engramlog_up": 1,
+        "engramlog_events_total": status["events"],
+        "engramlog_memories": status["memories"],
+        'engramlog_lag_events{partition="3"}': 0,
+        "engramlog_quarantined_owners": 0,
+        "engramlog_lifecycle_leader": 0,
+        'engramlog_lifecycle_jobs{state="failed"}': 0,
+        "engramlog_search_seconds_count": 1,
+        'engramlog_append_events_total{status="already_appended"}': 1,
+        "engramlog_feed_clients": 0,
+    }
+    assert {name: float(figures[name]) for name in expected} == expected
+    assert float(figures["engramlog_redis_used_bytes"]) > 0
+
+
+def test_a_store_that_does_not_answer_is_not_ready_and_comes_back(tmp_path: Path) -> None:
+    with http_store(tmp_path, worker=False) as http:
+        http.store.wire().call("CLIENT", "KILL", "TYPE", "normal")
+        pool, kwargs = http.store.client.connection_pool, dict(http.store.client.connection_pool.connection_kwargs)
+        pool.connection_kwargs["path"] = str(tmp_path / "nobody listens here")
+        down = [http.client.get(path) for path in ("/ready", "/v1/owners/x/search?q=x", "/health", "/metrics")]
+        pool.connection_kwargs.update(kwargs)
+        assert [answer.status_code for answer in down] == [503, 503, 200, 200]
+        assert (down[0].json()["error"], down[0].headers["retry-after"]) == ("StoreUnavailable", "1")
+        assert "engramlog_up 0.0" in down[3].text
+        assert http.client.get("/ready").status_code == 200

@@ -1,0 +1,431 @@
+"""Connections over a real server: an end to whatever a client leaves undone, and room for those that ask something."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.responses import StreamingResponse
+
+from api.http.feed import Limits
+from api.http.server.connections import ConnectionLimits, connections_within
+from api.http.server.lines import FewLines, Malformed
+from api.http.server.serve import Server, serve
+from tests.given.http import SHOWN, HttpStore, app_of, created, http_store
+
+NEVER = 10_000
+"""Seconds that no test takes."""
+PATIENT = ConnectionLimits(header_seconds=NEVER, resting_seconds=NEVER, linger_seconds=NEVER, write_seconds=NEVER)
+TOKEN = "".join(f"{name}: {value}\r\n" for name, value in SHOWN.items())
+GET = f"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}\r\n".encode()
+WAIT = 60.0
+"""Seconds after which a test that waits for something has failed."""
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """One store for all of these tests."""
+    with http_store(tmp_path_factory.mktemp("connections")) as opened:
+        yield opened
+
+
+class Heard:
+    """Alarms as they are raised and cleared."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+        self.first = Flag()
+
+    def raised(self, name: str, _subject: str = "", text: str = "") -> None:
+        """Keep it."""
+        self.told.append((name, text))
+        self.first.set()
+
+    def cleared(self, name: str, _subject: str = "") -> None:
+        """Keep it."""
+        self.told.append((name, "cleared"))
+
+
+@contextmanager
+def served(
+    http: HttpStore, limits: ConnectionLimits = PATIENT, *, app: FastAPI | None = None, **given: Any
+) -> Iterator[Server]:
+    """A real server of the store."""
+    running = serve(app or app_of(http.application), "127.0.0.1", 0, limits=limits, **given)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def to(server: Server, sent: bytes) -> bytes:
+    """A request with the host that it is sent to."""
+    return sent.replace(b"host: 127.0.0.1\r\n", b"host: 127.0.0.1:%d\r\n" % server.port)
+
+
+@contextmanager
+def connected(server: Server, *sent: bytes) -> Iterator[socket.socket]:
+    """A connection that sent this."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT) as opened:
+        for piece in sent:
+            opened.sendall(to(server, piece))
+        yield opened
+
+
+def to_the_end(opened: socket.socket) -> bytes:
+    """All that comes until the server closes."""
+    told = bytearray()
+    try:
+        while piece := opened.recv(65_536):
+            told += piece
+    except ConnectionResetError:
+        pass
+    return bytes(told)
+
+
+def to_the_end_of_a_problem(opened: socket.socket) -> bytes:
+    """One problem, whole."""
+    told = bytearray()
+    while not told.endswith(b"}"):
+        piece = opened.recv(65_536)
+        assert piece, told
+        told += piece
+    return bytes(told)
+
+
+def answered(opened: socket.socket) -> bytes:
+    """One answer of /health, whole."""
+    told = bytearray()
+    while b'{"status":"alive"}' not in told:
+        piece = opened.recv(65_536)
+        assert piece, told
+        told += piece
+    return bytes(told)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /health HT", GET[:-2] + b"x: y\r\n"])
+def test_a_head_that_does_not_come_is_not_waited_for(http: HttpStore, sent: bytes) -> None:
+    with served(http, PATIENT._replace(header_seconds=0.05)) as server, connected(server, sent) as opened:
+        told = to_the_end(opened)
+    assert told[:12] in (b"", b"HTTP/1.1 408")
+    assert bool(told) == bool(sent.strip())
+
+
+def test_a_byte_now_and_then_does_not_put_off_the_end_of_a_head(http: HttpStore) -> None:
+    """A drip that goes on until the server has closed; each byte would be in time by itself."""
+    with served(http, PATIENT._replace(header_seconds=0.2)) as server, connected(server, GET[:-2] + b"x: ") as opened:
+        opened.settimeout(0.02)
+        while True:
+            try:
+                opened.sendall(b"y")
+                if opened.recv(10):
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+
+
+def test_a_head_after_an_answer_is_not_waited_for_either(http: HttpStore) -> None:
+    with served(http, PATIENT._replace(header_seconds=0.05)) as server, connected(server, GET) as opened:
+        answered(opened)
+        opened.sendall(b"GET /hea")
+        assert to_the_end(opened).startswith(b"HTTP/1.1 408")
+
+
+def test_a_connection_that_rests_is_closed_after_a_while(http: HttpStore) -> None:
+    with served(http, PATIENT._replace(resting_seconds=0)) as server, connected(server, GET) as opened:
+        assert to_the_end(opened).endswith(b'{"status":"alive"}')
+
+
+def test_requests_in_a_row_are_answered_one_after_the_other(http: HttpStore) -> None:
+    with served(http) as server, connected(server, GET * 20) as opened:
+        told = bytearray()
+        while told.count(b'{"status":"alive"}') < 20:
+            piece = opened.recv(65_536)
+            assert piece
+            told += piece
+        assert server.connections.open == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET /" + b"x" * 40_000, b"431"),
+        (GET[:-2] + b"x: " + b"y" * 40_000, b"431"),
+        (GET[:-2] + b"x: " + b"y" * 40_000 + b"\r\n\r\n", b"431"),
+        (GET[:-2] + b"x:" + b" " * 62_000 + b"y\r\n\r\n", b"431"),
+        (GET.replace(b"/health", b"/" + b"x" * 60_000), b"431"),
+        (GET[:-2] + b"transfer-encoding: chunked\r\n\r\n0\r\nx: " + b"y" * 40_000 + b"\r\n\r\n", b"431"),
+        (b"no HTTP at all\r\n\r\n", b"400"),
+    ],
+)
+def test_a_head_too_long_or_broken_is_refused_as_a_problem_and_closed(
+    http: HttpStore, sent: bytes, status: bytes
+) -> None:
+    with served(http) as server, connected(server, sent) as opened:
+        told = to_the_end(opened)
+    assert told.startswith(b"HTTP/1.1 " + status)
+    assert b"application/problem+json" in told
+
+
+def test_a_head_within_its_bound_is_taken_whatever_body_comes_behind_it(http: HttpStore) -> None:
+    head = GET[:-2] + b"content-type: application/json\r\nx: " + b"y" * 30_000 + b"\r\n"
+    with served(http) as server, connected(server, head + b"content-length: 50000\r\n\r\n" + b" " * 50_000) as opened:
+        assert answered(opened).startswith(b"HTTP/1.1 200")
+
+
+def test_a_head_that_is_asked_for_alone_comes_alone(http: HttpStore) -> None:
+    with served(http) as server, connected(server, GET.replace(b"GET", b"HEAD") + GET) as opened:
+        told = answered(opened)
+    head, _, rest = told.partition(b"\r\n\r\n")
+    assert (head.startswith(b"HTTP/1.1 200"), rest.startswith(b"HTTP/1.1 200")) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("version", "framing"),
+    [
+        (b"1.1", b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+        (b"1.1", b"transfer-encoding: chunked\r\ncontent-length: 0\r\n"),
+        (b"1.0", b"transfer-encoding: chunked\r\n"),
+    ],
+)
+def test_a_request_whose_end_two_readers_would_see_in_two_places_is_refused_and_what_follows_is_not_read(
+    http: HttpStore, version: bytes, framing: bytes
+) -> None:
+    head = GET[:-2].replace(b"HTTP/1.1", b"HTTP/" + version) + b"content-type: application/json\r\n" + framing
+    with served(http) as server, connected(server, head + b"\r\n0\r\n\r\n" + GET) as opened:
+        told = to_the_end(opened)
+    assert told.startswith(b"HTTP/1.1 400")
+    assert told.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in told.lower()
+    assert json.loads(told.partition(b"\r\n\r\n")[2])["detail"].find("allowed: ") > 0
+
+
+def test_malformed_requests_are_told_as_one_fact_and_in_no_line_of_another_kind(
+    http: HttpStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    with served(http, tell=lambda fact, **facts: told.append((fact, facts))) as server:
+        for _ in range(30):
+            with connected(server, b"my password is Zq8vX4tRm9\r\n\r\n") as opened:
+                assert to_the_end(opened).startswith(b"HTTP/1.1 400")
+        assert told == [("malformed requests refused", {"requests": 1, "in_all": 1, "alarm": True})]
+    assert told[1:] == [("malformed requests refused", {"requests": 29, "in_all": 30, "alarm": True})]
+    assert [line for line in caplog.messages if "Invalid HTTP" in line] == []
+
+
+def test_malformed_requests_are_told_once_a_minute_with_how_many_they_were_and_then_no_more() -> None:
+    told: list[int] = []
+    waiting: list[Any] = []
+
+    def later(seconds: float, then: Any) -> None:
+        assert seconds == 60
+        waiting.append(then)
+
+    malformed = Malformed(lambda _fact, **facts: told.append(facts["requests"]))
+    for _ in range(1_000):
+        malformed.one(later)
+    assert (told, len(waiting)) == ([1], 1)
+    waiting.pop()()
+    assert (told, len(waiting)) == ([1, 999], 1)
+    waiting.pop()()
+    assert (told, len(waiting)) == ([1, 999], 0)
+    malformed.one(later)
+    malformed.end()
+    assert (told, len(waiting)) == ([1, 999, 1], 1)
+
+
+def broken(http: HttpStore) -> FastAPI:
+    """The service with a route that fails."""
+    app = app_of(http.application)
+
+    @app.get("/health/broken")
+    async def breaks() -> None:
+        raise RuntimeError("nobody foresaw it")
+
+    return app
+
+
+def test_what_the_server_cannot_do_is_told_as_a_fact_with_its_traceback(http: HttpStore) -> None:
+    app = broken(http)
+    told: list[tuple[str, dict[str, Any]]] = []
+    running = serve(app, "127.0.0.1", 0, limits=PATIENT, tell=lambda fact, **facts: told.append((fact, facts)))
+    try:
+        with connected(running, GET.replace(b"/health", b"/health/broken")) as opened:
+            assert to_the_end_of_a_problem(opened).startswith(b"HTTP/1.1 500")
+    finally:
+        running.stop()
+    ((fact, facts),) = told
+    assert fact == "Exception in ASGI application"
+    assert (facts["logger"], facts["alarm"], facts["exc_info"][0]) == ("uvicorn.error", True, RuntimeError)
+
+
+def test_each_server_of_a_process_tells_its_own_lines_however_many_another_has_written(http: HttpStore) -> None:
+    def saying(lines: list[str], fact: str, **_facts: Any) -> None:
+        lines.append(fact)
+
+    told: dict[str, list[str]] = {"loud": [], "calm": []}
+    ask = GET.replace(b"/health", b"/health/broken")
+    with ExitStack() as opened:
+        servers = {
+            name: opened.enter_context(served(http, app=broken(http), tell=partial(saying, lines)))
+            for name, lines in told.items()
+        }
+        for name, times in (("loud", 30), ("calm", 1)):
+            for _ in range(times):
+                with connected(servers[name], ask) as asked:
+                    assert to_the_end_of_a_problem(asked).startswith(b"HTTP/1.1 500")
+    assert len(told["loud"]) >= 20  # and more only where thirty requests took longer than the ten seconds of a window
+    assert told["calm"] == ["Exception in ASGI application"]
+
+
+def test_a_server_that_ends_leaves_the_others_lines_as_they_were(
+    http: HttpStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(http) as stays:
+        with served(http):
+            pass
+        with connected(stays, b"no request\r\n\r\n") as opened:
+            assert to_the_end(opened).startswith(b"HTTP/1.1 400")
+    assert [line for line in caplog.messages if "Invalid HTTP" in line] == []
+
+
+def test_a_program_that_set_up_logging_before_silences_nothing_of_a_server(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "disabled", True)  # as `dictConfig` does by default
+    told: list[str] = []
+    with (
+        served(http, app=broken(http), tell=lambda fact, **_: told.append(fact)) as server,
+        connected(server, GET.replace(b"/health", b"/health/broken")) as asked,
+    ):
+        assert to_the_end_of_a_problem(asked).startswith(b"HTTP/1.1 500")
+    assert told == ["Exception in ASGI application"]
+
+
+def test_a_body_in_more_chunks_than_anybody_needs_is_refused(http: HttpStore) -> None:
+    head = f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}content-type: application/json\r\n".encode()
+    with (
+        served(http, PATIENT._replace(pieces=100)) as server,
+        connected(server, head + b"transfer-encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 101) as opened,
+    ):
+        assert to_the_end(opened).startswith(b"HTTP/1.1 400")
+
+
+def test_a_refused_body_is_read_off_so_that_the_answer_arrives_and_not_for_ever(http: HttpStore) -> None:
+    head = f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}content-type: application/json\r\n".encode()
+    with (
+        served(http, PATIENT._replace(linger_seconds=0.2)) as server,
+        connected(server, head + b"content-length: 1000000000\r\n\r\n", b" " * 1_000_000) as opened,
+    ):
+        told = to_the_end(opened)
+        assert told.startswith(b"HTTP/1.1 413")
+        assert json.loads(told.partition(b"\r\n\r\n")[2])["allowed"] == 64 * 1024 * 1024
+
+
+def test_the_longest_idle_makes_room_and_those_that_asked_something_stay_longest(http: HttpStore) -> None:
+    with served(http, PATIENT._replace(most=8)) as server, ExitStack() as opened:
+        asked = opened.enter_context(connected(server, GET))
+        answered(asked)
+        silent = [opened.enter_context(connected(server)) for _ in range(30)]
+        last = opened.enter_context(connected(server, GET))
+        answered(last)
+        assert to_the_end(silent[0]) == b""
+        asked.sendall(to(server, GET))
+        answered(asked)
+        assert server.connections.open <= 8
+        assert server.connections.refusals.count == 0
+
+
+def test_appends_go_on_while_more_connections_are_idle_than_may_be_open(http: HttpStore) -> None:
+    with served(http, PATIENT._replace(most=50)) as server, ExitStack() as opened:
+        for number in range(5):
+            for _ in range(60):
+                opened.enter_context(connected(server))
+            body = json.dumps([created(f"idle-{number}", owner="idle")])
+            head = f"POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n{TOKEN}content-type: application/json\r\n"
+            text = f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n{body}".encode()
+            with connected(server, text) as append:
+                assert to_the_end(append).startswith(b"HTTP/1.1 200")
+
+
+def test_where_every_connection_is_busy_a_new_one_is_told_when_to_come_again_and_an_alarm_is_raised(
+    http: HttpStore,
+) -> None:
+    leave = Flag()
+    app, heard = app_of(http.application), Heard()
+
+    @app.get("/health/slow")
+    async def slow() -> StreamingResponse:
+        async def pieces() -> Any:
+            yield b"begun"
+            while not leave.is_set():  # noqa: ASYNC110 - a thread says it
+                await asyncio.sleep(0.01)
+
+        return StreamingResponse(pieces())
+
+    running = serve(app, "127.0.0.1", 0, limits=PATIENT._replace(most=8), alarms=heard)
+    try:
+        with ExitStack() as opened:
+            for _ in range(8):
+                busy = opened.enter_context(connected(running, GET.replace(b"/health", b"/health/slow")))
+                assert busy.recv(100).startswith(b"HTTP/1.1 200")
+            with connected(running, GET) as late:
+                told = to_the_end(late)
+            assert told.startswith(b"HTTP/1.1 503")
+            assert b"retry-after: 1" in told
+            assert heard.first.wait(WAIT)
+            assert heard.told[0][0] == "connections_refused"
+            leave.set()
+    finally:
+        leave.set()
+        running.stop()
+
+
+def test_feeds_are_capped_in_all_and_for_each_owner(http: HttpStore) -> None:
+    app = app_of(http.application, limits=Limits(most=4, most_of_owner=2))
+    running = serve(app, "127.0.0.1", 0, limits=PATIENT)
+
+    def feed(owner: str) -> bytes:
+        return GET.replace(b"/health", f"/v1/owners/{owner}/feed".encode())
+
+    try:
+        with ExitStack() as opened:
+            for owner in ("a", "a", "b", "b"):
+                one = opened.enter_context(connected(running, feed(owner)))
+                assert one.recv(100).startswith(b"HTTP/1.1 200")
+            of_owner = to_the_end_of_a_problem(opened.enter_context(connected(running, feed("a"))))
+            assert of_owner.startswith(b"HTTP/1.1 429")
+            assert b"retry-after: 5" in of_owner
+            in_all = to_the_end_of_a_problem(opened.enter_context(connected(running, feed("c"))))
+            assert b'"limit":4' in in_all
+    finally:
+        running.stop()
+
+
+def test_a_log_line_for_each_bad_request_is_not_written() -> None:
+    now = [0.0]
+    few = FewLines(lambda: now[0], most=3, seconds=10)
+    lines = [logging.LogRecord("x", logging.WARNING, "", 0, "bad %s", (number,), None) for number in range(1_000)]
+    assert sum(few.filter(line) for line in lines) == 3
+    now[0] = 10.0
+    after = logging.LogRecord("x", logging.WARNING, "", 0, "bad %s", ("again",), None)
+    assert few.filter(after)
+    assert after.getMessage() == "bad again (997 lines before it were left out)"
+
+
+@pytest.mark.parametrize("files", [64, 1_024, 20_000, 1_048_576])
+def test_connections_and_those_that_wait_leave_files_for_everything_else(files: int) -> None:
+    most, waiting = connections_within(ConnectionLimits(), files)
+    assert most + waiting < files
+    assert most == min(1_000, files // 2)

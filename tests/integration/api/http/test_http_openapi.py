@@ -1,0 +1,242 @@
+"""The OpenAPI document: references that resolve, and an example for every route, parameter and body."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, cast
+
+import fastapi.applications
+import pytest
+from fastapi.openapi.models import OpenAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.testclient import TestClient
+from pydantic import BaseModel
+
+import api.http.shapes as shapes
+from api.application import Application
+from api.http.app import TAGS, create_app
+from api.http.bearer import OPEN_PATHS
+from api.http.metrics import Metrics
+from tests.given.http import BASE
+from tests.places import ROOT
+
+ROUTES = {
+    "POST /v1/events",
+    "GET /v1/alarms",
+    "POST /v1/alarms/clear",
+    "GET /v1/owners/{owner}/search",
+    "GET /v1/owners/{owner}/memories",
+    "POST /v1/owners/{owner}/memories",
+    "POST /v1/owners/{owner}/memories/{memory_id}/edit",
+    "POST /v1/owners/{owner}/memories/{memory_id}/mention",
+    "GET /v1/owners/{owner}/memories/{memory_id}",
+    "GET /v1/owners/{owner}/memories/{memory_id}/why",
+    "GET /v1/owners/{owner}/memories/{memory_id}/history",
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance",
+    "POST /v1/owners/{owner}/memories/{memory_id}/negate",
+    "POST /v1/owners/{owner}/memories/{memory_id}/confirm",
+    "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity",
+    "POST /v1/owners/{owner}/memories/{memory_id}/delete",
+    "POST /v1/owners/{owner}/memories/{memory_id}/restore",
+    "POST /v1/owners/{owner}/memories/{memory_id}/reveal",
+    "POST /v1/owners/{owner}/export",
+    "POST /v1/owners/{owner}/memories/{memory_id}/unmerge",
+    "GET /v1/owners/{owner}/memories/{memory_id}/associations",
+    "GET /v1/owners/{owner}/memories/{memory_id}/compare",
+    "GET /v1/owners/{owner}/memories/{memory_id}/uses",
+    "POST /v1/owners/{owner}/memories/{memory_id}/reinforce",
+    "POST /v1/owners/{owner}/memories/{memory_id}/grade",
+    "POST /v1/owners/{owner}/memories/delete",
+    "POST /v1/owners/{owner}/context",
+    "GET /v1/owners/{owner}/assess",
+    "GET /v1/owners/{owner}/map",
+    "GET /v1/owners/{owner}/facts",
+    "GET /v1/owners/{owner}/synonyms",
+    "POST /v1/owners/{owner}/synonyms",
+    "POST /v1/owners/{owner}/grounds",
+    "GET /v1/owners/{owner}/health",
+    "GET /v1/owners/{owner}/fading",
+    "GET /v1/owners/{owner}/review",
+    "GET /v1/owners/{owner}/compare",
+    "GET /v1/owners/{owner}/profile",
+    "POST /v1/owners/{owner}/profile",
+    "GET /v1/owners/{owner}/export",
+    "POST /v1/owners/{owner}/import/records",
+    "POST /v1/owners/{owner}/chats",
+    "POST /v1/owners/{owner}/extract",
+    "POST /v1/owners/{owner}/episodes",
+    "POST /v1/owners/{owner}/cleanup",
+    "GET /v1/owners/{owner}/embedding",
+    "POST /v1/owners/{owner}/merge",
+    "POST /v1/owners/{owner}/replay",
+    "GET /v1/owners/{owner}/history",
+    "GET /v1/owners/{owner}/stats",
+    "GET /v1/owners/{owner}/feed",
+    "GET /v1/status",
+    "GET /v1/stats",
+    "GET /v1/schema",
+    "GET /v1/laws",
+    "GET /v1/dead",
+    "GET /v1/dead/{owner}",
+    "POST /v1/dead/{owner}/retry",
+    "POST /v1/dead/{owner}/discard",
+    "GET /health",
+    "GET /ready",
+    "GET /metrics",
+}
+Document = dict[str, Any]
+
+
+class _Anything:
+    """Stands for every part of an application that is only described."""
+
+    partitions = 4
+
+    def __getattr__(self, _name: str) -> _Anything:
+        return _Anything()
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """A client of an application without a store."""
+    with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def document(client: TestClient) -> Document:
+    """The document as it is served."""
+    return cast("Document", client.get("/v1/openapi.json").json())
+
+
+def operations(document: Document) -> dict[str, Document]:
+    """Every operation by its method and path."""
+    return {
+        f"{method.upper()} {path}": one
+        for path, methods in document["paths"].items()
+        for method, one in methods.items()
+    }
+
+
+def test_it_is_an_openapi_document_of_all_routes(document: Document) -> None:
+    OpenAPI.model_validate(document)
+    assert set(operations(document)) == ROUTES
+
+
+def test_it_is_made_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_the_loop: list[bool] = []
+
+    def made(**told: Any) -> dict[str, Any]:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            on_the_loop.append(False)
+        else:
+            on_the_loop.append(True)
+        return get_openapi(**told)
+
+    monkeypatch.setattr(fastapi.applications, "get_openapi", made)
+    with TestClient(create_app(cast("Application", _Anything())), base_url=BASE) as opened:
+        assert {opened.get(path).status_code for path in ("/docs", "/v1/openapi.json", "/docs")} == {200}
+    assert on_the_loop == [False]
+
+
+def test_every_reference_resolves(document: Document) -> None:
+    def references(node: object) -> Iterator[str]:
+        if isinstance(node, dict):
+            yield from ([node["$ref"]] if isinstance(node.get("$ref"), str) else [])
+            for value in node.values():
+                yield from references(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from references(value)
+
+    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+    found = set(references(document))
+    assert found
+    assert found - known == set()
+
+
+def test_every_operation_is_named_tagged_and_told(document: Document) -> None:
+    tags = {tag["name"] for tag in TAGS}
+    told = operations(document)
+    assert len({one["operationId"] for one in told.values()}) == len(ROUTES)
+    assert [
+        name for name, one in told.items() if not (set(one["tags"]) <= tags and one["summary"] and one["description"])
+    ] == []
+
+
+def test_every_answer_has_an_example(document: Document) -> None:
+    lacking = [
+        f"{name} {status}"
+        for name, one in operations(document).items()
+        for status, answer in one["responses"].items()
+        for content in answer["content"].values()
+        if not content.get("example")
+    ]
+    assert lacking == []
+
+
+def test_every_parameter_and_every_body_has_an_example(document: Document) -> None:
+    lacking = []
+    for name, one in operations(document).items():
+        for parameter in one.get("parameters", ()):
+            if not (parameter.get("examples") or parameter["schema"].get("examples")):
+                lacking.append(f"{name} {parameter['name']}")
+        for kind, content in one.get("requestBody", {}).get("content", {}).items():
+            if not (content.get("examples") or content.get("example")):
+                lacking.append(f"{name} {kind}")
+    assert lacking == []
+
+
+@pytest.mark.parametrize("name", [name for name in shapes.__all__ if not name.startswith("EXAMPLE")])
+def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) -> None:
+    shape: type[BaseModel] = getattr(shapes, name)
+    extra = cast("Document", shape.model_config["json_schema_extra"])
+    (example,) = cast("list[Document]", extra["examples"])
+    made = shape.model_validate(example)
+    required = {field for field, info in shape.model_fields.items() if info.is_required()}
+    assert (required - example.keys(), made.model_extra) == (set(), {})
+
+
+def test_the_handbook_names_every_route_and_every_metric() -> None:
+    handbook = (ROOT / "docs" / "http.md").read_text()
+    extra = cast("Document", shapes.StoreStatus.model_config["json_schema_extra"])
+    metrics = Metrics(lambda: cast("Document", extra["examples"][0]))
+    names = {f"`{name}" for name in ROUTES} | {f"`{family.name}" for family in metrics.registry.collect()}
+    assert [name for name in names if name not in handbook] == []
+
+
+def test_the_page_for_people_lists_every_route_and_loads_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/docs")
+    assert [name for name in ROUTES if f"<code>{name.split(' ')[1]}</code>" not in page.text] == []
+    assert "src=" not in page.text
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_every_route_says_whether_it_asks_for_the_token(document: Document) -> None:
+    scheme = document["components"]["securitySchemes"]["token"]
+    assert (scheme["type"], scheme["scheme"], document["security"]) == ("http", "bearer", [{"token": []}])
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            asks = operation.get("security", document["security"]) != []
+            assert (asks, "401" in operation["responses"]) == ((path not in OPEN_PATHS,) * 2), path
+
+
+def test_the_page_of_routes_shows_every_route_and_loads_nothing(client: TestClient, document: Document) -> None:
+    page = client.get("/docs")
+    assert [path for path in document["paths"] if f"<code>{path}</code>" not in page.text] == []
+    assert re.findall(r"<(?:script|img|link|iframe|form|base|object)\b", page.text) == []
+    assert [one for one in re.findall(r'(?:href|src)="([^"]*)"', page.text) if not one.startswith("/v1/")] == []
+    policy = dict(part.strip().partition(" ")[::2] for part in page.headers["content-security-policy"].split(";"))
+    assert {
+        name: policy[name] for name in ("default-src", "base-uri", "form-action", "frame-ancestors")
+    } == dict.fromkeys(("default-src", "base-uri", "form-action", "frame-ancestors"), "'none'")
+    assert policy["style-src"].startswith("'sha256-")
+    style = page.text.partition("<style>")[2].partition("</style>")[0]
+    assert policy["style-src"] == f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
+    assert page.headers["referrer-policy"] == "no-referrer"

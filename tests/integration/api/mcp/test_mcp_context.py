@@ -1,0 +1,165 @@
+"""The tool `memory_context`, asked by the SDK's own client on an embedded store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from api.application import Application
+from api.mcp.server import MemoryServer
+from ops.settings import Settings
+from ops.wiring import open_application
+from tests.given.mcp import Agent, in_process, talk
+
+COFFEE, ASKS = "I drink coffee every morning", "What do I drink in the morning?"
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    with open_application(Settings(data=tmp_path_factory.mktemp("mcp-context") / "store", partitions=4)) as opened:
+        yield opened
+
+
+NUMBERS = count(1)
+
+
+@pytest.fixture
+def server(application: Application) -> MemoryServer:
+    """A server of an owner of its own."""
+    return in_process(application, f"context-{next(NUMBERS)}")
+
+
+@pytest.mark.parametrize(
+    ("remembered", "asks", "title"),
+    [(COFFEE, ASKS, "[Memories that may matter here]"), ("我每天早上喝咖啡", "我早上喝什么？", "[可能有关的记忆]")],
+)
+def test_a_memory_that_may_matter_stands_in_the_block_with_its_key(
+    server: MemoryServer, remembered: str, asks: str, title: str
+) -> None:
+    async def talking(agent: Agent) -> Any:
+        return await agent.remember(remembered), await agent.call("memory_context", text=asks)
+
+    key, answer = talk(server, talking)
+    (found,) = answer["parts"]["retrieved"]
+    assert (found["kind"], found["id"], answer["memory_keys"], answer["recorded"]) == ("memory", key, [key], "appended")
+    assert 0.7 <= found["closeness"] <= 1
+    assert 0 < answer["tokens"] <= answer["budget"]
+    lines = answer["block"].splitlines()
+    assert lines[lines.index(title) + 1].startswith(f"- [{key}] ")
+    assert remembered in lines[lines.index(title) + 1]
+
+
+def test_messages_of_the_session_stand_in_it_as_turns(server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        said = {}
+        for session, text in (("trip", "I am in Porto"), ("home", "The roof leaks")):
+            said[session] = (await agent.call("add_turns", turns=[{"role": "user", "text": text}], session=session))[
+                "memory_keys"
+            ]
+        return said, await agent.call("memory_context", text="Where am I?", session="trip", proactive=False)
+
+    said, answer = talk(server, talking)
+    assert [(one["kind"], one["id"]) for one in answer["parts"]["remembered"]] == [("turn", said["trip"][0])]
+    assert ("I am in Porto" in answer["block"], "roof" in answer["block"]) == (True, False)
+    assert answer["session"] == "trip"
+
+
+def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_known(
+    server: MemoryServer, application: Application
+) -> None:
+    async def talking(agent: Agent) -> Any:
+        key = await agent.remember(COFFEE)
+        told = await agent.call("add_turns", turns=[{"role": "user", "text": ASKS}], session="s1")
+        turn = told["memory_keys"][0]
+        answers = [await agent.call("memory_context", text=ASKS, turn_id=turn) for _ in range(2)]
+        await agent.call("add_turns", turns=[{"role": "assistant", "text": "Coffee."}], session="s1")
+        return key, turn, answers
+
+    key, turn, answers = talk(server, talking)
+    assert [one["recorded"] for one in answers] == ["appended", "already"]
+    uses = application.uses.uses(str(server._connection.owner), key)["uses"]
+    assert [(use["turn_id"], [reply["text"] for reply in use["replies"]]) for use in uses] == [(turn, ["Coffee."])]
+
+
+def test_without_proactive_search_nothing_is_searched_for(server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        await agent.remember(COFFEE)
+        return await agent.call("memory_context", text=ASKS, proactive=False)
+
+    answer = talk(server, talking)
+    assert (answer["memory_keys"], answer["recorded"]) == ([], "nothing")
+
+
+def test_what_had_no_room_is_counted_and_the_budget_is_kept(server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        turns = [{"role": "user", "text": f"{number}: the kiln, the clay and the glaze " * 6} for number in range(12)]
+        await agent.call("add_turns", turns=turns, session="s1")
+        return await agent.call("memory_context", text="And now?", session="s1", budget=300)
+
+    answer = talk(server, talking)
+    assert answer["tokens"] <= 300
+    assert len(answer["parts"]["remembered"]) + answer["dropped"]["remembered"] == 12
+
+
+def test_what_is_sensitive_is_left_out_and_counted(server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        await agent.remember("My telephone number is 13812345678", category="stable_preference")
+        return await agent.call("memory_context", text="What is my telephone number?")
+
+    answer = talk(server, talking)
+    assert (answer["memory_keys"], "13812345678" in answer["block"], answer["left_out"]) == (
+        [],
+        False,
+        {"sensitive": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "text: got nothing"),
+        ({"text": " "}, "text: got ' '"),
+        ({"text": "x", "budget": 79}, "budget: got 79"),
+        ({"text": "x", "budget": 100_001}, "budget: got 100001"),
+        ({"text": "x", "session": "no session"}, "session: got 'no session'"),
+        ({"text": "x", "turn_id": ""}, "turn_id: got ''"),
+        ({"text": "x", "owner": "bob"}, "owner: no such argument"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(server: MemoryServer, arguments: dict[str, Any], told: str) -> None:
+    async def talking(agent: Agent) -> str:
+        return await agent.refused("memory_context", **arguments)
+
+    assert told in talk(server, talking)
+
+
+def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_meets_it(
+    application: Application,
+) -> None:
+    owner, asks = f"context-{next(NUMBERS)}", "Where do I live?"
+
+    async def talking(agent: Agent) -> Any:
+        turns = [{"role": "user", "text": "I live in Lisbon and I love green tea."}]
+        (first,) = (await agent.call("add_turns", turns=turns, session="s1"))["memory_keys"]
+        application.extractor.extract(owner)
+        before = await agent.call("search_memories", query=asks)
+        turns = [{"role": "user", "text": "I moved to Porto. I don't like green tea any more."}]
+        await agent.call("add_turns", turns=turns, session="s2")
+        application.extractor.extract(owner)
+        after = await agent.call("search_memories", query=asks)
+        return first, before, after, await agent.call("memory_context", text=asks, session="s3")
+
+    first, before, after, context = talk(in_process(application, owner), talking)
+    told = {one["memory_key"]: one["metadata"].get("corrected") for one in before["results"]}
+    assert (told[first], first in {one["memory_key"] for one in after["results"]}) == (None, True)
+    (corrected,) = [one["metadata"]["corrected"] for one in after["results"] if one["memory_key"] == first]
+    assert {(one["was"], one["now"]) for one in corrected} == {
+        ("User lives in Lisbon", "User moved to Porto"),
+        ("User loves green tea", "User does not like green tea any more"),
+    }
+    assert all(one["memory_key"] for one in corrected)
+    (line,) = [line for line in context["block"].splitlines() if line.startswith(f"- [{first}]")]
+    assert "User moved to Porto" in line.partition("I live in Lisbon")[0]

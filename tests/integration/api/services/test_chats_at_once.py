@@ -1,0 +1,37 @@
+"""The same chats imported by several at once, for an owner whom nobody knew: each message is one turn."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from api.exchange.chat_file import open_chats
+from api.exchange.importing import ImportOptions
+from api.exchange.importing_chats import import_chats
+from api.requests.checks import parse_instant
+from events.partitions import spread_tags
+from events.redis.log import RedisEventLog
+from tests.given.chats import file_of
+from tests.servers import RedisServer
+
+AT_ONCE = 4
+CHATS = [
+    {"messages": [{"role": "user", "content": f"message {n} 第{n}条"} for n in range(many)]} for many in (40, 7, 7)
+]
+
+
+def test_imports_at_once_for_a_new_owner_make_the_same_ids(redis_server: RedisServer) -> None:
+    begun = Barrier(AT_ONCE)
+
+    def imports(_number: int) -> int:
+        with redis_server.client() as client:
+            log = RedisEventLog(client, spread_tags(2))
+            chats = open_chats(iter(file_of(*CHATS)))
+            begun.wait()
+            answer = import_chats(log, chats, ImportOptions(owner="ada"), parse_instant("2024-01-01T08:00:00Z", "from"))
+            log.close()
+            assert (answer.imported.done.error, answer.imported.done.conflicts) == (None, [])
+            return answer.imported.done.appended
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        assert sum(threads.map(imports, range(AT_ONCE))) == 2 * (40 + 7 + 7)

@@ -1,0 +1,554 @@
+"""Context blocks over a real store: what stands in them, what never does, and that injections are recorded once for a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api.services.context import Contexts
+from events.errors import InputError, NotFound, StoreUnavailable
+from projections.redis.said import REACHES
+from tests.acceptance.helpers.store import Store, embedded_store
+from tests.given.events import (
+    Told,
+    created,
+    deleted,
+    in_conflict,
+    mentioned,
+    negated,
+    parameters,
+    purged,
+    restored,
+    revised,
+)
+from tests.given.said import found, said
+
+ASKS = "What do I drink in the morning?"
+FRAGMENT = "kiln"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with embedded_store(tmp_path_factory.mktemp("context")) as opened:
+        yield opened
+
+
+def known(store: Store, *events: Told) -> str:
+    """An owner of whom this was told yesterday, in order."""
+    owner = store.owner()
+    store.tell(owner, *(Told(one.data, store.yesterday + one.day / 100, one.actor, one.extra) for one in events))
+    return owner
+
+
+def asked(store: Store, owner: str, text: str = ASKS, **wanted: Any) -> dict[str, Any]:
+    """The block of a turn, with what was injected folded."""
+    answer = store.app.contexts.context(owner, text, **wanted)
+    store.flushed()
+    return answer
+
+
+def ids(answer: dict[str, Any], part: str) -> list[str]:
+    return [line["id"] for line in answer["parts"][part]]
+
+
+def coffee(**data: Any) -> Told:
+    return created("I drink coffee every morning", "coffee", **data)
+
+
+# --- what stands in it
+
+
+def test_core_memories_stand_in_every_block_and_close_ones_where_they_matter(store: Store) -> None:
+    owner = known(store, coffee(), created("Her name is Ada", "name", tier="core"), created("The kiln broke", "kiln"))
+    answer = asked(store, owner)
+    assert (ids(answer, "core"), ids(answer, "retrieved")) == (["name"], ["coffee"])
+    assert answer["injected"] == ["name", "coffee"]
+    assert [one["found"] for one in answer["searches"]] == [1]
+    other = asked(store, owner, "Shall we go swimming on Sunday?")
+    assert (ids(other, "core"), ids(other, "retrieved")) == (["name"], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "earlier", "note"),
+    [
+        ("Shall we go on?", "[This conversation so far]", "[An earlier conversation]", ", user"),
+        ("我们接着聊吧", "[本次对话]", "[较早的对话]", "，user"),
+    ],
+)
+def test_a_session_of_years_ago_is_an_earlier_conversation_and_tells_its_days(
+    store: Store, text: str, now: str, earlier: str, note: str
+) -> None:
+    owner = store.owner()
+    store.tell(owner, said("old1", "Hello", day=0), said("old2", "Hi", role="assistant", day=1))
+    answer = asked(store, owner, text, session="s1")
+    assert (earlier in answer["block"], now in answer["block"]) == (True, False)
+    assert next(line["note"] for line in answer["parts"]["remembered"]) == f"2024-01-01{note}"
+    # The session goes on today: what is of today tells no day, what is older does.
+    store.tell(owner, said("new", "Are you there?", day=store.yesterday + 0.9999))
+    answer = asked(store, owner, text, session="s1")
+    assert (now in answer["block"], earlier in answer["block"]) == (True, False)
+    assert [line["note"][:4] for line in answer["parts"]["remembered"]][:2] == ["2024", "2024"]
+
+
+def test_chinese_turns_find_chinese_memories_under_chinese_titles(store: Store) -> None:
+    owner = known(store, created("我每天早上喝咖啡", "咖啡"), created("窑坏了", "窑"))
+    answer = asked(store, owner, "我早上喝什么？")
+    assert (ids(answer, "retrieved"), answer["language"]) == (["咖啡"], "zh")
+    assert "[可能有关的记忆]" in answer["block"]
+    assert asked(store, owner, "我早上喝什么？", language="en")["language"] == "en"
+
+
+def test_each_question_of_a_long_turn_is_searched_for_within_the_limit(store: Store) -> None:
+    owner = known(store, coffee(), created("Her sister Eve lives in Lyon", "sister"))
+    text = f"I had such a long day at the workshop with the visitors. {ASKS} Where does my sister Eve live?"
+    assert set(ids(asked(store, owner, text, searches=3), "retrieved")) == {"coffee", "sister"}
+    assert len(asked(store, owner, text, searches=1)["searches"]) == 1
+
+
+LIVED = "Where do I live, and what tea do I love?"
+
+
+def moved(**told: Any) -> list[Told]:
+    """A turn, two statements made of it, and where she lives now."""
+    made = {"source": "judge", "source_turns": ("t1",)}
+    return [
+        created("I live in Lisbon and I love green tea", "t1", kind="episode", source_turns=("t1",), day=0),
+        created("User lives in Lisbon", "lisbon", category="identity", day=0, **made | told),
+        created("User loves green tea", "tea", category="stable_preference", day=0, **made),
+        created("User moved to Porto", "porto", category="identity", source="judge", source_turns=("t2",), day=1),
+    ]
+
+
+def notes(answer: dict[str, Any]) -> str:
+    """What is told of the turn before its words."""
+    return next(line["note"] for line in answer["parts"]["retrieved"] if line["id"] == "t1")
+
+
+def test_a_turn_of_which_something_was_taken_back_says_what_holds_now(store: Store) -> None:
+    owner = known(store, *moved())
+    assert notes(asked(store, owner, LIVED)).count(",") == 0
+    store.tell(owner, negated("lisbon", store.yesterday + 0.1, replaced_by="porto"))
+    answer = asked(store, owner, LIVED)
+    assert notes(answer).endswith(", since then [porto] User moved to Porto")
+    assert "since then [porto] User moved to Porto: I live in Lisbon" in answer["block"]
+    store.tell(owner, negated("tea", store.yesterday + 0.2))
+    told = "no longer so: User loves green tea, since then [porto] User moved to Porto"
+    assert notes(asked(store, owner, LIVED)).endswith(told)
+    assert "，已不成立: User loves green tea，此后 [porto] " in asked(store, owner, LIVED, language="zh")["block"]
+
+
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        (negated("porto", 2, replaced_by="rome"), "since then [rome] User moved to Rome"),
+        (deleted("porto", 2), "no longer so: User lives in Lisbon"),
+        (negated("porto", 2, replaced_by="lisbon"), "no longer so: User lives in Lisbon"),
+    ],
+    ids=["replaced again", "deleted", "in a circle"],
+)
+def test_what_replaced_a_statement_may_itself_be_replaced_or_gone(store: Store, then: Told, told: str) -> None:
+    rome = created("User moved to Rome", "rome", category="identity", source="judge", day=1.5)
+    owner = known(store, *moved(), negated("lisbon", 1.2, replaced_by="porto"), rome, then)
+    assert notes(asked(store, owner, LIVED)).endswith(f", {told}")
+
+
+def test_a_sensitive_statement_that_no_longer_holds_is_not_told_in_the_note(store: Store) -> None:
+    owner = known(store, *moved(sensitivity=2), negated("lisbon", 1.2))
+    assert notes(asked(store, owner, LIVED)).endswith(", no longer so")
+    assert notes(asked(store, owner, LIVED, sensitive=True)).endswith("no longer so: User lives in Lisbon")
+
+
+def test_a_long_correction_is_told_in_short(store: Store) -> None:
+    porto = created("User moved to Porto " + "by the sea " * 50, "sea", category="identity", source="judge", day=1)
+    owner = known(store, *moved(), porto, negated("lisbon", 1.2, replaced_by="sea"))
+    assert len(notes(asked(store, owner, LIVED))) < 160
+
+
+def test_without_proactive_search_nothing_is_searched_for(store: Store) -> None:
+    answer = asked(store, known(store, coffee()), proactive=False)
+    assert (answer["searches"], ids(answer, "retrieved")) == ([], [])
+
+
+def test_a_lower_threshold_lets_more_in(store: Store) -> None:
+    owner = known(store, coffee(), created("Mornings in the workshop are cold", "cold"))
+    assert ids(asked(store, owner), "retrieved") == ["coffee"]
+    assert set(ids(asked(store, owner, threshold=0.1), "retrieved")) == {"coffee", "cold"}
+    assert ids(asked(store, owner, threshold=1.0), "retrieved") in ([], ["coffee"])
+
+
+def test_the_conversation_so_far_and_the_sessions_episodes_are_remembered(store: Store) -> None:
+    episode = created("[2024-01-01 08:00] user: the kiln broke", "ep", tier="episode", kind="episode")
+    owner = known(
+        store,
+        Told(episode.data, extra={"session_id": "s1"}),
+        Told(created("[2024-01-01 09:00] other", "ep2", tier="episode").data, extra={"session_id": "s2"}),
+        said("t1", "Good morning"),
+        said("t2", "Good morning, Ada", "assistant"),
+        said("x1", "unrelated", session="s2"),
+        said("t3", ASKS),
+    )
+    answer = asked(store, owner, session="s1")
+    assert (ids(answer, "remembered"), answer["turn_id"]) == (["ep", "t1", "t2"], "t3")
+    assert "ep" in answer["injected"]
+    assert ids(asked(store, owner, session="s1", messages=1), "remembered") == ["ep", "t2"]
+    assert ids(asked(store, owner, session="s1", messages=0), "remembered") == ["ep"]
+
+
+def test_thirty_messages_are_found_behind_many_other_events(store: Store) -> None:
+    owner = known(store, coffee(), *(said(f"t{n}", f"message {n}", day=n / 1_000) for n in range(40)))
+    store.tell(owner, *(mentioned("coffee", store.yesterday) for _ in range(REACHES[0] + 20)))
+    answer = asked(store, owner, "and now?", budget=10_000)
+    assert ids(answer, "remembered") == [f"t{n}" for n in range(10, 40)]
+    assert answer["read_back"] == "all"
+
+
+def test_no_more_is_read_back_than_the_newest_events(store: Store) -> None:
+    owner = known(store, said("t0", "long ago"))
+    for part in range(2):
+        others = (said(f"x{part}-{n}", "else", session="s2") for n in range(REACHES[1] // 2 + 64))
+        store.tell(owner, *(Told(one.data, store.yesterday, one.actor, one.extra) for one in others))
+    answer = asked(store, owner, "and now?", session="s1")
+    assert (ids(answer, "remembered"), answer["read_back"]) == ([], "part")
+
+
+def test_a_memory_that_only_repeats_a_message_of_the_conversation_is_not_told_twice(store: Store) -> None:
+    text = "I drink coffee every morning"
+    owner = known(store, said("t1", text), created(text, "t1", source_turns=["t1"]), created("I drink coffee", "fact"))
+    answer = asked(store, owner, "Do I drink coffee in the morning?", session="s1", threshold=0.3)
+    assert (ids(answer, "remembered"), ids(answer, "retrieved")) == (["t1"], ["fact"])
+    assert ids(asked(store, owner, "Do I drink coffee every morning?", session="s2", threshold=0.3), "retrieved") != []
+
+
+def test_what_the_turn_itself_says_is_not_brought_to_it(store: Store) -> None:
+    owner = known(
+        store, said("t1", ASKS), created(ASKS, "t1", source_turns=["t1"]), created("drinks", "d", source_turns=["t1"])
+    )
+    assert asked(store, owner, threshold=0.0)["injected"] == []
+
+
+def test_tool_results_are_context_for_the_next_turn_alone_and_no_memory(store: Store) -> None:
+    owner = known(
+        store, said("t1", "How is the weather?"), found('{"sky": "rain", "temp": 4}'), said("t2", "Rain.", "assistant")
+    )
+    first = asked(store, owner, "And tomorrow?", turn_id="t3")
+    assert [(line["note"], line["text"]) for line in first["parts"]["tools"]] == [("weather", "sky: rain; temp: 4")]
+    store.tell(
+        owner, *(Told(one.data, store.yesterday + 0.1, one.actor, one.extra) for one in [said("t3", "And tomorrow?")])
+    )
+    assert ids(asked(store, owner, "And tomorrow?", turn_id="t3"), "tools") == ids(first, "tools")
+    assert ids(asked(store, owner, "Thank you", turn_id="t4"), "tools") == []
+    assert store.listed(owner) == set()
+
+
+def test_a_budget_is_kept_and_what_had_no_room_is_told(store: Store) -> None:
+    owner = known(
+        store, *(created(f"I drink coffee number {n} every morning", f"c{n}", tier="core") for n in range(30))
+    )
+    answer = asked(store, owner, budget=200)
+    assert answer["tokens"] <= 200
+    assert answer["dropped"]["core"] == 30 - len(ids(answer, "core"))
+
+
+def test_a_models_own_count_of_tokens_can_stand_in(store: Store) -> None:
+    owner = known(store, *(created(f"I drink coffee number {n}", f"c{n}", tier="core") for n in range(30)))
+    app = store.app
+    words = Contexts(app.log, app.views, app.reader, app.accesses, lambda text: len(text.split()))
+    answer = words.context(owner, ASKS, budget=80, trace=False)
+    assert answer["tokens"] == len(answer["block"].split()) <= 80
+
+
+# --- what never does
+
+
+@pytest.mark.parametrize("tier", ["core", "fact"])
+def test_a_secret_is_in_no_block_and_a_sensitive_memory_only_where_asked_for(store: Store, tier: str) -> None:
+    owner = known(
+        store,
+        created("My door PIN is 4821 every morning", "pin", tier=tier),
+        created("My phone number is +49 151 2345678", "phone", tier=tier),
+    )
+    for text in ("What is my door PIN?", "What is my phone number?"):
+        plain, sensitive = asked(store, owner, text), asked(store, owner, text, sensitive=True)
+        assert "4821" not in str(plain) + str(sensitive)
+        assert "2345678" not in str(plain)
+    assert "2345678" in sensitive["block"]
+    assert plain["left_out"]["sensitive"] >= 1
+
+
+def test_turns_and_tool_results_that_hold_a_secret_are_withheld(store: Store) -> None:
+    owner = known(
+        store,
+        said("t1", "my password is hunter2-kiln!"),
+        said("t2", "Call me at +49 151 2345678"),
+        found("The password is hunter2-kiln! for the kiln account"),
+        said("t3", "Noted.", "assistant"),
+    )
+    for sensitive in (False, True):
+        answer = asked(store, owner, "and now?", sensitive=sensitive)
+        assert "hunter2" not in str(answer)
+        assert ("2345678" in answer["block"]) is sensitive
+        assert ids(answer, "remembered") == ["t1", "t2", "t3"]
+        assert answer["left_out"] == {"tool result": 1}
+
+
+@pytest.mark.parametrize("resolution", ["latest_wins", "version_keep", "weight_balance"])
+@pytest.mark.parametrize("tier", ["core", "fact"])
+def test_what_was_negated_is_never_told_as_true(store: Store, tier: str, resolution: str) -> None:
+    owner = known(store, coffee(tier=tier), negated("coffee", 1, resolution=resolution))
+    assert asked(store, owner, threshold=0.0)["injected"] == []
+
+
+def test_what_replaced_it_is_told(store: Store) -> None:
+    owner = known(
+        store,
+        coffee(),
+        created("I drink tea every morning", "tea", day=1, corrects="coffee"),
+        negated("coffee", 1, resolution="latest_wins", replaced_by="tea"),
+    )
+    assert ids(asked(store, owner), "retrieved") == ["tea"]
+
+
+def test_a_possible_conflict_is_told_with_what_it_may_contradict(store: Store) -> None:
+    owner = known(store, coffee(), created("I drink tea every morning", "tea"), in_conflict("coffee", "tea"))
+    notes = {line["id"]: line["note"] for line in asked(store, owner)["parts"]["retrieved"]}
+    assert "may contradict tea" in notes["coffee"]
+    assert "may contradict coffee" in notes["tea"]
+
+
+def test_deleting_reaches_the_conversation_and_episodes_and_restoring_brings_them_back(store: Store) -> None:
+    episode = created("[2024-01-01 08:00] user: the kiln broke", "ep", tier="episode", source_turns=["t1"])
+    owner = known(
+        store,
+        said("t1", "the kiln broke"),
+        created("The kiln broke", "fact", tier="core", source_turns=["t1"]),
+        Told(episode.data, 1, extra={"session_id": "s1"}),
+    )
+    assert FRAGMENT in asked(store, owner, "and now?", session="s1")["block"]
+    store.tell(owner, deleted("fact", store.yesterday + 0.1))
+    answer = asked(store, owner, "and now?", session="s1")
+    assert FRAGMENT not in str(answer["parts"]) + answer["block"]
+    assert (ids(answer, "remembered"), answer["left_out"]) == (["t1"], {"deleted": 1})
+    store.tell(owner, restored("fact", store.yesterday + 0.2))
+    assert FRAGMENT in asked(store, owner, "and now?", session="s1")["block"]
+    store.tell(owner, deleted("fact", store.yesterday + 0.3), purged("fact", store.yesterday + 0.3))
+    assert FRAGMENT not in asked(store, owner, "and now?", session="s1")["block"]
+
+
+def test_no_other_owners_memory_or_message_is_in_a_block(store: Store) -> None:
+    known(store, coffee(), created("Her name is Ada", "name", tier="core"), said("t1", "Good morning"))
+    answer = asked(store, store.owner())
+    assert (answer["injected"], answer["parts"]["remembered"], answer["session"]) == ([], [], None)
+
+
+# --- what is recorded
+
+
+def accesses(store: Store, owner: str, memory_id: str) -> int:
+    count: int = store.reader.get(owner, memory_id, trace=False)["access_count"]
+    return count
+
+
+def test_asked_twice_for_one_turn_an_injection_is_recorded_once(store: Store) -> None:
+    owner = known(store, coffee())
+    statuses = [asked(store, owner, turn_id="t1")["recorded"]["status"] for _ in range(3)]
+    assert (statuses, accesses(store, owner, "coffee")) == (["appended", "already", "already"], 1)
+    assert asked(store, owner, turn_id="t2")["recorded"]["status"] == "appended"
+    assert accesses(store, owner, "coffee") == 2
+
+
+def test_two_that_ask_at_once_record_it_once(store: Store) -> None:
+    owner = known(store, coffee())
+    app = store.app
+    receipts = [app.accesses.inject(owner, ["coffee"], key=("turn", "t1"), turn_id="t1") for _ in range(2)]
+    store.flushed()
+    assert [one and one.status for one in receipts] == ["appended", "conflict"]
+    assert receipts[0].position == receipts[1].position
+    assert accesses(store, owner, "coffee") == 1
+
+
+def test_what_is_new_in_the_block_of_a_turn_is_recorded_too(store: Store) -> None:
+    owner = known(store, coffee())
+    asked(store, owner, turn_id="t1")
+    store.tell(owner, created("I drink tea in the morning", "tea", store.yesterday))
+    assert asked(store, owner, turn_id="t1")["recorded"]["status"] == "appended"
+    assert (accesses(store, owner, "coffee"), accesses(store, owner, "tea")) == (1, 1)
+
+
+def test_a_turn_without_an_id_is_known_by_its_place_and_text(store: Store) -> None:
+    owner = known(store, coffee(), said("t1", "Good morning"))
+    statuses = [asked(store, owner)["recorded"]["status"] for _ in range(2)]
+    assert statuses == ["appended", "already"]
+    store.tell(owner, Told(said("t2", "Hello", "assistant").data, store.yesterday + 0.1, extra={"session_id": "s1"}))
+    assert asked(store, owner)["recorded"]["status"] == "appended"
+
+
+def test_nothing_is_recorded_where_nothing_is_injected_or_nobody_wants_it(store: Store) -> None:
+    owner = known(store, coffee())
+    before = store.head(owner)
+    assert asked(store, owner, trace=False)["recorded"] == {"status": "off"}
+    assert asked(store, owner, "Shall we swim?")["recorded"] == {"status": "nothing"}
+    assert store.head(owner) == before
+
+
+def test_an_injection_that_cannot_be_recorded_spoils_no_block(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = known(store, coffee())
+
+    def refuse(*_events: Any, **_options: Any) -> Any:
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(store.app.log, "append", refuse)
+    answer = store.app.contexts.context(owner, ASKS)
+    assert (ids(answer, "retrieved"), answer["recorded"]) == (["coffee"], {"status": "lost"})
+
+
+def test_what_one_search_found_first_grows_together_and_core_memories_do_not(store: Store) -> None:
+    owner = known(
+        store,
+        coffee(),
+        created("Her name is Ada", "name", tier="core"),
+        created("In the morning I drink tea", "tea"),
+        created("Her sister Eve lives in Lyon", "sister"),
+    )
+    answer = asked(store, owner, f"{ASKS} Where does my sister Eve live?", turn_id="t1")
+    assert set(answer["injected"]) == {"name", "coffee", "tea", "sister"}
+    edges = store.reader.get(owner, "name", trace=False)["edges"]
+    assert edges == []
+    assert {"tea"} <= {one["to"] for one in store.reader.get(owner, "coffee", trace=False)["edges"]}
+
+
+# --- episodes
+
+
+def test_episodes_planned_from_the_log_are_remembered_in_their_session_and_planned_once(store: Store) -> None:
+    turns = (said(f"t{n}", f"I fired kiln number {n} on Friday", day=n / 1_000) for n in range(45))
+    owner = known(store, parameters(session_idle_hours=48.0), *turns)
+    made = [store.app.episodes.make(owner)["counts"] for _ in range(2)]
+    assert made == [{"summarise": 2}, {}]
+    answer = asked(store, owner, "and now?", session="s1", budget=5_000)
+    episodes = [line for line in answer["parts"]["remembered"] if line["kind"] == "memory"]
+    assert [line["text"][0] for line in episodes] == ["[", "["]
+    assert len(ids(answer, "remembered")) == 32
+    why = store.reader.why(owner, episodes[0]["id"])
+    assert why["provenance"]["nodes"][0]["source_turns"] == [f"t{n}" for n in range(10)]
+
+
+def test_an_account_of_nothing_but_the_newest_messages_gives_its_place_to_an_older_one(store: Store) -> None:
+    turns = (said(f"t{n}", f"I fired kiln number {n} on Friday", day=n / 1_000) for n in range(45))
+    owner = known(store, parameters(session_idle_hours=1.0), *turns)
+    assert store.app.episodes.make(owner)["counts"] == {"summarise": 5}
+    answer = asked(store, owner, "Which kiln was number 44?", session="s1", budget=5_000, threshold=0.0)
+    told = [line["id"] for part in ("remembered", "retrieved") for line in answer["parts"][part]]
+    accounts = [one for one in told if one.startswith("episode-")]
+    turns_of = [store.reader.get(owner, one, trace=False)["source_turns"] for one in accounts]
+    assert [(one[0], one[-1]) for one in turns_of[:3]] == [("t10", "t19"), ("t20", "t29"), ("t30", "t39")]
+    assert not [one for one in turns_of if one[0] == "t40"]
+
+
+# --- uses
+
+
+def told_uses(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(use["turn_id"], [one["text"] for one in use["replies"]], use["linked_by"]) for use in answer["uses"]]
+
+
+def test_one_can_ask_which_answers_used_a_memory(store: Store) -> None:
+    owner = known(store, coffee(), created("The kiln broke", "kiln"), said("t1", ASKS))
+    asked(store, owner, session="s1")
+    later = store.yesterday + 0.2
+    store.tell(
+        owner,
+        Told(said("t2", "Coffee.", "assistant", reply_to="t1").data, later, "assistant", {"session_id": "s1"}),
+        Told(said("t3", "Do I drink coffee every morning?").data, later, "user", {"session_id": "s1"}),
+    )
+    asked(store, owner, "Do I drink coffee every morning?")
+    store.tell(owner, Told(said("t4", "You do.", "assistant").data, later, "assistant", {"session_id": "s1"}))
+    answer = store.app.uses.uses(owner, "coffee")
+    assert told_uses(answer) == [("t3", ["You do."], "order"), ("t1", ["Coffee."], "reply_to")]
+    assert (answer["total"], answer["uses"][1]["turn"]["text"]) == (2, ASKS)
+    assert told_uses(store.app.uses.uses(owner, "coffee", limit=1, offset=1)) == [("t1", ["Coffee."], "reply_to")]
+    assert store.app.uses.uses(owner, "kiln")["uses"] == []
+
+
+def test_uses_leave_no_trace_and_survive_a_revision_and_a_deletion(store: Store) -> None:
+    owner = known(store, coffee())
+    asked(store, owner, turn_id="t1")
+    store.tell(
+        owner, revised("I drink espresso", "coffee", store.yesterday + 0.1), deleted("coffee", store.yesterday + 0.2)
+    )
+    before = store.head(owner)
+    answer = store.app.uses.uses(owner, "coffee")
+    assert (told_uses(answer), answer["status"]) == ([("t1", [], None)], "deleted")
+    assert store.head(owner) == before
+
+
+def test_uses_withhold_turns_that_hold_a_secret_or_were_forgotten(store: Store) -> None:
+    owner = known(
+        store, coffee(), created("the kiln broke", "kiln", source_turns=["t1"]), said("t1", "the kiln broke, coffee?")
+    )
+    store.app.contexts.context(owner, "the kiln broke, coffee?", turn_id="t1", threshold=0.0)
+    store.flushed()
+    later = store.yesterday + 0.2
+    store.tell(
+        owner,
+        Told(
+            said("t2", "my password is hunter2-kiln!", "assistant", reply_to="t1").data,
+            later,
+            extra={"session_id": "s1"},
+        ),
+        deleted("kiln", later),
+    )
+    (use,) = store.app.uses.uses(owner, "coffee")["uses"]
+    assert FRAGMENT not in str(use)
+    assert (use["turn"]["turn_id"], use["replies"][0]["turn_id"]) == ("t1", "t2")
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        ({"text": " "}, "text"),
+        ({"text": "x" * 10_001}, "text"),
+        ({"budget": 79}, "budget"),
+        ({"budget": 100_001}, "budget"),
+        ({"threshold": 1.1}, "threshold"),
+        ({"searches": 0}, "searches"),
+        ({"messages": 31}, "messages"),
+        ({"messages": -1}, "messages"),
+        ({"language": "fr"}, "language"),
+        ({"session": "a b"}, "session"),
+        ({"turn_id": ""}, "turn_id"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(store: Store, wanted: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        store.app.contexts.context("ada", **{"text": ASKS} | wanted)
+    assert refusal.value.context["field"] == field
+
+
+def test_uses_of_an_unknown_memory_are_not_found(store: Store) -> None:
+    with pytest.raises(NotFound):
+        store.app.uses.uses(known(store, coffee()), "tea")
+
+
+def test_the_time_is_the_owners(store: Store) -> None:
+    owner = known(store, parameters(time_zone="Asia/Shanghai"))
+    assert asked(store, owner)["parts"]["time"].endswith("(Asia/Shanghai)")
+
+
+def test_a_quarantined_owner_is_answered_as_of_the_event_before(store: Store) -> None:
+    owner = known(store, coffee())
+    store.poison(owner)
+    answer = asked(store, owner)
+    assert (ids(answer, "retrieved"), "quarantined" in answer) == (["coffee"], True)
+
+
+@pytest.mark.parametrize("profile", ["weighted", "ebbinghaus", "consolidating", "tiered"])
+def test_a_core_memory_holds_for_years_under_every_law(store: Store, profile: str) -> None:
+    owner = store.owner()
+    store.tell(owner, created("Her name is Ada", "name", tier="core", category="fact"), created("It rained", "rain"))
+    store.app.living.choose(owner, profile=profile)
+    assert asked(store, owner, "Did it rain?")["injected"] == ["name"]

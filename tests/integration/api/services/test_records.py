@@ -1,0 +1,230 @@
+"""Older records in and memories out: the service on a real store, and its HTTP face."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+import pytest
+
+from api.exchange.record_shapes import OF_THE_LOG
+from api.http.shapes import RecordsImported
+from events.partitions import partition_of
+from tests.acceptance.helpers.store import Store
+from tests.given.http import HttpStore, created, http_store
+from tests.given.records import ENTRY, OURS, ROW
+
+LINES = {"content-type": "application/x-ndjson"}
+SECRET_TEXT = "my password is hunter2-Xq9!"
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """One store for all; every test takes an owner of its own."""
+    with http_store(tmp_path_factory.mktemp("records")) as opened:
+        yield opened
+
+
+def made(http: HttpStore, owner: str, *ids: str, **fields: Any) -> None:
+    """Memories of these ids, folded."""
+    http.told(owner, *(created(one, owner=owner, **fields) for one in ids))
+
+
+def posted(http: HttpStore, owner: str, records: Sequence[dict[str, Any]], status: int = 200, **asked: Any) -> Any:
+    answer = http.client.post(f"/v1/owners/{quote(owner, safe='')}/import/records", json=list(records), params=asked)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def deleted(http: HttpStore, owner: str, ids: Sequence[str], status: int = 200, **told: Any) -> Any:
+    answer = http.client.post(f"/v1/owners/{owner}/memories/delete", json={"ids": list(ids)} | told)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def entries(count: int) -> list[dict[str, Any]]:
+    return [ENTRY | {"id": f"e{number}"} for number in range(count)]
+
+
+def head(http: HttpStore, owner: str) -> int:
+    return http.application.log.head(partition_of(owner, http.application.log.partitions))
+
+
+# --- import ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_records_of_any_shape_goes_in_and_a_second_time_nothing(http: HttpStore) -> None:
+    records = [OURS | {"memory_id": "ours"}, ENTRY | {"id": "entry"}, ROW | {"id": "row"}]
+    first = posted(http, "shapes", records)
+    assert not RecordsImported.model_validate(first).model_extra
+    assert (first["owner"], first["appended"]) == ("shapes", 3)
+    assert first["shapes"] == {"engramlog": 1, "ebbinghaus": 1, "consolidating": 1}
+    assert http.application.reader.get("shapes", "row", trace=False)["access_count"] == 9
+    second = posted(http, "shapes", records)
+    assert (second["appended"], second["already_appended"]) == (0, 3)
+
+
+def test_records_go_in_as_lines_too(http: HttpStore) -> None:
+    body = b"\n".join([orjson.dumps(ENTRY), b"", orjson.dumps(ENTRY | {"id": "n"}), b""])
+    answer = http.client.post("/v1/owners/lines/import/records", content=body, headers=LINES)
+    assert (answer.status_code, answer.json()["appended"]) == (200, 2)
+
+
+def test_of_a_request_with_a_bad_record_nothing_is_written(http: HttpStore) -> None:
+    before = head(http, "whole")
+    told = posted(http, "whole", [ENTRY, ENTRY | {"id": "n", "accessCount": "5"}], 422)
+    assert (told["line"], told["field"], told["got"]) == (2, "accessCount", '"5"')
+    assert head(http, "whole") == before
+
+
+def test_the_line_of_a_bad_record_among_lines_counts_blank_ones(http: HttpStore) -> None:
+    body = b"\n".join([orjson.dumps(ENTRY), b"", b"nonsense"])
+    answer = http.client.post("/v1/owners/whole/import/records", content=body, headers=LINES)
+    assert (answer.status_code, answer.json()["line"]) == (422, 3)
+
+
+def test_a_shape_and_a_zone_may_be_named(http: HttpStore) -> None:
+    naive = ENTRY | {"createdAt": "2024-01-01T08:00:00"}
+    assert "--assume-utc" in posted(http, "zones", [naive], 422)["detail"]
+    posted(http, "zones", [naive], assume_utc=True)
+    assert posted(http, "zones", [naive], 422, shape="round")["field"] == "shape"
+
+
+def test_a_thousand_records_are_taken_and_one_more_is_too_many(http: HttpStore) -> None:
+    assert posted(http, "thousand", entries(1_000))["appended"] == 1_000
+    told = posted(http, "thousand", entries(1_001), 413)
+    assert (told["error"], told["got"], told["allowed"]) == ("RequestTooLarge", 1_001, 1_000)
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[", b"nonsense", b'"x"', b""])
+def test_a_body_that_is_no_list_of_records_is_refused(http: HttpStore, body: bytes) -> None:
+    answer = http.client.post(
+        "/v1/owners/bodies/import/records", content=body, headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, answer.json()["field"]) == (422, "body")
+
+
+def test_a_changed_record_stays_out_and_is_told_beside_what_went_in(http: HttpStore) -> None:
+    posted(http, "changed", [ENTRY])
+    changed = ENTRY | {"content": "something else"}
+    answer = posted(http, "changed", [changed, ENTRY | {"id": "n"}], 207)
+    assert (answer["appended"], [one["line"] for one in answer["conflicts"]]) == (1, [1])
+    alone = posted(http, "changed", [changed], 409)
+    assert (alone["error"], [one["line"] for one in alone["conflicts"]]) == ("ConcurrencyError", [1])
+
+
+def test_an_id_that_the_owner_uses_already_is_told_even_where_another_record_names_it(http: HttpStore) -> None:
+    made(http, "taken", "m")
+    naming = ENTRY | {"id": "n", "associations": [{"targetId": "later", "weight": 0.5}, {"targetId": "m", "weight": 1}]}
+    answer = posted(http, "taken", [ENTRY, naming, ENTRY | {"id": "later"}], 207)
+    assert (answer["appended"], answer["ids_taken"]) == (3, ["m"])
+
+
+# --- export ---------------------------------------------------------------------------------------------------------
+
+
+def exported(http: HttpStore, owner: str, **asked: Any) -> list[dict[str, Any]]:
+    answer = http.client.get(f"/v1/owners/{quote(owner, safe='')}/export", params=asked)
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_an_export_is_lines_with_what_was_left_out_in_a_header(http: HttpStore) -> None:
+    made(http, "out", "a", content="我喜欢拉面")
+    made(http, "out", "b", "gone")
+    made(http, "out", "s", content=SECRET_TEXT)
+    position = deleted(http, "out", ["gone"])["position"]
+    answer = http.client.get("/v1/owners/out/export")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert answer.headers["engramlog-left-out"] == "deleted=1, sensitive=1"
+    assert answer.headers["engramlog-position"] == position
+    assert [json.loads(line)["content"] for line in answer.text.splitlines()] == ["我喜欢拉面", "I drink coffee"]
+    assert "hunter2" not in answer.text
+    revealed = http.client.post("/v1/owners/out/export", json={"include": ["deleted"], "reveal": True})
+    more = [json.loads(line) for line in revealed.text.splitlines()]
+    assert [one["memory_id"] for one in more] == ["a", "b", "gone", "s"]
+
+
+def test_what_is_exported_goes_in_again_for_another_owner(http: HttpStore) -> None:
+    posted(http, "from/源", [ROW | {"id": f"r{number}"} for number in range(450)])
+    body = http.client.get(f"/v1/owners/{quote('from/源', safe='')}/export").content
+    assert http.client.post("/v1/owners/to/import/records", content=body, headers=LINES).status_code == 200
+    assert told_without_log(http.client.get("/v1/owners/to/export").content) == told_without_log(body)
+    assert len(body.splitlines()) == 450
+
+
+def told_without_log(body: bytes) -> list[dict[str, Any]]:
+    """The lines without what each log tells by itself: every one of them says when it was recorded there."""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in body.splitlines()]
+    assert all(line["recorded_at"] and line["principal"] for line in lines)
+    return [{name: value for name, value in line.items() if name not in OF_THE_LOG} for line in lines]
+
+
+def test_an_export_spells_out_what_a_terminal_would_obey(http: HttpStore) -> None:
+    said = "我喜欢\u202e拉面\u2028\x85\x9b31m\u200b\U000e0041\x7f"
+    made(http, "spelled", "a", content=said)
+    answer = http.client.get("/v1/owners/spelled/export").text
+    assert [sign for sign in said[3:] if sign in answer] == ["拉", "面", "3", "1", "m"]
+    assert json.loads(answer)["content"] == said
+
+
+def test_an_export_may_be_a_text(http: HttpStore) -> None:
+    made(http, "text", "a", content="我喜欢拉面")
+    answer = http.client.get("/v1/owners/text/export", params={"format": "text"})
+    assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert answer.text.startswith("# Memories of text\n\n1 memory at ")
+    assert "> 我喜欢拉面" in answer.text
+
+
+def test_an_export_leaves_no_trace(http: HttpStore) -> None:
+    made(http, "quiet", "a")
+    before = head(http, "quiet")
+    for form in ("jsonl", "text"):
+        assert http.client.get("/v1/owners/quiet/export", params={"format": form}).status_code == 200
+    http.application.accesses.flush()
+    assert head(http, "quiet") == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "field"),
+    [
+        ({"format": "xml"}, 422, "format"),
+        ({"include": "purged"}, 422, "include"),
+        ({"asof": "3"}, 422, "asof"),
+        ({"after": "soon"}, 422, "after"),
+    ],
+)
+def test_an_export_of_what_cannot_be_is_refused(
+    http: HttpStore, asked: dict[str, str], status: int, field: str
+) -> None:
+    answer = http.client.get("/v1/owners/out/export", params=asked)
+    assert (answer.status_code, answer.json()["field"]) == (status, field)
+
+
+def test_an_export_after_a_position_that_does_not_exist_is_refused(http: HttpStore) -> None:
+    partition = partition_of("out", http.application.log.partitions)
+    answer = http.client.get("/v1/owners/out/export", params={"after": f"{partition}:99999"})
+    assert (answer.status_code, answer.json()["error"]) == (409, "BeyondHead")
+
+
+def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> None:
+    from api.exchange.exporting import ExportOptions
+
+    made(http, "while", "a", "b")
+    records = http.application.records.export("while", ExportOptions()).records()
+    first = next(records)
+    deleted(http, "while", ["b"])
+    assert [one["memory_id"] for one in (first, *records)] == ["a", "b"]
+
+
+def test_of_a_quarantined_owner_an_export_says_how_far_it_goes_and_an_import_waits(tmp_path: Path) -> None:
+    with http_store(tmp_path, worker=False) as http:
+        http.application.writer.settle(http.application.writer.append([orjson.dumps(created("a"))]))
+        stuck = Store(http.application).poison("alice")
+        told = http.client.get("/v1/owners/alice/export")
+        assert (told.headers["engramlog-quarantined"], len(told.text.splitlines())) == (stuck, 1)
+        assert posted(http, "alice", [ENTRY], 207)["quarantined"]["position"] == stuck

@@ -1,0 +1,157 @@
+"""Search by association and context, over a real store: what is recorded as shown, time zones, both time lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api.services.knowing import Knower
+from events.accesses import shown_in
+from events.catalogue import MemoriesAccessed
+from events.envelope import decode, from_micros, utc_text
+from events.partitions import partition_of
+from projections.choices import RANKINGS
+from projections.memory.record import HOUR
+from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.given.events import Told, created, deleted, linked, mentioned, parameters
+from tests.given.views import potter
+
+LATER = "2100-01-01T00:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with embedded_store(tmp_path_factory.mktemp("knowing") / "data") as opened:
+        yield opened
+
+
+@pytest.fixture
+def knower(store: Store) -> Knower:
+    return store.app.knower
+
+
+def known(store: Store, *more: Told) -> str:
+    """An owner who knows what `potter` tells since yesterday, and more."""
+    owner = store.owner()
+    store.tell(owner, *potter(store.yesterday), *more)
+    return owner
+
+
+def recorded(store: Store, owner: str) -> list[MemoriesAccessed]:
+    """Every event that tells what an owner was shown."""
+    store.flushed()
+    stream = store.app.log.read(partition_of(owner, store.app.log.partitions), 0, 5_000)
+    return [
+        decode(one.kind, one.body).data  # type: ignore[misc]
+        for one in stream
+        if one.owner == owner and one.kind.startswith("MemoriesAccessed.")
+    ]
+
+
+def accesses(store: Store, owner: str) -> dict[str, list[str]]:
+    """What was recorded as shown of an owner, by the way it was shown."""
+    data = recorded(store, owner)
+    return {one.via: list(shown_in(one)) for one in data}
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_results_are_recorded_as_recalled_and_what_they_bring_to_mind_as_associated(store: Store, ranking: str) -> None:
+    owner = known(store)
+    answer = store.reader.search(owner, "kiln", ranking=ranking, associations=True)
+    shown = {
+        "recall": [one["id"] for one in answer["results"]],
+        "association": [one["id"] for one in answer["associated"]],
+    }
+    assert shown["recall"][0] == "kiln"
+    assert sorted(shown["recall"] + shown["association"]) == ["clay", "fair", "kiln"]
+    assert accesses(store, owner) == {via: ids for via, ids in shown.items() if ids}
+    counts = [store.reader.get(owner, one, trace=False)["access_count"] for one in ("kiln", "clay", "fair")]
+    assert counts == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"mode": "review"}, {"mode": "debug"}, {"at": "soon"}, {"as_of": "soon"}], ids=str
+)
+def test_what_somebody_only_looks_at_is_recorded_in_any_mode_and_time_and_no_memory_gains_by_it(
+    store: Store, asked: dict[str, Any]
+) -> None:
+    owner, soon = known(store), utc_text(from_micros(store.app.log.now() + HOUR))
+    asked = {name: soon if value == "soon" else value for name, value in asked.items()}
+    before = {one: store.reader.get(owner, one, trace=False) for one in ("kiln", "clay", "fair")}
+    answer = store.reader.search(owner, "kiln", associations=True, inspect=True, **asked)
+    store.reader.get(owner, "kiln", inspect=True)
+    found = [one["id"] for one in answer["results"] + answer["associated"]]
+    (data,) = recorded(store, owner)
+    assert (data.via, [one.shown for one in data.accesses][-1]) == ("inspection", ("kiln",))
+    assert {i for one in data.accesses for i in one.shown} == {*found, "kiln"}
+    first = data.accesses[0]
+    assert (first.mode, first.query, first.position) == (asked.get("mode", "normal"), "kiln", answer["position"])
+    assert (first.read_at is None) == (not asked.keys() & {"at", "as_of"})
+    after = {one: store.reader.get(owner, one, trace=False) for one in before}
+    assert [one | {"position": ""} for one in after.values()] == [one | {"position": ""} for one in before.values()]
+
+
+def test_an_access_names_the_position_that_its_answer_names_and_a_further_page_its_instant_and_ranks(
+    store: Store,
+) -> None:
+    owner = known(store, created("Another kiln", "other", store.yesterday))
+    first = store.reader.search(owner, "kiln", limit=1)
+    second = store.reader.search(owner, "kiln", limit=1, cursor=first["next"])
+    (data,) = recorded(store, owner)
+    pages = [(one.shown, one.first, one.position, one.read_at is None) for one in data.accesses]
+    ids = [answer["results"][0]["id"] for answer in (first, second)]
+    assert pages == [((ids[0],), 1, first["position"], True), ((ids[1],), 2, second["position"], False)]
+
+
+def test_where_no_associations_are_asked_for_only_results_are_recorded(store: Store) -> None:
+    owner = known(store)
+    store.reader.search(owner, "kiln")
+    assert accesses(store, owner) == {"recall": ["kiln"]}
+
+
+def test_what_a_filter_leaves_out_was_not_shown(store: Store) -> None:
+    owner = known(store, created("The kiln is urgent", "call", store.yesterday))
+    store.reader.search(owner, "kiln", feeling="urgent")
+    assert accesses(store, owner) == {"recall": ["call"]}
+
+
+def test_no_other_question_leaves_a_trace(store: Store, knower: Knower) -> None:
+    owner = known(store)
+    position = store.tell(owner, mentioned("kiln", store.yesterday))
+    for ranking in RANKINGS:
+        for asked in ({"mode": "review"}, {"mode": "debug"}, {"as_of": position}, {"at": LATER}, {"trace": False}):
+            store.reader.search(owner, "kiln", ranking=ranking, associations=True, **asked)  # type: ignore[arg-type]
+    knower.assess(owner, "kiln")
+    knower.map(owner, "kiln")
+    knower.associations(owner, "kiln", mode="normal", depth=4)
+    assert accesses(store, owner) == {}
+
+
+def test_the_owners_time_zone_changes_the_tags_from_there_on_and_not_before(store: Store) -> None:
+    owner = store.owner()
+    known = store.tell(owner, created("coffee", "a"))  # a Monday, 08:00 UTC
+    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == []
+    store.tell(owner, parameters(1, time_zone="Asia/Shanghai"))
+    assert store.found(owner, "coffee", at=day(1), tags=["work_hours"]) == ["a"]
+    assert store.found(owner, "coffee", as_of=known, tags=["work_hours"]) == []
+    store.tell(owner, parameters(2, time_zone="America/New_York"))
+    assert store.found(owner, "coffee", at=day(2), tags=["late_night", "weekend"]) == ["a"]
+
+
+def test_associations_are_as_they_were_at_a_position(store: Store) -> None:
+    owner = store.owner()
+    events = [created("The kiln broke", "kiln"), created("Mud was late", "clay")]
+    alone = store.tell(owner, *events)
+    joined = store.tell(owner, linked("kiln", "clay", 0, 0.9))
+    store.tell(owner, deleted("clay", 1))
+    for as_of, expected in ((alone, ["kiln"]), (joined, ["kiln", "clay"]), (None, ["kiln"])):
+        assert store.found(owner, "kiln", ranking="associative", as_of=as_of, at=day(1)) == expected
+
+
+def test_no_association_reaches_across_owners(store: Store) -> None:
+    owner, other = known(store), store.owner()
+    store.tell(other, created("The kiln broke", "kiln", store.yesterday), linked("kiln", "clay", store.yesterday, 0.9))
+    assert store.found(other, "kiln", ranking="associative") == ["kiln"]
+    assert store.found(owner, "kiln", ranking="associative") == ["kiln", "clay", "fair"]

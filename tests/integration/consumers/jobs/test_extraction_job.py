@@ -1,0 +1,222 @@
+"""Extraction as a job: at least once from the queue, exactly once in effect, wherever it is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+
+from api.exchange.importing import ImportOptions, import_turns
+from consumers.jobs import lifecycle as redis_lifecycle
+from consumers.jobs.leader import lifecycle_status
+from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.rq.cron import lifecycle_queue
+from consumers.jobs.rq.door import Door
+from consumers.jobs.rq.jobs import FUNCTION, run, serving
+from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.work import JobWorker, store_queue
+from events.alarms import TellingAlarms
+from events.envelope import canonical, decode
+from events.redis.wire import connect
+from ops.settings import Settings
+from ops.wiring import open_application
+from projections.models.model_chat import ModelChat
+from projections.redis.view import RedisViews
+from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
+from tests.doubles.model_reader import honest
+from tests.integration.live import Live, live_store, wait_until
+from tests.integration.ops.test_up import Up, get, running
+from tests.patience import PATIENCE
+from tests.servers import RedisServer, Servers
+
+SAID = [
+    "I live in Berlin. I love coffee.",
+    "我喜欢爬山。",
+    "I don't like coffee any more.",
+    "I moved to Rome.",
+    "I love opera. I love opera!",
+    "我很喜欢爬山。",
+    "I have two dogs. My favourite colour is green.",
+]
+
+
+@pytest.fixture
+def server(redis_servers: Servers) -> RedisServer:
+    return redis_servers.get("redis-6.2")
+
+
+@pytest.fixture
+def live(server: RedisServer) -> Iterator[Live]:
+    with live_store(server.url, partitions=1) as store:
+        store.start_worker("folder")
+        for owner in ("ada", "bo"):
+            turns = (
+                {"turn_id": f"t{n}", "occurred_at": f"2024-05-0{n + 1}T09:00:00Z", "speaker": "user", "text": text}
+                for n, text in enumerate(SAID)
+            )
+            assert import_turns(store.log, map(canonical, turns), ImportOptions(owner=owner)).turns == len(SAID)
+        wait_until(store.folded)  # a job reads what is folded
+        yield store
+
+
+def decided(live: Live, owner: str) -> list[Any]:
+    """What extraction appended about an owner, in the order of the log: type, actor, time and data."""
+    events = [decode(one.kind, one.body) for one in live.log.read(0, 0, 1_000) if one.owner == owner]
+    mine = [one for one in events if one.actor == "judge" or one.type in ("MemoryMentioned", "TurnsExtracted")]
+    assert all(one.causation_id for one in mine)
+    told = [one for one in mine if one.type != "TurnsExtracted"]  # that is of the moment of the run
+    assert sum(one.data.turns for one in mine if one.type == "TurnsExtracted") == len(SAID)
+    return [(one.type, one.actor, one.occurred_at, str(getattr(one.data, "content", ""))) for one in told]
+
+
+def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lifecycle = Lifecycle(live.log, RedisViews(live.client, live.identity.tags))
+    whole = lifecycle.carry_out("ada", ["extract"]).as_dict()["counts"]
+
+    class Killed(Exception):
+        pass
+
+    def die(_done: int, _total: int) -> None:
+        raise Killed
+
+    monkeypatch.setattr(redis_lifecycle, "REQUEST", 2)
+    runs = 0
+    while True:
+        runs += 1
+        try:
+            lifecycle.carry_out("bo", ["extract"], on_progress=die)
+        except Killed:
+            continue
+        break
+    assert runs > 3
+    assert whole == {"add": 8, "assert": 8, "boost": 1, "negate": 2, "read": 1}
+    assert decided(live, "bo") == decided(live, "ada")
+
+
+def test_the_job_reads_every_owner_and_its_second_run_finds_nothing(live: Live, server: RedisServer) -> None:
+    served = Serving(server.url, 10.0, lambda _fact, **_facts: None, Flag())
+    with serving(served):
+        first = run("extract", "test", 0, "tick")
+        second = run("extract", "test", 0, "tock")
+    assert isinstance(first, dict)
+    assert (first["owners"], first["failed"]) == (2, 0)
+    assert second == {"owners": 2, "decided": 0, "failed": 0}
+    assert decided(live, "ada") == decided(live, "bo") != []
+
+
+@pytest.mark.parametrize(("extraction", "kinds"), [("off", ["episode"]), ("rules", ["episode", "fact"])])
+def test_up_has_turns_become_typed_memories_by_itself_only_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extraction: str, kinds: list[str]
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_EXTRACTION", extraction)
+    monkeypatch.setenv("ENGRAMLOG_SUMMARIES", "off")
+    line = {"turn_id": "t1", "occurred_at": "2024-05-01T09:00:00Z", "speaker": "user", "text": "I live in Berlin."}
+    with open_application(Settings(data=tmp_path / "data")) as application:
+        import_turns(application.log, [canonical(line)], ImportOptions(owner="ada"))
+    with running(tmp_path / "data") as up:
+        up.ready()
+        found = wait_until(lambda: kept(up, len(kinds)))
+        assert sorted(one["kind"] for one in found) == kinds
+        lifecycle = wait_until(lambda: settled(get(up, "/v1/status")["lifecycle"]))
+        assert list(lifecycle["beside"]) == ["extract"] * (extraction == "rules")
+        assert [fact["by"] for fact in up.facts("extraction chosen")] == ["rules"] * (extraction == "rules")
+
+
+def settled(lifecycle: dict[str, Any]) -> dict[str, Any] | None:
+    """The schedule, once the jobs of the first ticks are done."""
+    return lifecycle if lifecycle["last_tick"] and not lifecycle["queued"] + lifecycle["running"] else None
+
+
+def kept(up: Up, least: int) -> list[dict[str, Any]]:
+    """Ada's memories, once there are so many."""
+    found = get(up, "/v1/owners/ada/memories?mode=debug")["memories"]
+    return found if len(found) >= least else []
+
+
+def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
+    """A run of the job with a model, and what it told."""
+    told: list[tuple[str, dict[str, Any]]] = []
+    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
+        served = Serving(
+            server.url,
+            10.0,
+            lambda fact, **facts: told.append((fact, facts)),
+            Flag(),
+            chat=Lent(lambda: chat),
+            extraction="model",
+            seen={},
+        )
+        with serving(served):
+            return run("extract", "test", 0, tick), told
+
+
+def test_the_job_asks_the_model_for_every_owner_and_decides_once(live: Live, server: RedisServer) -> None:
+    with model_endpoint() as model:
+        model.answers(honest)
+        first, _ = by_model(server, model, "tick")
+        asked = len(model.asked)
+        second, told = by_model(server, model, "tock")
+    assert (first["owners"], first["failed"], asked) == (2, 0, 2)
+    assert (second, told, len(model.asked)) == ({"owners": 2, "decided": 0, "failed": 0}, [], asked)
+    assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_a_model_that_is_down_ends_the_job_in_a_state_that_is_told_and_the_next_one_goes_on(
+    live: Live, server: RedisServer
+) -> None:
+    with model_endpoint() as model:
+        model.replies = [limited(after=3_600)]
+        found, told = by_model(server, model, "tick")
+        assert found == {"owners": 2, "decided": 0, "failed": 0}
+        assert len(model.asked) == 1  # the second owner's turns are not asked about at all
+        assert [fact for fact, _ in told] == ["extraction stopped"]
+        assert "asks to wait 3600 s" in told[0][1]["reason"]
+        model.answers(honest)
+        by_model(server, model, "tock")
+    assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing(
+    live: Live, server: RedisServer
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    served = Serving(
+        server.url, 10.0, lambda fact, **facts: told.append((fact, facts)), Flag(), extraction="model", seen={}
+    )
+    with serving(served):
+        assert run("extract", "test", 0, "tick") == {"owners": 0, "decided": 0, "failed": 0}
+    assert ["ENGRAMLOG_MODEL" in facts["reason"] for _, facts in told] == [True]
+
+
+def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, str]:
+    """What `status` says of jobs that stopped, after a job worker ran one with the model."""
+    client = connect(server.url)
+    lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
+    with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
+        lent, stop = Lent(lambda: chat), Flag()
+        served = Serving(server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={})
+        with serving(served):
+            door = Door(client, "test", 1, TellingAlarms(served.tell))
+            worker = JobWorker(store_queue(client, door), stop, f"test-{tick}", served.tell)
+            worker.work(burst=True, logging_level="CRITICAL")
+    try:
+        return dict(lifecycle_status(client, "test")["stopped"])
+    finally:
+        client.close()
+
+
+def test_status_says_why_the_job_stopped_until_it_runs_through(live: Live, server: RedisServer) -> None:
+    with model_endpoint() as model:
+        model.replies = [limited(after=3_600)]
+        stopped = worked(server, model, "20260101T0000")
+        assert list(stopped) == ["extract"]
+        assert "asks to wait 3600 s" in stopped["extract"]
+        model.answers(honest)
+        assert worked(server, model, "20260101T0005") == {}

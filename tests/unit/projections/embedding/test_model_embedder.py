@@ -1,0 +1,130 @@
+"""Which embedder a setting names, and what is remembered of questions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from events.errors import BadSetting, EmbedderFailed
+from projections.embedding import embedder as model_embedder
+from projections.embedding import minilm as model_minilm
+from projections.embedding import openai as model_openai
+from projections.embedding import sentence as model_sentence
+from projections.embedding.embedder import MOST_QUESTIONS, Remembered, embedder_named
+from tests.doubles.embedding import WordEmbedder
+
+
+@pytest.fixture(autouse=True)
+def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (model_openai, model_sentence):
+        monkeypatch.setattr(module, "find_spec", lambda name: object())
+    monkeypatch.setattr(model_minilm, "_installed", lambda: "nowhere")
+
+
+NAMES = [
+    ("minilm", "all-MiniLM-L6-v2"),
+    (" minilm ", "all-MiniLM-L6-v2"),
+    ("sentence:BAAI/bge-m3", "sentence:BAAI/bge-m3"),
+    ("sentence:./models/mine:2", "sentence:./models/mine:2"),
+    ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
+    ("openai: nomic-embed-text:v1.5", "openai:nomic-embed-text:v1.5"),
+]
+
+
+@pytest.mark.parametrize(("setting", "model"), NAMES, ids=[setting for setting, _ in NAMES])
+def test_a_setting_names_an_embedder(setting: str, model: str) -> None:
+    embedder = embedder_named(setting, url="http://127.0.0.1:1/v1", key="k")
+    assert embedder is not None
+    assert embedder.model == model
+
+
+def test_none_is_no_embedder() -> None:
+    assert embedder_named("none") is None
+
+
+@pytest.mark.parametrize("setting", ["", "mini", "MiniLM:x", "none:", "sentence", "sentence:", "openai: ", "http://a"])
+def test_any_other_setting_is_refused_with_what_is_allowed(setting: str) -> None:
+    with pytest.raises(BadSetting, match=r"allowed: none, minilm, sentence:NAME .*, openai:MODEL"):
+        embedder_named(setting)
+
+
+def test_the_url_and_the_key_are_checked_for_openai_alone() -> None:
+    assert embedder_named("minilm", url="not a url", key="not a key") is not None
+    with pytest.raises(BadSetting, match="URL of the embeddings endpoint"):
+        embedder_named("openai:small", url="not a url")
+
+
+def test_a_question_is_embedded_once() -> None:
+    words = WordEmbedder()
+    remembered = Remembered(words)
+    first, again = remembered.question("who?"), remembered.question("who?")
+    assert first is again
+    assert words.questions == ["who?"]
+
+
+def test_the_last_questions_are_remembered_and_the_others_not() -> None:
+    words = WordEmbedder()
+    remembered = Remembered(words)
+    for at in range(MOST_QUESTIONS):
+        remembered.question(f"question {at}")
+    remembered.question("question 0")
+    remembered.question("one more")
+    asked = len(words.questions)
+    remembered.question("question 0")
+    assert len(words.questions) == asked
+    remembered.question("question 1")
+    assert len(words.questions) == asked + 1
+
+
+def test_a_question_of_many_pieces_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_embedder, "MOST_BYTES", 1_000)
+    words = WordEmbedder()
+    remembered = Remembered(words)
+    long = " ".join(f"word{at}" for at in range(20))
+    for question in ("short", long, "short", long):
+        remembered.question(question)
+    assert words.questions == ["short", long, long]
+
+
+def test_what_is_remembered_cannot_be_changed() -> None:
+    asked = Remembered(WordEmbedder()).question("who drinks coffee?")
+    with pytest.raises(ValueError, match="read-only"):
+        asked.whole[0] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        asked.pieces[0, 0] = 9
+
+
+def test_a_failure_is_not_remembered() -> None:
+    class Failing(WordEmbedder):
+        def question(self, text: str) -> model_embedder.EmbeddedQuestion:
+            if self.down:
+                raise EmbedderFailed("down")
+            return super().question(text)
+
+    words = Failing()
+    words.down = True
+    remembered = Remembered(words)
+    with pytest.raises(EmbedderFailed):
+        remembered.question("who?")
+    words.down = False
+    assert remembered.question("who?").words == ("who",)
+
+
+def test_texts_are_the_others_and_not_remembered() -> None:
+    words = WordEmbedder()
+    remembered = Remembered(words)
+    first, second = remembered.texts(["a b"]), remembered.texts(["a b"])
+    np.testing.assert_array_equal(first[0].whole, second[0].whole)
+    assert (words.embedded, remembered.model) == (["a b", "a b"], words.model)
+
+
+def test_many_threads_may_ask() -> None:
+    words = WordEmbedder()
+    remembered = Remembered(words)
+    questions = [f"question {at % 40}" for at in range(400)]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(remembered.question, questions))
+    for question, asked in zip(questions, answers, strict=True):
+        np.testing.assert_array_equal(asked.whole, words.question(question).whole)

@@ -1,0 +1,367 @@
+"""Folding a partition: batches, quarantine by owner, discards, the digest (architecture.md, folding)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import repeat
+
+import pytest
+
+from events.catalogue import EventDiscarded
+from events.envelope import Stored
+from events.errors import UndecodableEvent
+from events.statement_digests import digest
+from projections.fold import evolve
+from projections.fold.changelog import DECISIONS, FIRST_LINK, event_link
+from projections.fold.owner import fold_owner
+from projections.fold.partition import (
+    COMMIT_BYTES,
+    COMMIT_EVENTS,
+    COMMIT_RECORDS,
+    DIGEST_MODULUS,
+    Checkpoint,
+    Quarantine,
+    WorkingOwner,
+    decode_all,
+    fold_batch,
+    named_memories,
+    record_hash,
+    release,
+)
+from projections.fold.working_set import OWNER
+from projections.memory.record import encode_memory
+from tests.given.events import (
+    Told,
+    at,
+    created,
+    deleted,
+    entry,
+    in_conflict,
+    linked,
+    memory,
+    mentioned,
+    merged,
+    negated,
+    purged,
+    reinforced,
+    secret_of,
+    unmerged,
+)
+from tests.given.partition import Partition
+
+
+def log_of(*events: tuple[str, Told | bytes]) -> list[Stored]:
+    """A partition's log; bytes stand for an event that no release can read."""
+    return [
+        Stored(seq, "MemoryMentioned.1", bytes(15) + bytes([seq]), owner, told)
+        if isinstance(told, bytes)
+        else entry(told, owner, seq)
+        for seq, (owner, told) in enumerate(events, 1)
+    ]
+
+
+def discarded(seq: int, day: float = 9) -> Told:
+    return Told(EventDiscarded(position=f"0:{seq}", reason="damaged"), day, "operator")
+
+
+POISON = b'{"not": "an event"}'
+STUCK = (
+    ("ada", created()),
+    ("bob", created()),
+    ("ada", POISON),
+    ("ada", mentioned(day=2)),
+    ("bob", mentioned(day=2)),
+    ("ada", mentioned(day=3)),
+)
+
+
+def test_head_and_checkpoint_follow_every_event_of_the_partition() -> None:
+    log = log_of(*STUCK)
+    head = FIRST_LINK
+    for one in log:
+        head = event_link(head, one)
+    checkpoint = Partition(log).fold().checkpoint
+    assert (checkpoint.seq, checkpoint.head) == (6, head)
+
+
+def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
+    events = [created(), created(of="n"), mentioned(day=1), merged("m", "n", day=2), mentioned(day=3)]
+    log = log_of(*((owner, told) for told in events for owner in ("ada", "bob")))
+    folded = Partition(log).fold(repeat(2))
+    hashes = [
+        record_hash(secret_of(owner), owner, memory.id, encode_memory(memory))
+        for owner in ("ada", "bob")
+        for memory in fold_owner(one for one in log if one.owner == owner).memories.values()
+    ]
+    assert (folded.checkpoint.digest, folded.checkpoint.memories) == (sum(hashes) % DIGEST_MODULUS, 6)
+
+
+def test_the_same_record_of_another_owner_or_id_has_another_hash() -> None:
+    record = b"record"
+    secret, keys = secret_of("ada"), (("a", "b"), ("a", "c"), ("b", "b"), ("ab", ""), ("", "ab"))
+    hashes = [*(record_hash(secret, *key, record) for key in keys), record_hash(secret_of("bob"), *keys[0], record)]
+    assert len(set(hashes)) == 6
+
+
+def test_a_record_adds_to_the_digest_what_only_the_secret_makes_and_nothing_without_one() -> None:
+    record, named = b"record", b"ada\0m\0record"
+    made = record_hash(secret_of("ada"), "ada", "m", record).to_bytes(16, "big")
+    by_others = {blake2b(named, digest_size=16, person=person).digest() for person in (b"", b"record")}
+    assert made not in by_others | {digest(secret_of("ada"), named)}
+    assert record_hash(b"", "ada", "m", record) == 0
+
+
+def test_an_owner_is_folded_as_if_it_were_alone() -> None:
+    log = log_of(*STUCK)
+    mixed = Partition(log).fold()
+    alone = fold_owner((one for one in log if one.owner == "bob"), secret=secret_of("bob"))
+    assert (mixed.owners["bob"].memories, mixed.owners["bob"].state) == (alone.memories, alone.owner)
+    assert mixed.history("bob") == ([2, 5], alone.entries)
+
+
+def test_what_other_owners_do_does_not_matter_to_an_owners_chain() -> None:
+    quiet, busy = (
+        Partition(log_of(("ada", created()), ("bob", told), ("ada", mentioned(day=2)))).fold().chains["ada"]
+        for told in (created("x"), negated("y", day=1))
+    )
+    assert quiet == busy
+
+
+REACHING: list[tuple[str, list[Told]]] = [
+    ("what had replaced it", [negated(replaced_by="n"), mentioned(day=1)]),
+    ("the merge of what had replaced it", [negated(replaced_by="n"), merged("n", "o", into="x"), mentioned(day=1)]),
+    ("what it is in conflict with", [in_conflict("m", "n"), negated(day=1)]),
+    ("what its sources are in conflict with", [in_conflict("m", "n"), merged("m", "o", into="x"), deleted("n", day=1)]),
+    ("its merge and the merge of that", [merged("m", "n", into="x"), merged("x", "o", into="y"), mentioned(day=1)]),
+    ("its sources", [merged("m", "n", into="x"), unmerged("x")]),
+    ("the sources of its sources", [merged("m", "n", into="x"), merged("x", "o", into="y"), deleted("y"), purged("y", 40)]),
+    ("a successor that an older negation named", [
+        negated(day=6, replaced_by="n"), mentioned(day=9), negated(day=5, replaced_by="o"), negated(day=7, replaced_by="o"),
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("events", [case[1] for case in REACHING], ids=[case[0] for case in REACHING])
+def test_a_worker_that_just_took_over_reaches(events: list[Told]) -> None:
+    log = log_of(*(("ada", told) for told in [created(), created(of="n"), created(of="o"), *events]))
+    assert Partition(log).fold(repeat(1), restarts=True).facts == Partition(log).fold().facts
+
+
+# --- quarantine -----------------------------------------------------------------------------------------------------
+
+
+def test_an_event_that_cannot_be_read_parks_its_owner_and_nobody_else() -> None:
+    folded = Partition(log_of(*STUCK)).fold()
+    assert (folded.parked, folded.owners["ada"].state.seq, folded.owners["ada"].memories["m"].mention_count) == (
+        {"ada": [3, 4, 6], "bob": []},
+        1,
+        1,
+    )
+    assert (folded.owners["bob"].quarantine, folded.owners["bob"].memories["m"].mention_count) == (None, 2)
+
+
+def test_the_quarantine_tells_the_first_event_that_could_not_be_folded_and_why() -> None:
+    why = Partition(log_of(*STUCK)).fold().owners["ada"].quarantine
+    assert isinstance(why, Quarantine)
+    assert (why.seq, why.kind, why.reason.startswith("UndecodableEvent: ")) == (3, "MemoryMentioned.1", True)
+
+
+@pytest.mark.parametrize("kind", ["MemoryDreamed.1", "MemoryMentioned.2", "MemoryMentioned.0", "MemoryMentioned"])
+def test_an_unknown_type_or_version_parks_the_owner(kind: str) -> None:
+    good = entry(mentioned(day=1), "ada", 2)
+    folded = Partition([entry(created(), "ada", 1), good._replace(kind=kind)]).fold()
+    assert folded.parked == {"ada": [2]}
+
+
+def test_an_exception_in_evolve_parks_the_owner_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(scene: object, data: object, event: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    handlers = {**evolve.HANDLERS, type(reinforced().data): broken}
+    monkeypatch.setattr(evolve, "HANDLERS", handlers)
+    log = log_of(("ada", created()), ("ada", reinforced(day=1)), ("bob", created()), ("ada", mentioned(day=2)))
+    told: list[tuple[int, str]] = []
+    owners = {"ada": WorkingOwner(), "bob": WorkingOwner()}
+    outcome = fold_batch(
+        Checkpoint(), owners, decode_all(log), on_failure=lambda one, error: told.append((one.seq, repr(error)))
+    )
+    assert (outcome.seq, outcome.events, outcome.owners["ada"].park, told) == (
+        4,
+        4,
+        [2, 4],
+        [(2, "ZeroDivisionError('a bug')")],
+    )
+    assert owners["ada"].quarantine == Quarantine(2, "MemoryReinforced.1", "ZeroDivisionError: a bug")
+    assert owners["ada"].memories["m"].reinforce_count == 0
+
+
+def test_what_happens_after_a_quarantine_is_only_parked() -> None:
+    log = log_of(*STUCK)
+    folded = Partition(log).fold(repeat(3))
+    assert (folded.parked["ada"], folded.history("ada")[0]) == ([3, 4, 6], [1])
+
+
+# --- discard and retry ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_discard_drops_one_event_and_folds_the_parked_ones_in_order(size: int, restarts: bool) -> None:
+    log = log_of(*STUCK, ("ada", discarded(3)), ("ada", mentioned(day=10)))
+    folded = Partition(log).fold(repeat(size), restarts=restarts)
+    seqs, entries = folded.history("ada")
+    assert (seqs, folded.parked["ada"], folded.owners["ada"].quarantine) == ([1, 4, 6, 7, 8], [], None)
+    found = fold_owner((log[seq - 1] for seq in seqs), secret=secret_of("ada"))
+    assert (found.owner, found.entries) == (folded.owners["ada"].state, entries)
+    assert folded.records["ada"] == {"m": encode_memory(found.memories["m"])}
+    assert found.memories["m"].mentions == (at(2), at(3), at(10))
+
+
+def test_a_replay_folds_what_live_folded() -> None:
+    log = log_of(*STUCK, ("ada", discarded(3)), ("bob", POISON), ("ada", mentioned(day=10)), ("bob", discarded(8)))
+    live = Partition(log[:6]).fold(repeat(1))
+    live.log = log
+    live.fold(repeat(1))
+    assert live.facts == Partition(log).fold().facts
+
+
+def test_a_discard_of_another_event_releases_nothing_for_long() -> None:
+    """The parked events are tried again; the one that cannot be read parks the rest as before."""
+    folded = Partition(log_of(*STUCK, ("ada", discarded(4)))).fold()
+    why = folded.owners["ada"].quarantine
+    assert why is not None
+    assert (why.seq, folded.parked["ada"], folded.history("ada")[0]) == (3, [3, 6], [1, 7])
+
+
+def test_two_damaged_events_need_two_discards() -> None:
+    log = log_of(
+        *STUCK,
+        ("ada", POISON),
+        ("ada", mentioned(day=4)),
+        ("ada", discarded(3)),
+        ("ada", mentioned(day=5)),
+        ("ada", discarded(7)),
+    )
+    first = Partition(log[:10]).fold()
+    assert (first.parked["ada"], first.history("ada")[0]) == ([7, 8, 10], [1, 4, 6, 9])
+    first.log = log
+    assert (first.fold().parked["ada"], first.history("ada")[0]) == ([], [1, 4, 6, 9, 8, 10, 11])
+
+
+def test_a_discard_where_nothing_is_parked_changes_no_memory() -> None:
+    folded = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
+    assert (folded.owners["ada"].memories["m"].mention_count, folded.history("ada")[0]) == (2, [1, 2, 3])
+
+
+def said_of_discards(told: Partition) -> list[tuple[str, str]]:
+    return [(DECISIONS[one.decision], one.reason) for one in told.history("ada")[1] if one.memory_id == OWNER]
+
+
+NOT_THERE = [("ignored", "nothing is parked there")]
+ELSEWHERE: dict[str, str] = {
+    "folded": "0:1",
+    "parked, and not the one that is asked for": "0:5",
+    "another owner's": "0:2",
+    "itself": "0:7",
+    "later than the log": "0:99",
+    "another partition's": "1:3",
+}
+
+
+@pytest.mark.parametrize("position", ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_discard_of_what_is_not_parked_there_drops_nothing_and_says_so(position: str, size: int) -> None:
+    told = Told(EventDiscarded(position=position), 9, "user")
+    found = Partition(log_of(*STUCK, ("ada", told)), number=0).fold(repeat(size))
+    assert (found.parked["ada"], said_of_discards(found)) == ([3, 4, 6], NOT_THERE)
+
+
+def test_a_discard_where_nothing_was_ever_parked_says_so() -> None:
+    found = Partition(log_of(("ada", created()), ("ada", discarded(1)), ("ada", mentioned(day=2)))).fold()
+    assert said_of_discards(found) == NOT_THERE
+
+
+def test_the_same_event_is_dropped_once_and_by_whom_is_told() -> None:
+    again = replace(discarded(3), actor="user")
+    found = Partition(log_of(*STUCK, ("ada", discarded(3)), ("ada", again))).fold()
+    assert said_of_discards(found) == [("discard", "0:3 was parked and is dropped, by operator"), *NOT_THERE]
+    seqs, entries = found.history("ada")
+    assert fold_owner((found.log[seq - 1] for seq in seqs), secret=secret_of("ada")).entries == entries
+
+
+def test_a_discard_waits_until_the_parked_events_are_read_and_stands_first() -> None:
+    log = log_of(*STUCK, ("ada", discarded(3)))
+    owners = {"ada": WorkingOwner(), "bob": WorkingOwner()}
+    before = fold_batch(Checkpoint(), owners, decode_all(log))
+    assert (before.events, before.seq, before.waits_for_discard) == (6, 6, True)
+    waiting = fold_batch(Checkpoint(6, before.head), owners, decode_all(log[6:]))
+    assert (waiting.events, waiting.seq, waiting.waits_for_discard) == (0, 6, True)
+
+
+def test_a_retry_folds_what_a_newer_release_can_read() -> None:
+    log = log_of(*STUCK)
+    folded = Partition(log).fold()
+    readable = [entry(mentioned(day=1.5), "ada", 3), *(log[seq - 1] for seq in (4, 6))]
+    outcome = fold_batch(folded.checkpoint, folded.owners, [])
+    release(outcome, "ada", folded.owners["ada"], decode_all(readable))
+    assert (outcome.owners["ada"].parked_now, outcome.owners["ada"].seqs, outcome.seq) == ([], [3, 4, 6], 6)
+    assert (folded.owners["ada"].quarantine, folded.owners["ada"].memories["m"].mention_count) == (None, 4)
+
+
+def test_a_retry_that_fails_again_parks_everything_as_before() -> None:
+    folded = Partition(log_of(*STUCK)).fold()
+    outcome = fold_batch(folded.checkpoint, folded.owners, [])
+    release(outcome, "ada", folded.owners["ada"], decode_all(folded.log[seq - 1] for seq in (3, 4, 6)))
+    assert (outcome.owners["ada"].parked_now, outcome.owners["ada"].seqs) == ([3, 4, 6], [])
+
+
+# --- the size of a commit -------------------------------------------------------------------------------------------
+
+
+def test_a_commit_ends_at_five_hundred_events() -> None:
+    log = log_of(("ada", created()), *([("ada", mentioned(day=1))] * 600))
+    outcome = fold_batch(Checkpoint(), {"ada": WorkingOwner()}, decode_all(log))
+    assert (outcome.events, outcome.waits_for_discard) == (COMMIT_EVENTS, False)
+
+
+def test_a_commit_ends_once_it_holds_a_quarter_of_a_mebibyte() -> None:
+    log = log_of(*(("ada", created("x" * 60_000, of=f"m{n}")) for n in range(8)))
+    outcome = fold_batch(Checkpoint(), {"ada": WorkingOwner()}, decode_all(log))
+    size = sum(len(one.body) for one in log[: outcome.events])
+    assert (outcome.events, size >= COMMIT_BYTES) == (5, True)
+
+
+def test_a_commit_ends_once_it_holds_a_thousand_records() -> None:
+    created_first = [("ada", created(of=f"m{n:04}")) for n in range(1_200)]
+    merges = [("ada", merged(*(f"m{n:04}" for n in range(k * 100, k * 100 + 100)), into=f"all{k}")) for k in range(12)]
+    folded = Partition(log_of(*created_first)).fold()
+    batch = decode_all(log_of(*created_first, *merges)[1_200:])
+    outcome = fold_batch(folded.checkpoint, folded.owners, batch)
+    assert (outcome.events, len(outcome.owners["ada"].touched) >= COMMIT_RECORDS) == (10, True)
+
+
+def test_the_working_set_names_what_the_events_are_about() -> None:
+    log = log_of(
+        ("ada", created(corrects="a", summarises=("b", "c"))),
+        ("ada", negated("d", replaced_by="e")),
+        ("bob", linked("x", "y")),
+        ("bob", reinforced("z", from_memory="w")),
+        ("cy", POISON),
+        ("dan", merged("p", "q", into="r")),
+        ("dan", purged("s")),
+    )
+    decoded = decode_all(log)
+    assert named_memories(decoded) == {
+        "ada": {"m", "a", "b", "c", "d", "e"},
+        "bob": {"x", "y", "z", "w"},
+        "cy": set(),
+        "dan": {"p", "q", "r", "s"},
+    }
+    assert [one.seq for one, event in decoded if isinstance(event, UndecodableEvent)] == [5]
+
+
+def test_a_story_of_one_owner_is_the_same_folded_as_a_partition() -> None:
+    story = memory.given(created(), mentioned(day=1), negated(day=2))
+    log = log_of(*(("ada", told) for told in story.events))
+    assert Partition(log).fold().owners["ada"].memories == story.when().after.memories

@@ -1,0 +1,89 @@
+"""What people make up as passwords, misspelt words for one, codes that just came, words agreed; and what looks alike."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from projections.language.sensitivity.made import JOINED, WORDS, made
+from projections.language.sensitivity.reading import Reading
+from projections.language.sensitivity.secrets.told import RULES as TOLD
+from projections.language.sensitivity.spelling import MISSPELT, corrected
+from projections.language.sensitivity.text_level import detect_sensitivity, reasons
+from tests.places import ROOT
+
+LIST = ROOT / "tests" / "lists/told_in_passing.jsonl"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["psswrd", "pasword", "passwrd", "pwrd", "paswd", "passowrd", "paswword", "passsword", "pass-word"]
+)
+def test_a_misspelt_password_is_read_as_one(wrong: str) -> None:
+    assert corrected(f"My {wrong.title()} is X", f"my {wrong} is x") == ("My password is X", "my password is x")
+    assert detect_sensitivity(f"the {wrong} for the council site is Harrogate99b") == 3
+
+
+@pytest.mark.parametrize("wrong", ["密马", "蜜码", "秘码", "密 码"])
+def test_a_misspelt_chinese_password_is_read_as_one(wrong: str) -> None:
+    assert corrected(f"奶奶的{wrong}是 815391", f"奶奶的{wrong}是 815391") == ("奶奶的密码是 815391",) * 2
+
+
+@pytest.mark.parametrize(
+    "right", ["password", "passwords", "passport", "passion", "sword", "compass", "passed", "pawned"]
+)
+def test_a_word_that_is_right_is_not_corrected(right: str) -> None:
+    assert right not in MISSPELT
+    assert corrected(f"the {right} is new", f"the {right} is new") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["门口今天有人吗", "路口今年修了", "亲密马上就没了", "5 mm: a bit thick", "YYYY-MM-DD hh:mm:ss"]
+)
+def test_what_only_holds_the_letters_of_a_misspelt_word_is_not_corrected(text: str) -> None:
+    assert corrected(text, text.lower()) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "grade"),
+    [
+        *(
+            (value, WORDS)
+            for value in ("sproutHater_09", "t0ast-Parliament-88", "SockDrawer_10!!", "PicklesTheCat_7", "snowDrop441")
+        ),
+        *((value, JOINED) for value in ("muddywellies77", "woaichihuoguo2", "harriet_b92", "linlin.0912")),
+        *(
+            (value, 0)
+            for value in ("BarnOwl_5G", "thinkpad480", "MacBookPro14", "IdeaPad-5i-Gen7", "Win11-23H2", "web-prod-03")
+        ),
+        *(
+            (value, 0)
+            for value in ("Stranger.Things.S04E09", "report_final_v3", "Draft_Chapter7", "RTX-4090", "v1.21.4-pre2")
+        ),
+        *((value, 0) for value in ("a1b2c3", "2024-11-03", "1Z94W7730368124517", "TL-WR841N", "Archer")),
+    ],
+)
+def test_a_value_is_graded_by_its_form(value: str, grade: int) -> None:
+    assert made(value) == grade
+
+
+def test_a_made_up_value_alone_says_nothing() -> None:
+    for text in ("sproutHater_09", "my favourite is t0ast-Parliament-88", "muddywellies77 was first"):
+        assert not any(rule.matches(Reading(text, text.lower(), ())) for rule in TOLD)
+        assert "password" not in reasons(text)
+
+
+PASSING = [orjson.loads(line) for line in LIST.read_bytes().splitlines()]
+
+
+@pytest.mark.parametrize("one", PASSING, ids=lambda one: f"{one['kind']}: {one['text']}")
+def test_what_is_told_in_passing_is_known_and_what_comes_near_is_not_withheld(one: dict[str, object]) -> None:
+    assert (detect_sensitivity(str(one["text"])) == 3) is one["secret"]
+
+
+def test_the_list_holds_both_languages_and_both_sides_of_each() -> None:
+    assert {(one["language"], one["secret"]) for one in PASSING} == {
+        ("en", True),
+        ("en", False),
+        ("zh", True),
+        ("zh", False),
+    }

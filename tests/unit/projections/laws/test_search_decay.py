@@ -1,0 +1,170 @@
+"""Decay does no harm: under every law review mode keeps the right answer first, and normal mode says where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from projections.laws import LAWS
+from projections.views.view import OwnerView
+from tests.given.events import Told, accessed, at, compressed, created, mentioned, profile, reinforced
+from tests.given.views import asked, found, viewed
+
+NEAR_MISSES, SINCE = 40, 200
+"""How many memories share some of the right one's words, and the day on which they begin."""
+LATER = (30, 180, 365)
+"""Days after the last of them."""
+BY_TEXT = ("conversation", "text")
+"""Rankings in which decay orders what is else alike, and no more."""
+
+
+class Case(NamedTuple):
+    """A question, what answers it, and what only resembles that; `{}` stands for a number."""
+
+    question: str
+    right: str
+    near: tuple[str, ...]
+
+
+CASES = {
+    "english": Case(
+        "Where did I put my passport, in which folder?",
+        "my passport is in the blue folder",
+        ("today I saw folder number {} at work", "folder {} was put on the desk, where else", "did I put out bin {}?"),
+    ),
+    "chinese": Case(
+        "我的护照放在哪个文件夹里？",
+        "护照放在蓝色文件夹里了",
+        ("今天在公司看到第{}个文件夹", "文件夹{}放在桌子上", "我把第{}本书放在家里"),
+    ),
+    "identifier": Case(
+        "what came of ERR-1042?",
+        "ERR-1042 was a broken cable",
+        ("what came of ERR-10{}?", "ERR-{} was a broken fan", "what came of the cable in room {}?"),
+    ),
+    "day": Case(
+        "What did I buy on 1 January 2024?",
+        "I bought a red bicycle",
+        ("I will buy {} bicycles one day", "what did I buy, {} bells?", "January is {} weeks away"),
+    ),
+}
+cases = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+by_words = pytest.mark.parametrize(
+    "case", [CASES[name] for name in CASES if name != "day"], ids=[name for name in CASES if name != "day"]
+)
+"""Questions that share a word with what answers them."""
+laws = pytest.mark.parametrize("law", sorted(LAWS))
+
+
+def near_misses(case: Case) -> Iterator[Told]:
+    """Fresh, and more and more of them confirmed, recalled and used."""
+    for number in range(NEAR_MISSES):
+        of, day = f"near-{number}", SINCE + number / 10
+        text = case.near[number % len(case.near)].format(100 + number)
+        yield created(text, of, day, category="identity" if number % 5 == 0 else "fact", confidence=0.9)
+        if number % 2:
+            yield mentioned(of, day + 0.2)
+            yield accessed(of, day=day + 0.3, count=30)
+            yield reinforced(of, day + 0.4, "task_success")
+
+
+def story(case: Case, law: str, *more: Told) -> OwnerView:
+    """An old answer that nobody came back to, and many fresh near misses."""
+    return viewed(
+        profile(law), created(case.right, "right", category="temporary", confidence=0.3), *near_misses(case), *more
+    )
+
+
+def ends(later: float) -> float:
+    """The day so many days after the last of the near misses."""
+    return SINCE + NEAR_MISSES / 10 + later
+
+
+@cases
+@laws
+def test_review_mode_keeps_the_right_answer_first(case: Case, law: str) -> None:
+    view = story(case, law)
+    for later in (0, *LATER):
+        assert next(iter(found(view, case.question, ends(later), mode="review"))) == "right"
+
+
+@by_words
+@laws
+def test_the_text_ranking_keeps_it_first_too(case: Case, law: str) -> None:
+    view = story(case, law)
+    for later in (0, *LATER):
+        assert next(iter(found(view, case.question, ends(later), mode="review", ranking="text"))) == "right"
+
+
+@by_words
+@laws
+def test_what_normal_mode_withholds_is_named_and_found_by_the_mode_that_is_told(case: Case, law: str) -> None:
+    view = story(case, law)
+    for later in LATER:
+        answer = asked(view, case.question, ends(later))
+        assert "right" not in [one["id"] for one in answer["results"]]
+        (told,) = [one for one in answer["withheld"] if "right" in one["ids"]]
+        assert told["reason"] in ("under_threshold", "compressed")
+        assert told["ids"][0] == "right"
+        assert told["count"] >= len(told["ids"])
+        assert "right" in found(view, case.question, ends(later), mode=told["shown_by"])
+
+
+@cases
+@laws
+def test_a_shortened_text_is_still_found_by_what_was_said(case: Case, law: str) -> None:
+    view = story(case, law, compressed("archive", "right", SINCE, content="(something)"))
+    for later in LATER:
+        results = found(view, case.question, ends(later), mode="review")
+        assert next(iter(results)) == "right"
+        assert (results["right"]["memory"], results["right"]["level"]) == ("(something)", "archive")
+
+
+def _scores(view: OwnerView, question: str, later: float, ranking: str) -> dict[str, dict[str, Any]]:
+    results = found(view, question, ends(later), mode="review", ranking=ranking, limit=100)
+    return {name: one["explain"]["score"] for name, one in results.items()}
+
+
+@cases
+@laws
+@pytest.mark.parametrize("ranking", BY_TEXT)
+def test_time_moves_no_part_of_a_score_but_the_weight_and_that_one_little(case: Case, law: str, ranking: str) -> None:
+    view = story(case, law)
+    first = _scores(view, case.question, 0, ranking)
+    assert len(first) > 1
+    for later in LATER:
+        then = _scores(view, case.question, later, ranking)
+        assert then.keys() == first.keys()
+        for name, parts in then.items():
+            weight, before = parts.pop("weight", 0.0), first[name].get("weight", 0.0)
+            assert parts == {part: value for part, value in first[name].items() if part != "weight"}
+            assert 0 <= weight <= before + 1e-6
+            assert before <= 0.05
+
+
+@laws
+def test_of_two_that_say_the_same_the_one_that_weighs_more_is_first(law: str) -> None:
+    view = viewed(
+        profile(law),
+        created("I like green tea", "kept", category="identity"),
+        *(mentioned("kept", day) for day in range(1, 30)),
+        *(accessed("kept", day=day) for day in range(1, 30)),
+        created("I like green tea", "once", 0, category="temporary"),
+    )
+    for ranking in BY_TEXT:
+        assert list(found(view, "green tea", 30, mode="review", ranking=ranking)) == ["kept", "once"]
+
+
+@laws
+def test_who_asks_for_what_weighs_enough_gets_no_other(law: str) -> None:
+    view = story(CASES["english"], law)
+    day, everyone = ends(30), {}
+    for one in found(view, "folder passport", ends(30), mode="review", limit=100):
+        memory = view.get(one)
+        assert memory is not None
+        everyone[one] = view.law.read(memory, at(day), view.parameters).unclipped
+    for least in (0.0, min(everyone.values()) + 1e-9, max(everyone.values()) - 1e-9):
+        enough = {one for one, weight in everyone.items() if weight >= least}
+        assert set(found(view, "folder passport", day, mode="review", limit=100, least_weight=least)) == enough

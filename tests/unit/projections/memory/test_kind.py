@@ -1,0 +1,108 @@
+"""What a memory is, decided once: whoever shows, judges, reviews or deletes it goes by the same answer."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+
+from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.reviewing import Question
+from projections.lifecycle.reviewing_by_model import choices
+from projections.lifecycle.turns import TurnIndex
+from projections.memory.corrections import corrections
+from projections.memory.kind import Form, form_of
+from projections.memory.record import Memory
+from projections.prompt.lines import Rules, memory_line, why_not
+from projections.views.view import OwnerView
+from tests.given.events import Told, created, folded, negated
+from tests.places import ROOT
+
+KINDS = ["episode", "message", "fact", "lesson"]
+
+
+def memory(kind: str = "fact", turns: tuple[str, ...] = ("t1",), memory_id: str = "m", **more: Any) -> Memory:
+    told = {"tier": "fact", "source": "user"} | more
+    times = dict.fromkeys(("created_at", "updated_at", "last_activated_at", "stamp"), 0)
+    return Memory(
+        id=memory_id, content="x", category="fact", kind=kind, source_turns=turns, created_seq=1, **times, **told
+    )
+
+
+def said(kind: str, content: str = "I like tea") -> Told:
+    """The memory of turn t1, as an import makes it."""
+    return created(content, "t1", kind=kind, source_turns=("t1",))
+
+
+@pytest.mark.parametrize(
+    ("expected", "one"),
+    [
+        *(("turn", memory(kind, memory_id="t1")) for kind in KINDS),
+        ("turn", memory("episode")),
+        ("turn", memory("episode", tier="episode")),
+        ("turn", memory("episode", memory_id="t1", tier="episode", source="system")),
+        ("summary", memory("episode", ("t1", "t2"))),
+        ("summary", memory("episode", tier="episode", source="system")),
+        ("summary", memory("note", tier="episode", source="judge")),
+        ("summary", memory("fact", (), summarises=("a", "b"))),
+        ("summary", memory("episode", summarises=("a",))),
+        ("merge", memory("episode", ("t1", "t2"), merged_from=("t1", "t2"))),
+        ("merge", memory("message", ("t1", "t2"), merged_from=("t1", "t2"))),
+        ("statement", memory("fact", ("t1", "t2"), merged_from=("a", "b"))),
+        ("statement", memory("fact", ("t1", "t2"))),
+        ("summary", memory("fact", tier="episode")),
+        ("statement", memory("fact", (), tier="episode")),
+        ("statement", memory("episode", ())),
+        ("statement", memory("fact", ())),
+    ],
+)
+def test_a_memory_is_one_of_four_things(expected: Form, one: Memory) -> None:
+    assert form_of(one) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: str) -> None:
+    view = OwnerView.of_history(
+        "ada", folded(said(kind), created("tea", "m", 1, source_turns=("t1",)), negated("m", 2))
+    )
+    rules = Rules("UTC", "en", 1, frozenset(), corrections(view.columns))
+    assert "no longer" in memory_line(view.columns.memories[0], "I like tea", rules).note
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_turn_imported_under_any_kind_is_not_what_of_itself_no_longer_holds(kind: str) -> None:
+    view = OwnerView.of_history("ada", folded(said(kind), negated("t1", 2)))
+    assert corrections(view.columns) == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_turn_imported_under_any_kind_is_not_told_where_it_was_retracted(kind: str) -> None:
+    view = OwnerView.of_history("ada", folded(said(kind)))
+    assert why_not(view.columns.memories[0], Rules("UTC", "en", 1, frozenset({"t1"}))) == "deleted"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_turn_imported_under_any_kind_is_read_as_a_turn_and_known_as_no_statement(kind: str) -> None:
+    view = OwnerView.of_history("ada", folded(said(kind)))
+    assert "t1" in view.index(TurnIndex)
+    assert Shelf(view).of_kind(kind) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_model_lifts_a_turn_imported_under_any_kind_into_every_prompt(kind: str) -> None:
+    view = OwnerView.of_history("ada", folded(said(kind, "My sister is called Ann")))
+    (turn,) = view.columns.memories
+    assert choices(Question(turn, "promotion", 0, "asked")) == ("KEEP",)
+
+
+def test_no_file_but_one_tells_turns_from_summaries_by_the_word_in_kind() -> None:
+    files = [path for room in ("api", "consumers", "projections") for path in (ROOT / room).rglob("*.py")]
+    by_word = re.compile(r"""\bkind (?:[!=]=|(?:not )?in) .*(?:"episode"|PUBLISHED_KIND)""")
+    assert [path.name for path in files if by_word.search(path.read_text())] == ["kind.py"]
+
+
+def test_over_every_combination_of_what_a_record_may_hold_a_memory_with_its_turns_id_is_that_turn() -> None:
+    combinations = product(KINDS, ("fact", "episode", "core"), ("user", "assistant", "system", "judge"))
+    assert {form_of(memory(kind, memory_id="t1", tier=tier, source=by)) for kind, tier, by in combinations} == {"turn"}

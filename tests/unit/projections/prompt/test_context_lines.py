@@ -1,0 +1,48 @@
+"""Lines of a block: which day a message tells, and when a session is an earlier conversation."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.memory.sessions import Conversation
+from projections.prompt.lines import IDLE, Rules, is_earlier, message_lines
+from tests.given.events import at
+from tests.given.said import MINUTE, turn
+
+DAY = 86_400_000_000
+
+
+def rules(zone: str = "UTC", language: str = "en") -> Rules:
+    return Rules(zone, language, 1, frozenset())
+
+
+def notes(now: int, zone: str = "UTC", language: str = "en") -> list[str]:
+    """Notes of two messages of 1 January 2024, 08:01 and 16:01 in UTC."""
+    messages = (turn(1, "hello"), turn(1, "well", "assistant")._replace(at=at(0) + MINUTE + DAY // 3))
+    return [line.note for line in message_lines(messages, rules(zone, language), now)]
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "language", "expected"),
+    [
+        (at(0.5), "UTC", "en", ["user", "assistant"]),
+        (at(1), "UTC", "en", ["2024-01-01, user", "2024-01-01, assistant"]),
+        (at(900), "UTC", "zh", ["2024-01-01，user", "2024-01-01，assistant"]),
+        (at(0.5), "Asia/Shanghai", "en", ["2024-01-01, user", "assistant"]),
+    ],
+)
+def test_a_message_tells_its_day_where_it_is_not_today_in_the_owners_zone(
+    now: int, zone: str, language: str, expected: list[str]
+) -> None:
+    assert notes(now, zone, language) == expected
+
+
+@pytest.mark.parametrize(("idle", "earlier"), [(0, False), (IDLE, False), (IDLE + 1, True), (1_000 * IDLE, True)])
+def test_a_session_in_which_nothing_was_said_for_a_day_is_an_earlier_one(idle: int, earlier: bool) -> None:
+    messages = (turn(1), turn(2))
+    talk = Conversation("s1", None, None, messages, (), frozenset(), 2)
+    assert is_earlier(talk, [], messages[-1].at + idle) is earlier
+
+
+def test_a_session_without_messages_or_episodes_is_not_earlier() -> None:
+    assert not is_earlier(Conversation("s1", None, None, (), (), frozenset(), 0), [], at(900))

@@ -1,0 +1,120 @@
+"""What the hits of a search bring to mind, over associations and over triples, and the way there."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.choices import RANKINGS
+from projections.laws.modes import MODES
+from projections.ranking.brought import MOST_ASSOCIATED
+from projections.views.view import OwnerView
+from tests.given.events import created, deleted, linked, merged, negated, purged
+from tests.given.views import CHAIN, asked, brought, fact, noted, viewed, way
+
+# --- what the hits bring to mind
+
+
+def star(*weights: float) -> OwnerView:
+    """One hit, `kiln`, with a neighbour for each weight."""
+    names = [f"n{number}" for number in range(len(weights))]
+    edges = [linked("kiln", name, weight=weight) for name, weight in zip(names, weights, strict=True)]
+    return viewed(noted("The kiln broke", "kiln"), *(noted(f"quiet {name}", name) for name in names), *edges)
+
+
+def test_at_most_five_come_to_mind_the_most_activated_first() -> None:
+    told = brought(star(0.3, 0.9, 0.5, 1.0, 0.7, 0.4, 0.8), "kiln")
+    assert MOST_ASSOCIATED == 5
+    assert {name: one["activation"] for name, one in told.items()} == {
+        "n3": 0.5,
+        "n1": 0.45,
+        "n6": 0.4,
+        "n4": 0.35,
+        "n2": 0.25,
+    }
+    assert way(told["n3"]) == [("kiln", "semantic", "n3")]
+
+
+def test_under_a_tenth_nothing_comes_to_mind() -> None:
+    assert set(brought(star(0.2, 0.19), "kiln")) == {"n0"}
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("limit", [1, 2, 3, 10])
+def test_nothing_comes_to_mind_that_is_among_the_results(ranking, limit) -> None:
+    view = viewed(*CHAIN, noted("Another kiln", "second"), linked("second", "clay", weight=0.9))
+    answer = asked(view, "kiln", ranking=ranking, limit=limit, associations=True)
+    shown = [one["id"] for one in answer["results"]]
+    told = [one["id"] for one in answer["associated"]]
+    assert not set(shown) & set(told)
+    assert len(set(told)) == len(told)
+
+
+def test_what_comes_to_mind_is_told_as_any_memory_is_with_its_weight() -> None:
+    (one,) = brought(star(1.0), "kiln").values()
+    assert (one["memory"], one["level"], one["status"], one["weight"]) == ("quiet n0", "full", "live", 1.3)
+    assert one["path"] == [{"from": "kiln", "to": "n0", "link": "semantic", "weight": 1.0}]
+
+
+LANDS = (
+    created("Ada speaks", "speaks", category="fact"),
+    created("Home is Lyon", "home", category="fact"),
+    created("A city of rivers", "rivers", category="fact"),
+    fact("Ada", "lives in", "Lyon", "home"),
+    fact("Lyon", "has", "two rivers", "rivers"),
+)
+
+
+def test_triples_bring_to_mind_over_two_steps_at_a_half_each() -> None:
+    told = brought(viewed(*LANDS), "What about Ada?")
+    assert {name: one["activation"] for name, one in told.items()} == {"home": 0.5, "rivers": 0.25}
+    assert told["rivers"]["path"] == [
+        {"from": "Ada", "to": "Lyon", "link": "lives in", "negation": False},
+        {"from": "Lyon", "to": "two rivers", "link": "has", "negation": False},
+    ]
+
+
+def test_triples_are_walked_where_no_text_matches() -> None:
+    events = (created("Home is by the sea", "home"), fact("Ada", "lives in", "Nice", "home"))
+    answer = asked(viewed(*events), "Ada", associations=True)
+    assert (answer["results"], [one["id"] for one in answer["associated"]]) == ([], ["home"])
+
+
+def test_what_is_reached_both_ways_is_told_by_the_stronger() -> None:
+    weaker, stronger = (
+        brought(viewed(*LANDS, linked("speaks", "home", weight=weight)), "Ada")["home"] for weight in (0.5, 1.0)
+    )
+    assert (weaker["activation"], way(weaker)) == (0.5, [("Ada", "lives in", "Lyon")])
+    assert (stronger["activation"], way(stronger)) == (0.5, [("speaks", "semantic", "home")])
+
+
+@pytest.mark.parametrize("mode", ["normal", "review"])
+@pytest.mark.parametrize("hiding", [(deleted("home"),), (deleted("home"), purged("home"))], ids=["deleted", "purged"])
+def test_a_triple_without_backing_is_not_walked(hiding, mode) -> None:
+    assert brought(viewed(*LANDS, *hiding), "Ada", mode=mode) == {}
+
+
+def test_what_only_a_superseded_memory_says_is_neither_told_nor_walked() -> None:
+    events = (*LANDS, negated("home", 0, resolution="latest_wins"))
+    assert brought(viewed(*events), "Ada") == {}
+    assert list(brought(viewed(*events), "Ada", mode="review")) == ["home", "rivers"]
+    again = (created("Still Lyon", "still", category="fact"), fact("Ada", "lives in", "Lyon", "still"))
+    assert list(brought(viewed(*events, *again), "Ada")) == ["still", "rivers"]
+
+
+def test_a_triple_of_memories_that_merged_is_walked_while_their_merge_stands() -> None:
+    joined = (created("Lyon is home", "too", category="fact"), merged("home", "too", into="both", summary="Home: Lyon"))
+    assert list(brought(viewed(*LANDS, *joined), "Ada")) == ["rivers"]
+    assert brought(viewed(*LANDS, *joined, deleted("both")), "Ada") == {}
+    assert brought(viewed(*LANDS, *joined, negated("both", 0, resolution="latest_wins")), "Ada") == {}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_secret_backs_nothing_that_is_told(mode) -> None:
+    events = [created("Home is Lyon", "home", sensitivity=3) if told is LANDS[1] else told for told in LANDS]
+    assert brought(viewed(*events), "Ada", mode=mode) == {}
+
+
+def test_a_negated_triple_says_so() -> None:
+    events = (created("Not her taste", "taste"), fact("Ada", "likes", "jazz", "taste", negation=True))
+    (one,) = brought(viewed(*events), "jazz").values()
+    assert one["path"] == [{"from": "Ada", "to": "jazz", "link": "likes", "negation": True}]

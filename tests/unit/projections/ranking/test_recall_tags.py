@@ -1,0 +1,139 @@
+"""Search by context: tags, feelings, a producer's own words, either language, the owner's time zone."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.choices import RANKINGS
+from tests.given.events import deleted, linked, parameters
+from tests.given.views import HOUR, asked, found, noted, viewed, way
+
+# --- tags and feelings
+
+NIGHT = 15 * HOUR  # 23:00
+TAGGED = (
+    noted("deployment debugging again", "night", NIGHT),
+    noted("deployment notes", "late", NIGHT),
+    noted("deployment debugging", "day", 4 * HOUR),
+    noted("deployment", "plain", 11 * HOUR),
+)
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        (("late_night",), {"night", "late"}),
+        (("late_night", "debugging"), {"night", "late", "day"}),
+        (("debugging",), {"night", "day"}),
+        (("late_night", "late_night"), {"night", "late"}),
+        (("weekend",), set()),
+        (("never heard of",), set()),
+    ],
+)
+def test_a_result_has_any_of_the_tags_that_are_asked_for(ranking, tags, expected) -> None:
+    assert set(found(viewed(*TAGGED), "deployment", 1, ranking=ranking, tags=tags)) == expected
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_the_share_of_the_asked_tags_orders_what_is_else_alike(ranking) -> None:
+    both = noted("deployment debugging", "both", NIGHT)
+    one = noted("deployment debugging", "one", 11 * HOUR)
+    results = found(viewed(both, one), "deployment", NIGHT, ranking=ranking, tags=("late_night", "debugging"))
+    assert next(iter(results)) == "both"
+    assert {name: result["explain"]["score"]["context"] for name, result in results.items()} == {
+        "both": 0.05,
+        "one": 0.025,
+    }
+    assert results["both"]["explain"]["tags"] == ["late_night", "debugging"]
+
+
+MOODS = (
+    noted("deployment works, wonderful", "good"),
+    noted("deployment failed", "bad"),
+    noted("deployment is urgent", "urgent"),
+    noted("部署终于成功了，太棒了", "好"),
+    noted("部署又崩溃了", "坏"),
+    noted("部署十万火急，请立即处理", "急"),
+)
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize(
+    ("query", "feeling", "expected"),
+    [
+        ("deployment", "positive", {"good"}),
+        ("deployment", "negative", {"bad"}),
+        ("deployment", "urgent", {"urgent"}),
+        ("部署", "positive", {"好"}),
+        ("部署", "negative", {"坏"}),
+        ("部署", "urgent", {"急"}),
+    ],
+)
+def test_a_feeling_is_asked_for_in_either_language(ranking, query, feeling, expected) -> None:
+    results = found(viewed(*MOODS), query, ranking=ranking, feeling=feeling)
+    alike = {"positive": {"good", "好"}, "negative": {"bad", "坏"}, "urgent": {"urgent", "急"}}[feeling]
+    # "deployment" is 部署 where synonyms count.
+    assert set(results) == (alike if ranking in ("conversation", "published") else expected)
+    assert all(feeling in one["explain"]["tags"] for one in results.values())
+
+
+def test_tags_and_a_feeling_must_both_be_there() -> None:
+    events = (noted("deployment failed", "night", NIGHT), noted("deployment failed", "day", 4 * HOUR), *TAGGED)
+    assert list(found(viewed(*events), "deployment", 1, tags=("late_night",), feeling="negative")) == ["night"]
+
+
+def test_a_producers_own_tags_can_be_asked_for_and_stand_beside_the_derived_ones() -> None:
+    view = viewed(
+        noted("deployment failed", "own", NIGHT, tags=["sprint-7", "客户"]), noted("deployment failed", "other")
+    )
+    for tag in ("sprint-7", "客户"):
+        assert found(view, "deployment", 1, tags=(tag,))["own"]["explain"]["tags"] == [
+            "sprint-7",
+            "客户",
+            "late_night",
+            "negative",
+        ]
+
+
+def test_a_producer_that_sets_a_derivable_tag_wins_over_derivation() -> None:
+    view = viewed(noted("deployment failed", "own", NIGHT, tags=["positive"]))
+    assert list(found(view, "deployment", 1, feeling="positive")) == ["own"]
+    assert found(view, "deployment", 1, feeling="negative") == {}
+    assert found(view, "deployment", 1, tags=("late_night",)) == {}
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("UTC", set()),
+        ("Asia/Shanghai", {"work_hours"}),
+        ("America/New_York", {"late_night"}),
+        ("Pacific/Honolulu", {"late_night", "weekend"}),
+    ],
+)
+def test_the_owners_time_zone_says_which_time_it_was(zone, expected) -> None:
+    view = viewed(noted("deployment", "m"), parameters(1, time_zone=zone))  # Monday, 08:00 UTC
+    tags = {tag for tag in ("work_hours", "late_night", "weekend") if found(view, "deployment", 1, tags=(tag,))}
+    assert tags == expected
+
+
+def test_what_activation_reaches_must_have_the_asked_tags_too_and_is_reached_through_what_has_not() -> None:
+    view = viewed(
+        noted("kiln, urgent", "kiln"),
+        noted("Clay was late", "clay"),
+        noted("call the fair urgently", "fair"),
+        linked("kiln", "clay", weight=1.0),
+        linked("clay", "fair", weight=1.0),
+    )
+    for wish in ({"tags": ("urgent",)}, {"feeling": "urgent"}):
+        results = found(view, "kiln", ranking="associative", **wish)
+        assert list(results) == ["kiln", "fair"]
+        assert way(results["fair"]) == [("kiln", "semantic", "clay"), ("clay", "semantic", "fair")]
+
+
+def test_withheld_is_told_of_what_would_have_passed_the_filter_alone() -> None:
+    view = viewed(*MOODS, deleted("bad"))
+    withheld = [asked(view, "deployment", feeling=feeling)["withheld"] for feeling in (None, "negative", "positive")]
+    told = [{"reason": "deleted", "count": 1, "shown_by": "debug", "ids": ["bad"]}]
+    assert withheld == [told, told, []]

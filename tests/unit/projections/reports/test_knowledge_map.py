@@ -1,0 +1,261 @@
+"""The knowledge map: centres, how far it goes, edges between its nodes only, clusters that are the same every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from projections.choices import LEAST_WEIGHT
+from projections.laws.modes import MODES, Mode
+from projections.memory.record import SECRET
+from projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
+from projections.views.query import Asked
+from projections.views.view import OwnerView
+from tests.given.events import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged
+from tests.given.views import CHAIN, noted, viewed
+
+
+def mapped(view: OwnerView, topic: str, day: float = 0, mode: Mode = "normal", **how: Any) -> dict[str, Any]:
+    """The map of a topic on a day."""
+    return knowledge_map(Asked(view, at(day), mode), topic, **how)
+
+
+def depths(answer: dict[str, Any]) -> dict[str, int]:
+    """Steps from a centre by memory."""
+    return {node["id"]: node["depth"] for node in answer["nodes"]}
+
+
+def ends(answer: dict[str, Any]) -> set[frozenset[str]]:
+    return {frozenset((edge["from"], edge["to"])) for edge in answer["edges"]}
+
+
+def quiet(*names: str) -> list[Told]:
+    """Memories that share nothing, not even a word."""
+    return [noted(f"silent {name}", name) for name in names]
+
+
+# --- centres and steps
+
+
+def test_the_centres_are_the_five_best_hits() -> None:
+    view = viewed(*(noted("kiln " * (number + 1), f"m{number}") for number in range(8)))
+    answer = mapped(view, "kiln")
+    assert [node["id"] for node in answer["nodes"]] == ["m7", "m6", "m5", "m4", "m3"]
+    assert all(node["is_center"] and node["depth"] == 0 for node in answer["nodes"])
+    assert (CENTRES, answer["truncated"]) == (5, False)
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [
+        (1, {"kiln": 0, "a": 1}),
+        (2, {"kiln": 0, "a": 1, "b": 2}),
+        (3, {"kiln": 0, "a": 1, "b": 2, "c": 3}),
+        (4, {"kiln": 0, "a": 1, "b": 2, "c": 3, "d": 4}),
+    ],
+)
+def test_it_goes_as_many_steps_as_are_asked_for(depth, expected) -> None:
+    chain = [linked(one, other, weight=0.9) for one, other in ("ka", "ab", "bc", "cd", "de")]
+    chain[0] = linked("kiln", "a", weight=0.9)
+    view = viewed(noted("the kiln", "kiln"), *quiet(*"abcde"), *chain)
+    answer = mapped(view, "kiln", depth=depth)
+    assert (depths(answer), answer["depth"]) == (expected, depth)
+    assert answer["truncated"] is False
+    assert [node["id"] for node in answer["nodes"] if node["is_center"]] == ["kiln"]
+
+
+def test_two_steps_unless_told() -> None:
+    assert depths(mapped(viewed(*CHAIN), "kiln")) == {"kiln": 0, "clay": 1, "fair": 2}
+    assert mapped(viewed(*CHAIN), "kiln")["depth"] == 2
+
+
+def test_a_memory_stands_at_the_fewest_steps_and_once() -> None:
+    ring = [linked("kiln", "a", weight=0.9), linked("a", "b", weight=0.9), linked("b", "kiln", weight=0.4)]
+    answer = mapped(viewed(noted("the kiln", "kiln"), *quiet("a", "b"), *ring), "kiln", depth=4)
+    assert depths(answer) == {"kiln": 0, "a": 1, "b": 1}
+    assert ends(answer) == {frozenset(pair) for pair in (("kiln", "a"), ("a", "b"), ("kiln", "b"))}
+    assert len(answer["edges"]) == 3
+
+
+@pytest.mark.parametrize(("weight", "reached"), [(0.3, {"kiln", "a"}), (0.29, {"kiln"})])
+def test_weaker_associations_than_three_tenths_are_not_followed_unless_told(weight, reached) -> None:
+    view = viewed(noted("the kiln", "kiln"), *quiet("a"), linked("kiln", "a", weight=weight))
+    assert LEAST_WEIGHT == 0.3
+    assert set(depths(mapped(view, "kiln"))) == reached
+    assert set(depths(mapped(view, "kiln", least=0.0))) == {"kiln", "a"}
+    assert set(depths(mapped(view, "kiln", least=1.0))) == {"kiln"}
+
+
+def test_edges_stand_between_nodes_only_each_once_and_none_weaker_than_asked_for() -> None:
+    view = viewed(
+        noted("the kiln", "kiln"),
+        *quiet("a", "b", "c"),
+        linked("kiln", "a", weight=0.9),
+        linked("kiln", "b", weight=0.8),
+        linked("a", "b", weight=0.2),
+        linked("b", "c", weight=0.5),
+    )
+    answer = mapped(view, "kiln", depth=1)
+    assert {(edge["from"], edge["to"], edge["weight"], edge["link"]) for edge in answer["edges"]} == {
+        ("kiln", "a", 0.9, "semantic"),
+        ("kiln", "b", 0.8, "semantic"),
+    }
+    weaker = mapped(view, "kiln", depth=1, least=0.1)
+    assert len(weaker["edges"]) == 3
+    assert frozenset(("a", "b")) in ends(weaker)
+
+
+# --- the most nodes
+
+
+def star(count: int) -> OwnerView:
+    names = [f"n{number}" for number in range(count)]
+    edges = [linked("kiln", name, weight=0.4 + number / 100) for number, name in enumerate(names)]
+    return viewed(noted("the kiln", "kiln"), *quiet(*names), *edges)
+
+
+@pytest.mark.parametrize(("most", "truncated"), [(1, True), (4, True), (6, False), (200, False)])
+def test_it_says_whether_there_was_more_than_the_most_nodes(most, truncated) -> None:
+    answer = mapped(star(5), "kiln", most=most)
+    assert (len(answer["nodes"]), answer["truncated"]) == (min(most, 6), truncated)
+    assert len(answer["edges"]) == min(most, 6) - 1
+
+
+def test_the_strongest_associations_come_first_where_not_all_have_room() -> None:
+    assert set(depths(mapped(star(5), "kiln", most=3))) == {"kiln", "n4", "n3"}
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_the_most_nodes_hold_for_centres_too(most) -> None:
+    view = viewed(*(noted("the kiln", f"m{number}") for number in range(5)))
+    answer = mapped(view, "kiln", most=most)
+    assert ([node["id"] for node in answer["nodes"]], answer["truncated"]) == (
+        ["m4", "m3", "m2", "m1"][:most],
+        True,
+    )
+
+
+# --- clusters
+
+TWO_CIRCLES = [
+    *(noted(f"the kiln, {name}", name, keywords=["clay", name]) for name in ("a1", "a2", "a3")),
+    *(noted(f"quiet, {name}", name, keywords=["glaze", name]) for name in ("b1", "b2", "b3", "b4")),
+    *(linked(one, other, weight=0.9) for one, other in (("a1", "a2"), ("a2", "a3"), ("a1", "a3"))),
+    *(linked(one, other, weight=0.9) for one, other in (("b1", "b2"), ("b2", "b3"), ("b3", "b4"), ("b1", "b4"))),
+    linked("a1", "b1", weight=0.31),
+]
+
+
+def test_clusters_part_what_is_more_associated_with_itself_the_largest_first() -> None:
+    answer = mapped(viewed(*TWO_CIRCLES), "kiln", depth=4)
+    assert [cluster["members"] for cluster in answer["clusters"]] == [["b1", "b2", "b3", "b4"], ["a1", "a2", "a3"]]
+    assert [cluster["id"] for cluster in answer["clusters"]] == [0, 1]
+    assert [cluster["words"][0] for cluster in answer["clusters"]] == ["glaze", "clay"]
+    assert {node["id"][0]: node["cluster"] for node in answer["nodes"]} == {"b": 0, "a": 1}
+
+
+def test_every_node_is_in_one_cluster_and_a_lonely_one_in_its_own() -> None:
+    view = viewed(*TWO_CIRCLES, noted("a lonely kiln", "alone"))
+    answer = mapped(view, "kiln", depth=4)
+    members = [member for cluster in answer["clusters"] for member in cluster["members"]]
+    assert sorted(members) == sorted(depths(answer))
+    assert answer["clusters"][-1]["members"] == ["alone"]
+    assert answer["edges"]
+    assert [cluster["members"] for cluster in mapped(viewed(*quiet("x", "y")), "silent")["clusters"]] == [["x"], ["y"]]
+
+
+def test_the_same_memories_give_the_same_map_every_time() -> None:
+    tangle = [noted("kiln", f"m{number}", keywords=[f"k{number % 4}", f"j{number % 3}"]) for number in range(30)]
+    first = mapped(viewed(*tangle), "kiln", depth=3)
+    assert len(first["clusters"]) > 1
+    assert all(mapped(viewed(*tangle), "kiln", depth=3) == first for _ in range(5))
+
+
+def test_the_words_of_a_cluster_are_spelled_as_somebody_spelled_them() -> None:
+    edges = [linked("a", "b", weight=0.9), linked("b", "c", weight=0.9)]
+    english = viewed(
+        noted("The deployment failing", "a"), noted("Deployments", "b"), noted("deployments!", "c"), *edges
+    )
+    (cluster,) = mapped(english, "deployment")["clusters"]
+    assert (cluster["words"][0], cluster["label"]) == ("deployment", " ".join(cluster["words"]))
+    assert "failing" in cluster["words"]
+    chinese = viewed(noted("部署失败", "a"), noted("部署成功", "b"), noted("重新部署", "c"), *edges)
+    assert mapped(chinese, "部署")["clusters"][0]["words"][0] == "部署"
+    mixed = viewed(noted("部署API, cafés", "a"), noted("部署API हिन्दी", "b"), linked("a", "b", weight=0.9))
+    assert mapped(mixed, "部署")["clusters"][0]["words"] == ["api", "部署", "cafés"]
+
+
+def test_keywords_name_a_cluster_where_there_are_some() -> None:
+    view = viewed(noted("the kiln", "a", keywords=["Ceramics", "firing"]))
+    assert mapped(view, "kiln")["clusters"][0]["words"] == ["ceramics", "firing"]
+
+
+# --- nodes
+
+
+def test_a_node_tells_its_figures() -> None:
+    view = viewed(
+        created("我每天早上都要喝一杯咖啡，" * 5, "zh", kind="habit", confidence=0.9), accessed("zh", day=1, count=99)
+    )
+    (node,) = mapped(view, "咖啡", 30)["nodes"]
+    assert node == {
+        "id": "zh",
+        "label": ("我每天早上都要喝一杯咖啡，" * 5)[: LABEL - 1] + "…",
+        "kind": "habit",
+        "confidence": 0.9,
+        "consolidation": round(0.5 + 0.2 * 30 / 365 + 0.3 * 0.5, 6),
+        "weight": round(1.3 / (1 + 0.01 * 30 / 1.3), 6),
+        "depth": 0,
+        "is_center": True,
+        "cluster": 0,
+    }
+
+
+def test_a_label_is_one_line() -> None:
+    (node,) = mapped(viewed(noted("the kiln\n\n  broke\tdown", "kiln")), "kiln")["nodes"]
+    assert node["label"] == "the kiln broke down"
+
+
+def test_weights_are_told_as_everywhere_clipped_and_by_the_law_of_the_owner() -> None:
+    heavy = [created("the kiln", "kiln", category="identity"), mentioned("kiln", 0.1), mentioned("kiln", 0.2)]
+    assert mapped(viewed(*heavy), "kiln", 0.2)["nodes"][0]["weight"] == 2.0  # 1.5 * 1.5 * 1.19
+    assert mapped(viewed(noted("the kiln", "kiln"), profile("ebbinghaus")), "kiln", 1)["nodes"][0]["weight"] == 0.37
+
+
+# --- what is shown
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_topic_of_which_nothing_is_known_has_an_empty_map(mode) -> None:
+    for view, topic in ((viewed(), "kiln"), (viewed(*CHAIN), "weather"), (viewed(*CHAIN), "？！")):
+        answer = mapped(view, topic, mode=mode)
+        nothing: dict[str, object] = {"nodes": [], "edges": [], "clusters": [], "withheld": [], "weaker": 0}
+        assert answer == {"topic": topic, "depth": 2, "truncated": False} | nothing
+
+
+HIDING = {
+    "superseded": [negated("clay", 0, resolution="latest_wins")],
+    "deleted": [deleted("clay")],
+    "purged": [deleted("clay"), purged("clay")],
+}
+
+
+@pytest.mark.parametrize("hiding", HIDING.values(), ids=HIDING)
+def test_nothing_is_shown_or_passed_through_that_normal_mode_withholds(hiding) -> None:
+    view = viewed(*CHAIN, *hiding)
+    assert list(depths(mapped(view, "kiln"))) == ["kiln"]
+    assert "clay" not in depths(mapped(view, "clay late"))
+
+
+def test_review_mode_passes_through_what_was_superseded() -> None:
+    view = viewed(*CHAIN, negated("clay", 0, resolution="latest_wins"))
+    assert list(depths(mapped(view, "kiln", mode="review"))) == ["kiln", "clay", "fair"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_secret_is_on_no_map(mode) -> None:
+    events = [noted("Clay: the PIN is 4821", "clay", sensitivity=SECRET) if one is CHAIN[1] else one for one in CHAIN]
+    for topic in ("kiln", "clay PIN 4821"):
+        assert "clay" not in depths(mapped(viewed(*events), topic, mode=mode))
+    assert list(depths(mapped(viewed(*events), "kiln", mode=mode))) == ["kiln"]
