@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos lock clean
+.PHONY: help setup demo test check format bench house chaos lock clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ format: $(READY) ## Format and mend what can be mended
 
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
+
+house: $(READY) ## The house in figures: how crowded its rooms are, and what is said more than once
+	@$(BIN)/python -P -m tests.architecture.house
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
