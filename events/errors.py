@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.urls import without_secrets
+from events.text.urls import without_secrets
 
 
 class EngramlogError(Exception):

@@ -11,7 +11,7 @@ import structlog
 
 from api.requests.secrets import masked_all
 from events.text.invisible import HIDDEN
-from events.urls import without_secrets
+from events.text.urls import without_secrets
 from ops.tracebacks import clean_tracebacks
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})

@@ -17,7 +17,7 @@ from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.text.invisible import INVISIBLE
-from events.urls import shown
+from events.text.urls import shown
 from events.wording import allowed_words
 from ops.allowed import number_allowed
 from ops.environment import refuse_unknown

@@ -7,7 +7,7 @@ import threading
 from traceback import format_exception
 from types import TracebackType
 
-from events.urls import without_secrets
+from events.text.urls import without_secrets
 
 
 def clean_tracebacks() -> None:

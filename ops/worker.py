@@ -17,7 +17,7 @@ from consumers.fold.worker import LEASE_MS, FoldWorker
 from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Script, Wire, WirePool, connect
-from events.urls import holds_secret
+from events.text.urls import holds_secret
 from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
 from ops.settings import Settings, load_settings

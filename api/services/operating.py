@@ -10,9 +10,9 @@ from typing import Any, Unpack
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked, told_times
-from api.services.outlook import outlook
 from api.services.reading import Reader
 from api.services.writing import Writer
+from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded

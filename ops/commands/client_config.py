@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from api.choices import TOOLSETS
-from events.urls import holds_secret
+from events.text.urls import holds_secret
 from ops.settings import SECRET, Settings
 
 NAME = "memory"

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from events.alarms import one_line
-from events.urls import without_secrets
+from events.text.urls import without_secrets
 
 PROC = Path("/proc")
 LISTENS = "0A"

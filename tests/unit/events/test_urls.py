@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.errors import BadSetting, InvalidBatch, InvalidEvent
-from events.urls import holds_secret, shown, without_secrets
+from events.text.urls import holds_secret, shown, without_secrets
 
 MARK = "s3cret-MARK"
 SECRET = [
