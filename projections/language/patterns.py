@@ -21,8 +21,8 @@ def regex(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", Later(pattern, flags))
 
 
-class Later:
-    """Stands for a compiled expression; from the first use on its methods are those of the compiled one, at the same speed."""
+class Expression:
+    """Stands for a compiled expression, with the methods of the compiled one."""
 
     def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
         self._pattern = pattern
@@ -33,13 +33,19 @@ class Later:
         """The expression as written."""
         return self._pattern if isinstance(self._pattern, str) else self._pattern()
 
+    def __repr__(self) -> str:
+        return f"regex({self.pattern!r})"
+
+
+class Later(Expression):
+    """An expression that was not used yet. At its first use it becomes an `Expression`: a class with `__getattr__` looks every
+    attribute up half as fast."""
+
     def __getattr__(self, name: str) -> Any:
         if name not in _WAYS:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         compiled = re.compile(self.pattern, self._flags)
         for way in _WAYS:
             setattr(self, way, getattr(compiled, way))
+        self.__class__ = Expression  # type: ignore[assignment]
         return getattr(compiled, name)
-
-    def __repr__(self) -> str:
-        return f"regex({self.pattern!r})"

@@ -13,20 +13,20 @@ from pkgutil import walk_packages
 import pytest
 
 import projections
-from projections.language.patterns import Later, regex
+from projections.language.patterns import Expression, Later, regex
 
 ROOT = Path(__file__).parents[4]
 
 
-def laters() -> list[Later]:
-    """Every expression that waits in the modules of the package."""
+def expressions() -> list[Expression]:
+    """Every expression of the modules of the package."""
     for module in walk_packages(projections.__path__, "projections."):
         import_module(module.name)
-    return [one for one in gc.get_objects() if type(one) is Later]
+    return [one for one in gc.get_objects() if issubclass(type(one), Expression)]
 
 
 def test_every_expression_is_one() -> None:
-    waiting = laters()
+    waiting = expressions()
     assert len(waiting) > 400
     for one in waiting:
         assert re.compile(one.pattern).groups == one.groups, one
@@ -56,11 +56,19 @@ def test_importing_the_rules_of_both_languages_compiles_none_and_reads_no_list()
         "import gc\n"
         "import projections.language.extraction.rules, projections.language.contradiction.relation\n"
         "import projections.language.sensitivity.text_level, projections.memory.keywords\n"
-        "from projections.language.patterns import Later\n"
+        "from projections.language.patterns import Expression\n"
         "from projections.language.lexicon import rows\n"
-        "print([one for one in gc.get_objects() if type(one) is Later and 'search' in vars(one)], rows.cache_info().currsize)\n"
+        "print([one for one in gc.get_objects() if type(one) is Expression], rows.cache_info().currsize)\n"
     )
     ran = subprocess.run(
         [sys.executable, "-P", "-c", script], check=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True
     )
     assert (ran.stdout.decode().strip(), ran.stderr.decode()) == ("[] 0", "")
+
+
+def test_from_its_first_use_on_nothing_is_looked_up_twice() -> None:
+    late = regex("x")
+    before = type(late)
+    assert late.search("x")
+    assert (before, type(late)) == (Later, Expression)
+    assert not hasattr(type(late), "__getattr__")
