@@ -215,6 +215,7 @@ def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
         '  engramlog search mei "早上喝什么" --mode review\n'
         "  engramlog why mei coffee\n"
         "  engramlog replay mei --set user_factor=1.3\n"
+        "  engramlog mcp --owner mei --tools audit --config   # for the MCP client of an auditor\n"
         "  engramlog import turns your-conversation.jsonl\n"
         "  engramlog up",
         markup=True,
