@@ -22,6 +22,7 @@ from api.services.grounds import Grounds
 from api.services.knowing import Knower
 from api.services.living import Living
 from api.services.operating import Operator
+from api.services.owners import Owners
 from api.services.reading import Reader
 from api.services.remembering import Rememberer
 from api.services.replaying import Replayer
@@ -52,6 +53,7 @@ class Application:
     knower: Knower
     facts: Facts
     operator: Operator
+    owners: Owners
     accesses: AccessRecorder
     living: Living
     cleaner: Cleaner

@@ -27,6 +27,7 @@ from api.services.grounds import Grounds
 from api.services.knowing import Knower
 from api.services.living import Living
 from api.services.operating import Operator
+from api.services.owners import Owners
 from api.services.reading import Reader
 from api.services.remembering import Rememberer
 from api.services.replaying import Replayer
@@ -272,6 +273,7 @@ def assemble(
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         extractor=Extractor(ways, store.log, reader, catch_up, model.prices),
         operator=operator,
+        owners=Owners(lambda: Wire(store.client), store.identity.tags),
         accesses=accesses,
         recovery=recovery,
         mended=store.mended,

@@ -135,7 +135,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
-       for path in ("/v1/status", "/v1/stats", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
+       for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
                     "/health", "/ready", "/metrics")},
 }  # fmt: skip
 HTTP_UNASKED = {
@@ -222,7 +222,8 @@ CLI_UNASKED = {
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),
-    **dict.fromkeys(("status", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry", "dead discard"),
+    **dict.fromkeys(("status", "owners", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry",
+                     "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip
 FACES = {

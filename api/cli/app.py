@@ -17,9 +17,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import frame
+from api.cli import completing, frame
+from api.cli.completing import Names
 from api.cli.show.visible import Terminal, exact_json, visible_in
-from events.errors import BadSetting, EngramlogError
+from events.errors import BadSetting, EngramlogError, refused
 
 if TYPE_CHECKING:
     from api.application import Application, Opener
@@ -30,6 +31,8 @@ app = frame.app
 """Where a module registers its commands."""
 Models = Callable[[], "Callable[[], Chat] | None"]
 """Reads the settings: what makes the language model that they name, or None where they name none."""
+CUT = "…"
+"""Ends an id that a narrow table has cut; no id can hold it."""
 PIPE_WIDTH = 140
 """Columns of output that goes to a pipe or a file, at least: these have no width of their own."""
 LONG_FOLD = 5_000
@@ -54,11 +57,32 @@ def _decoded(value: str) -> str:
     return decoded_id(value) if value else value
 
 
+def _whole_id(value: str) -> str:
+    if value.endswith(CUT):
+        raise refused(
+            "id",
+            value,
+            "the whole id: a narrow table cut this one; --json has it, so has `| cat`, and TAB completes it",
+        )
+    return _decoded(value)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Owner = Annotated[
-    str, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False, callback=_decoded)
+    str,
+    typer.Argument(
+        help="Whose memories: a user, an agent, a team.",
+        show_default=False,
+        callback=_decoded,
+        autocompletion=completing.owners,
+    ),
 ]
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.", show_default=False, callback=_decoded)]
+MemoryId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=completing.memories
+    ),
+]
 AsOfOption = Annotated[
     str | None,
     typer.Option(
@@ -108,6 +132,8 @@ class Joined(NamedTuple):
 
     opener: Opener
     model: Models
+    names: Names | None = None
+    """Where a TAB looks up owners and ids."""
 
 
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
@@ -212,11 +238,13 @@ def _none() -> None:
     """No model is named."""
 
 
-def run(opener: Opener, arguments: Sequence[str] | None = None, model: Models = _none) -> int:
+def run(
+    opener: Opener, arguments: Sequence[str] | None = None, model: Models = _none, names: Names | None = None
+) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(Joined(opener, model), arguments)
+        code = _run(Joined(opener, model, names), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from api.mcp.connection import Connection
 from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
@@ -32,9 +33,21 @@ class SaidTurn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     role: Literal["user", "assistant", "tool", "system"]
-    text: str
+    content: str | None = None
+    text: str | None = Field(default=None, description="As content was called.")
     speaker: str | None = Field(default=None, description="A name, where several people speak.")
     occurred_at: str | None = Field(default=None, description="When, if not now: RFC 3339 with a zone.")
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> SaidTurn:
+        if (self.content is None) == (self.text is None):
+            raise PydanticCustomError("rule", "content, or text as it was called: one of them")
+        return self
+
+    @property
+    def words(self) -> str:
+        """What was said."""
+        return self.content if self.content is not None else self.text or ""
 
 
 class SayTools:
@@ -95,7 +108,7 @@ class SayTools:
         idempotency_key: Key = None,
     ) -> TurnsRemembered:
         """Record messages of a conversation word for word, so that they can be found later."""
-        said = [Turn(one.role, one.text, one.speaker, one.occurred_at) for one in turns]
+        said = [Turn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
         return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])

@@ -266,6 +266,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "api.cli.commands.reading",
             "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
         ),
+        Entry(
+            "owners",
+            "api.cli.commands.owners",
+            "Who has memories here: owners by name, in pages, with how many memories each has.",
+        ),
         Entry("dead", "api.cli.commands.dead", "Owners whose fold stands still, and the events that wait behind it."),
         Entry(
             "embed",

@@ -82,6 +82,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("POST", f"{_MEMORY}/reinforce"): Work.LIGHT,
     ("POST", f"{_MEMORY}/grade"): Work.LIGHT,
     ("GET", "/v1/stats"): Work.HEAVY,
+    ("GET", "/v1/owners"): Work.HEAVY,
     ("POST", f"{_OWNER}/replay"): Work.HEAVY,
     ("GET", f"{_OWNER}/compare"): Work.HEAVY,
     ("GET", f"{_MEMORY}/compare"): Work.HEAVY,

@@ -341,7 +341,7 @@ class Restored(Effects):
 
 
 class Added(Effects):
-    """What was added: `id` of one memory, or `ids` and `turns` of a conversation."""
+    """What was added: `ids` of memories and `turns` of a conversation, in order; `id` where it is one memory."""
 
     ids: list[str]
     """Memories, in order."""

@@ -91,7 +91,8 @@ def _conversation(scope: Scope, told: Said, messages: Sequence[Message], remembe
     for start in range(0, len(made.events), MOST):
         done = yield from wrote(scope, told, made.events[start : start + MOST], about=[])
     ids = [one["event_id"] for one in made.events]
-    return Added.model_validate(done | {"ids": made.memories, "turns": made.turns, "event_ids": ids})
+    only = made.memories[0] if len(made.memories) == 1 else None
+    return Added.model_validate(done | {"id": only, "ids": made.memories, "turns": made.turns, "event_ids": ids})
 
 
 def update(

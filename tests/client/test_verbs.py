@@ -68,6 +68,8 @@ def test_what_the_assistant_said_is_a_turn_and_by_default_no_memory(memory: Any)
 
 
 def test_turns_alone_make_no_memory(memory: Any) -> None:
+    assert memory.add([{"role": "user", "content": "Tea"}]).id == memory.get_all().memories[0].id
+    memory.delete(memory.get_all().memories[0].id)
     added = memory.add([{"role": "user", "content": "My sister lives in Oslo"}], remember=())
     assert (added.ids, len(added.turns), memory.get_all().total) == ([], 1, 0)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from api.cli import completing
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -190,7 +191,12 @@ def profile(
     owner: Owner,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A law to live by; `engramlog laws` lists them.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A law to live by; `engramlog laws` lists them.",
+            show_default=False,
+            autocompletion=completing.laws,
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from rich.markup import escape
 
+from api.cli import completing
 from api.cli.app import (
     ActorOption,
     AfterOption,
@@ -30,7 +31,12 @@ from api.cli.show import store as render_store
 from events.errors import refused
 
 ModeOption = Annotated[
-    str, typer.Option("--mode", help="normal (dialogue), review (looking back) or debug (everything).")
+    str,
+    typer.Option(
+        "--mode",
+        help="normal (dialogue), review (looking back) or debug (everything).",
+        autocompletion=completing.modes,
+    ),
 ]
 PageOption = Annotated[
     int | None,

@@ -10,10 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.app import out
+from api.cli.app import CUT, out
 
 UNBROKEN = 40
 """Ids up to this long are never broken over lines where there is room; a generated one has 38 characters."""
+LONG_ID = 20
+"""Ids longer than this are cut where there is no room."""
+LEAST_SHOWN = 12
+"""Characters of an id that are shown at least."""
 ROOM = 120
 """Columns from which there is."""
 Cell = str | Text
@@ -42,6 +46,25 @@ def id_column(table: Table, ids: Iterable[str], name: str = "id", console: Conso
     table.add_column(name, style="cyan", overflow="fold", no_wrap=all(len(one) <= most for one in ids), min_width=4)
 
 
+def shortened_ids(ids: Iterable[str]) -> dict[str, str]:
+    """How ids that are too long for a narrow table are shown there: so much of each that no two look alike."""
+    every = sorted(set(ids))
+    shown = {}
+    for number, one in enumerate(every):
+        beside = every[max(number - 1, 0) : number] + every[number + 1 : number + 2]
+        alike = max((_alike(one, other) for other in beside), default=0)
+        kept = max(LEAST_SHOWN, alike + 1)
+        if len(one) > LONG_ID and kept + 1 < len(one):
+            shown[one] = one[:kept] + CUT
+    return shown
+
+
+def _alike(one: str, other: str) -> int:
+    """Characters that two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def has_room(console: Console = out) -> bool:
     """Whether every column has its place."""
     return console.width >= ROOM
@@ -51,14 +74,21 @@ def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cons
     """Print rows, each a cell by the name of its column."""
     table = grid()
     kept = [column for column in columns if has_room(console) or not column.if_room]
+    cut: dict[str, dict[str, str]] = {}
     for column in kept:
         if column.is_id:
-            id_column(table, [str(row[column.name]) for row in rows], column.name, console)
+            ids = [str(row[column.name]) for row in rows]
+            cut[column.name] = {} if has_room(console) else shortened_ids(ids)
+            id_column(table, [cut[column.name].get(one, one) for one in ids], column.name, console)
         elif column.takes_rest:
             table.add_column(column.name, ratio=1, min_width=16, overflow="fold")
         else:
             justify = "right" if column.right else "left"
             table.add_column(column.name, style=column.style, no_wrap=True, justify=justify)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(row[column.name] for column in kept))
+        table.add_row(*(cut.get(column.name, {}).get(str(row[column.name]), row[column.name]) for column in kept))
     console.print(table)
+    if any(cut.values()):
+        console.print(
+            f"[dim]{CUT} ends what is cut: whole with --json or `| cat`, and TAB completes it[/]", soft_wrap=True
+        )

@@ -140,6 +140,26 @@ class StoreStats(BaseModel):
     largest_owners: list[dict[str, Any]]
 
 
+class OwnerCount(BaseModel):
+    """One owner of the store."""
+
+    owner: str
+    partition: int
+    memories: int
+
+
+class OwnerPage(BaseModel):
+    """A page of owners, in the order of their names."""
+
+    model_config = exampled(
+        {"owners": [{"owner": "alice", "partition": 3, "memories": 900}], "matching": 1, "next": None}
+    )
+
+    owners: list[OwnerCount]
+    matching: int = Field(description="How many owners of the store begin with the prefix.")
+    next: str | None = Field(description="What to give as `after` for the next page; null on the last.")
+
+
 class OwnerStats(BaseModel):
     """Counts of one owner's memories."""
 

@@ -72,7 +72,7 @@ def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_
 ) -> None:
     async def talking(agent: Agent) -> Any:
         key = await agent.remember(COFFEE)
-        told = await agent.call("add_turns", turns=[{"role": "user", "text": ASKS}], session="s1")
+        told = await agent.call("add_turns", turns=[{"role": "user", "content": ASKS}], session="s1")
         turn = told["memory_keys"][0]
         answers = [await agent.call("memory_context", text=ASKS, turn_id=turn) for _ in range(2)]
         await agent.call("add_turns", turns=[{"role": "assistant", "text": "Coffee."}], session="s1")

@@ -150,6 +150,8 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("add_memory", {"content": "x", "occurred_at": "yesterday"}, "occurred_at: got 'yesterday'"),
         ("add_memory", {"content": "x", "idempotency_key": " "}, "idempotency_key: got ' '"),
         ("add_turns", {"turns": []}, "turns"),
+        ("add_turns", {"turns": [{"role": "user"}]}, "content, or text as it was called: one of them"),
+        ("add_turns", {"turns": [{"role": "user", "content": "x", "text": "y"}]}, "one of them"),
         ("add_turns", {"turns": [{"role": "user", "text": "a", "mood": 1}]}, "mood"),
         ("add_turns", {"turns": [{"role": "user", "text": "a"}, {"role": "user", "text": " "}]}, "turn 2: "),
         ("update_memory", {"memory_key": "nobody", "content": "x"}, "has no memory nobody"),

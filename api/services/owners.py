@@ -1,0 +1,76 @@
+"""The owners of a store by name, in pages."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from api.work.patience import current_check
+from events.errors import refused
+from events.partitions import LogKeys
+from events.redis.wire import Wire
+from projections.fold.builds import BuildKeys
+
+LIMIT = 100
+MOST = 1_000
+"""Owners of a page."""
+MOST_NAME = 256
+"""Characters of `prefix` and `after`."""
+AT_ONCE = 500
+_GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
+
+
+class Owners:
+    """Lists the owners of one store. Safe for threads: a connection of its own a call, made by `wire`."""
+
+    def __init__(self, wire: Callable[[], Wire], tags: Sequence[str]) -> None:
+        self._wire = wire
+        self._tags = tags
+
+    def owners(self, *, after: str | None = None, prefix: str | None = None, limit: int = LIMIT) -> dict[str, Any]:
+        """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
+
+        `next`: what to give as `after` for the next page, None on the last. `matching`: how many begin with the prefix. Every name
+        of the store is looked at for each page; those of one partition and a page are held. Raises InputError naming the field.
+        """
+        if not 1 <= limit <= MOST:
+            raise refused("limit", limit, f"a whole number from 1 to {MOST:,}")
+        start, wanted = _name("after", after), _name("prefix", prefix)
+        matching, page = 0, list[tuple[str, int, BuildKeys]]()
+        wire = self._wire()
+        try:
+            for number, tag in enumerate(self._tags):
+                keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
+                for name in _names(wire, keys, wanted):
+                    matching += 1
+                    if name > start and (len(page) <= limit or name < page[-1][0]):
+                        insort(page, (name, number, keys), key=lambda one: one[0])
+                        del page[limit + 1 :]
+            told = [
+                {"owner": name, "partition": number, "memories": int(wire.call("HLEN", keys.records(name)))}
+                for name, number, keys in page[:limit]
+            ]
+        finally:
+            wire.close()
+        return {"owners": told, "matching": matching, "next": told[-1]["owner"] if len(page) > limit else None}
+
+
+def _names(wire: Wire, keys: BuildKeys, prefix: str) -> set[str]:
+    """The owners of a partition whose names begin so; a scan may tell one twice."""
+    names, cursor, check = set[str](), b"0", current_check()
+    match = f"{prefix.translate(_GLOB)}*"
+    while True:
+        check(len(names), 0)
+        cursor, page = wire.call("HSCAN", keys.owners, cursor, "MATCH", match, "COUNT", AT_ONCE)
+        names.update(name.decode() for name in page[::2])
+        if cursor == b"0":
+            return names
+
+
+def _name(field: str, text: str | None) -> str:
+    if text is None:
+        return ""
+    if len(text) > MOST_NAME or not text.isprintable():
+        raise refused(field, text[:80], f"the beginning of an owner's name, at most {MOST_NAME} characters")
+    return text

@@ -1,0 +1,74 @@
+"""The owners of a store can be listed by name, in pages and by how their names begin, on every face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.given_http import HttpStore, created, http_store
+
+NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    folder: Path = tmp_path_factory.mktemp("owners")
+    with http_store(folder) as opened:
+        for name in NAMES:
+            opened.told(name, created("m1", "tea", owner=name), created("m2", "coffee", owner=name))
+        yield opened
+
+
+def pages(http: HttpStore, limit: int, **asked: Any) -> list[dict[str, Any]]:
+    """All pages, one after the other."""
+    found = [http.client.get("/v1/owners", params={"limit": limit, **asked}).raise_for_status().json()]
+    while found[-1]["next"] is not None:
+        told = {"limit": limit, "after": found[-1]["next"], **asked}
+        found.append(http.client.get("/v1/owners", params=told).raise_for_status().json())
+        assert len(found) <= len(NAMES) + 1
+    return found
+
+
+def test_owners_are_listed_in_order_with_how_many_memories_each_has(http: HttpStore) -> None:
+    (page,) = pages(http, 1_000)
+    assert [one["owner"] for one in page["owners"]] == sorted(NAMES)
+    assert {one["memories"] for one in page["owners"]} == {2}
+    assert (page["matching"], page["next"]) == (len(NAMES), None)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, len(NAMES) - 1, len(NAMES), len(NAMES) + 1])
+def test_pages_of_any_length_hold_every_owner_once(http: HttpStore, limit: int) -> None:
+    found = pages(http, limit)
+    assert [one["owner"] for page in found for one in page["owners"]] == sorted(NAMES)
+    assert all(len(page["owners"]) <= limit for page in found)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(prefix=st.one_of(st.sampled_from(NAMES), st.text("abcov-*?[]\\^团队1", max_size=4)), limit=st.integers(1, 4))
+def test_a_prefix_keeps_the_names_that_begin_with_it_and_no_sign_in_it_means_anything_else(
+    http: HttpStore, prefix: str, limit: int
+) -> None:
+    found = pages(http, limit, prefix=prefix)
+    wanted = sorted(name for name in NAMES if name.startswith(prefix))
+    assert [one["owner"] for page in found for one in page["owners"]] == wanted
+    assert {page["matching"] for page in found} == {len(wanted)}
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 1_001}, "limit"),
+        ({"prefix": "x" * 257}, "prefix"),
+        ({"after": "\x00"}, "after"),
+        ({"order": "size"}, "order"),
+    ],
+)
+def test_what_cannot_be_asked_of_owners_is_refused_by_field(http: HttpStore, asked: dict[str, Any], field: str) -> None:
+    answer = http.client.get("/v1/owners", params=asked)
+    assert (answer.status_code, answer.json()["field"]) == (422, field)

@@ -1,0 +1,25 @@
+"""Ids that a narrow table cuts stay apart, and nothing takes a cut one for an id."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.cli.app import CUT
+from api.cli.show.tables import LEAST_SHOWN, LONG_ID, shortened_ids
+
+IDS = st.lists(st.text("ab-", min_size=1, max_size=45), min_size=1, max_size=12, unique=True)
+
+
+@given(IDS)
+def test_no_two_ids_look_alike_and_each_begins_with_what_is_shown(ids: list[str]) -> None:
+    cut = shortened_ids(ids)
+    for one, shown in cut.items():
+        begun = shown.removesuffix(CUT)
+        assert len(begun) >= LEAST_SHOWN
+        assert [other for other in ids if other.startswith(begun)] == [one]
+
+
+def test_only_long_ids_are_cut() -> None:
+    generated = "m-01a206a6-8654-74fe-bb89-9179da178cae"
+    assert shortened_ids(["coffee", "x" * LONG_ID, generated]) == {generated: f"{generated[:LEAST_SHOWN]}{CUT}"}
