@@ -67,9 +67,13 @@ def test_what_the_assistant_said_is_a_turn_and_by_default_no_memory(memory: Any)
     assert (len(added.turns), [one.memory for one in memory.get_all().memories]) == (2, ["My sister lives in Oslo"])
 
 
+def test_a_conversation_that_makes_one_memory_tells_its_id_and_one_of_several_does_not(memory: Any) -> None:
+    one = memory.add([{"role": "user", "content": "My sister lives in Oslo"}])
+    two = memory.add([{"role": "user", "content": text} for text in ("I drink tea", "I like rain")])
+    assert ([one.id], two.id, len(two.ids)) == (one.ids, None, 2)
+
+
 def test_turns_alone_make_no_memory(memory: Any) -> None:
-    assert memory.add([{"role": "user", "content": "Tea"}]).id == memory.get_all().memories[0].id
-    memory.delete(memory.get_all().memories[0].id)
     added = memory.add([{"role": "user", "content": "My sister lives in Oslo"}], remember=())
     assert (added.ids, len(added.turns), memory.get_all().total) == ([], 1, 0)
 
