@@ -1,4 +1,4 @@
-"""Who has memories here, and what a TAB completes."""
+"""Who has memories here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, opened, out, show
 from api.cli.show.tables import Column, tabulate
-from api.services.owners import LIMIT
+
+LIMIT = 100
+"""Owners of a page, as the service has it: that is loaded when it is asked."""
 
 
 @app.command(epilog="Example: `engramlog owners --prefix conv-`")

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from api.cli import owners as command
+from api.services import owners as service
 from tests.given_http import HttpStore, created, http_store
 
 NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
@@ -39,6 +41,10 @@ def test_owners_are_listed_in_order_with_how_many_memories_each_has(http: HttpSt
     assert [one["owner"] for one in page["owners"]] == sorted(NAMES)
     assert {one["memories"] for one in page["owners"]} == {2}
     assert (page["matching"], page["next"]) == (len(NAMES), None)
+
+
+def test_a_page_of_the_command_is_as_long_as_one_of_the_service() -> None:
+    assert command.LIMIT == service.LIMIT
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, len(NAMES) - 1, len(NAMES), len(NAMES) + 1])

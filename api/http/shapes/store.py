@@ -143,6 +143,8 @@ class StoreStats(BaseModel):
 class OwnerCount(BaseModel):
     """One owner of the store."""
 
+    model_config = exampled({"owner": "alice", "partition": 3, "memories": 900})
+
     owner: str
     partition: int
     memories: int

@@ -78,6 +78,7 @@ ROUTES = {
     "GET /v1/owners/{owner}/feed",
     "GET /v1/status",
     "GET /v1/stats",
+    "GET /v1/owners",
     "GET /v1/schema",
     "GET /v1/laws",
     "GET /v1/dead",
