@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.integration.live import wait_until
-from tests.integration.test_up import EVENT, Up, get, post, running
+from tests.integration.ops.test_up import EVENT, Up, get, post, running
 from tests.patience import PATIENCE
 
 DATA: Any = EVENT["data"]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.cli import owners as command
+from api.cli.commands import owners as command
 from api.services import owners as service
-from tests.given_http import HttpStore, created, http_store
+from tests.given.http import HttpStore, created, http_store
 
 NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
 
