@@ -100,7 +100,7 @@ def figures() -> list[Figure]:
             13_300,
             lines_of(python_files(*FACES)),
             8_500,
-            17_500,
+            18_300,
         ),
         Figure(f"files that name a filter of search ({SEARCH_FILTER})", 7, len(files_naming(SEARCH_FILTER)), 2, 8),
         Figure("places that build MemoryCreated", 10, len(list(calls_of("MemoryCreated"))), 3, 4),

@@ -40,8 +40,8 @@ CHATS = [ENGLISH, CHINESE, ENGLISH, CALLED, NAMED]
 """The third opens as the first does."""
 KILLED = """
 import os
-import consumers.jobs.lifecycle as lifecycle
-from events.redis.log import RedisEventLog
+import consumers.redis_lifecycle as lifecycle
+from events.redis_log import RedisEventLog
 from ops.main import main
 lifecycle.REQUEST = 1
 append, left = RedisEventLog.append, [2]

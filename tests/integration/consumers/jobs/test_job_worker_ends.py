@@ -33,7 +33,7 @@ ENDLESS = 120
 COMPUTES = """
 import sys
 from pathlib import Path
-from consumers import rq_jobs
+from consumers.jobs.rq import jobs
 from ops.job_worker import main
 
 def compute(opened, partition):
@@ -41,7 +41,7 @@ def compute(opened, partition):
     while True:
         pass
 
-rq_jobs.JOBS = dict.fromkeys(rq_jobs.JOBS, compute)
+jobs.JOBS = dict.fromkeys(jobs.JOBS, compute)
 main(sys.argv[2:])
 """
 

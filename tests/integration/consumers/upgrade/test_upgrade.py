@@ -221,8 +221,8 @@ def test_what_an_earlier_rebuild_left_is_not_gone_on_with(old: Brought) -> None:
 LIVES_ON = r"""
 import json, sys
 from events.envelope import canonical, new_event_id, prepare_body
-from events.redis.log import RedisEventLog
-from events.redis.wire import connect
+from events.redis_log import RedisEventLog
+from events.redis_wire import connect
 log = RedisEventLog(connect(sys.argv[1], timeout=10.0), sys.argv[2].split())
 for owner in ("ada", "lin-yue", "团队", "new"):
     event_id = new_event_id()
