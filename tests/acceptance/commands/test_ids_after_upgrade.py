@@ -157,7 +157,7 @@ def test_a_chat_that_0_2_0_imported_and_read_adds_nothing_when_both_are_repeated
     head = len(store.events())
     assert store.imports(CHATS) == (0, events_of(CHATS))
     assert store.extracts() == []
-    told = store._cli.json("context", "ada", ASKS)
+    told = store._cli.json("context", "ada", ASKS, "--trace")
     assert (told["injected"], told["recorded"]["status"]) == (injected["injected"], "already")
     assert len(store.events()) == head
 
