@@ -163,6 +163,12 @@ class Carrier:
             )
         return memory
 
+    def is_there(self, owner: str, memory_id: str) -> bool:
+        """Whether the owner has, or had, a memory of this id, by all that was told before."""
+        self.await_told(owner, [memory_id])
+        with self._reader.scene(owner) as scene:
+            return scene.view.get(memory_id) is not None
+
     def when(self, occurred_at: str | None) -> int:
         """Microseconds since 1970 of what was said, or of now."""
         return self._log.now() if occurred_at is None else parse_instant(occurred_at, "occurred_at")

@@ -85,7 +85,14 @@ class Rememberer:
             fields["grounds"] = _grounds(fields["grounds"])
         if memory_id is not None:
             check_memory_id(memory_id)
-        done = self._writer.carry_out(owner, Remember(content, memory_id, fields), ids=lambda _name: event_id, **given)
+
+        def look(_when: int) -> None:
+            if memory_id is not None and self._writer.is_there(owner, memory_id):
+                allowed = "an id that none of the owner's memories has; `edit` says better what one says"
+                raise refused("memory_id", memory_id, allowed)
+
+        command = Remember(content, memory_id, fields)
+        done = self._writer.carry_out(owner, command, ids=lambda _name: event_id, look=look, **given)
         return {"created": not done.again} | done.answer
 
     def add_turns(

@@ -14,6 +14,8 @@ Message = Mapping[str, Any]
 """`{"role": ..., "content": ...}` as chat endpoints take it; `name`, `id` and `created_at` are kept where given."""
 Event = dict[str, Any]
 MOST_KEY = 200
+TURN_KIND = "episode"
+"""What is written on the memory of a turn, as an import does; that it is that turn, its id says."""
 ROLES = ("user", "assistant", "tool", "system")
 
 
@@ -63,6 +65,12 @@ def event(scope: Scope, told: Said, event_type: str, *, nth: int = 0, **data: An
     return envelope
 
 
+def created(scope: Scope, told: Said, memory_id: str, content: str, *, nth: int = 0, **fields: Any) -> Event:
+    """The envelope by which a memory begins: of kind and category `fact`, from the user, unless the fields say otherwise."""
+    data = {"category": "fact", "kind": "fact", "source": "user"} | fields
+    return event(scope, told, "MemoryCreated", nth=nth, memory_id=memory_id, content=content, **data)
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple | set | frozenset) else value
 
@@ -93,16 +101,9 @@ def spoken(scope: Scope, told: Said, messages: Sequence[Message], remember: Coll
         made.turns.append(turn_id)
         if role in remember:
             source = role if role in ("user", "assistant") else "system"
-            fields = {
-                "category": "fact",
-                "kind": "episode",
-                "tier": "fact",
-                "source": source,
-                "speaker": speaker or role,
-            }
-            fields |= {"memory_id": turn_id, "content": text, "source_turns": [turn_id]}
-            created = event(scope, at, "MemoryCreated", nth=len(made.events), **fields)
-            made.events.append(created | {"causation_id": turn["event_id"]})
+            fields = {"kind": TURN_KIND, "tier": "fact", "source": source, "speaker": speaker or role}
+            kept = created(scope, at, turn_id, text, nth=len(made.events), source_turns=[turn_id], **fields)
+            made.events.append(kept | {"causation_id": turn["event_id"]})
             made.memories.append(turn_id)
     return made
 

@@ -17,7 +17,7 @@ from typing import Any
 from engramlog.appending import standing, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import refused
-from engramlog.events import Event, Message, Said, event, made_id, said, spoken
+from engramlog.events import Event, Message, Said, created, event, made_id, said, spoken
 from engramlog.results import Added, Detail, Effects, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
@@ -67,8 +67,8 @@ def add(
     if not isinstance(content, str):
         return (yield from _conversation(scope, told, content, remember))
     new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{made_id(scope, told, 'memory')}"
-    fields: dict[str, Any] = {"memory_id": new_id, "content": content, "category": category, "kind": kind}
-    fields |= {"source": source, "importance": importance, "confidence": confidence, "summary": summary}
+    fields: dict[str, Any] = {"category": category, "kind": kind, "source": source}
+    fields |= {"importance": importance, "confidence": confidence, "summary": summary}
     fields |= {"speaker": speaker, "emotion": emotion, "project": project, "task": task, "sensitivity": sensitivity}
     fields |= {
         "keywords": tuple(keywords),
@@ -79,7 +79,7 @@ def add(
         "grounds": tuple(dict(one) for one in grounds),
         "metadata": None if metadata is None else dict(metadata),
     }
-    done = yield from wrote(scope, told, [event(scope, told, "MemoryCreated", **fields)], about=[new_id])
+    done = yield from wrote(scope, told, [created(scope, told, new_id, content, **fields)], about=[new_id])
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
 
 
@@ -223,8 +223,8 @@ def negate(
         kind = "fact" if old.kind in ("core", "system") else old.kind  # what corrects a core memory is an ordinary one
         fields: dict[str, Any] = {"category": old.category, "kind": kind, "source": source}
         fields |= {"speaker": old.speaker, "project": old.project, "task": old.task, "corrects": memory_id}
-        created = {"memory_id": replaced_by, "content": correction, "source_turns": (turn_id,) if turn_id else ()}
-        events.append(event(scope, told, "MemoryCreated", nth=1, **created, **fields))
+        fields["source_turns"] = (turn_id,) if turn_id else ()
+        events.append(created(scope, told, replaced_by, correction, nth=1, **fields))
     negated: dict[str, Any] = {
         "memory_id": memory_id,
         "resolution": resolution,

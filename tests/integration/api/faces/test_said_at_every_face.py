@@ -154,6 +154,13 @@ def test_the_same_words_said_better_are_a_new_version_under_the_same_id(world: W
     assert (memory["content"], memory["version"]) == ("I drink green tea", 3)
 
 
+def test_a_memory_does_not_begin_under_an_id_that_one_has(world: World) -> None:
+    known(world)
+    with pytest.raises(InputError, match="memory_id"):
+        by_command(world, "add", TEXT, "--id", "m", key=None)
+    assert len(data_of(world)) == 2
+
+
 def test_a_mention_by_the_user_undoes_a_negation(world: World) -> None:
     known(world)
     world.app.writer.negate(world.owner, "m")

@@ -1,0 +1,135 @@
+"""What a command leads to, by what it says and how the memories that it is about stand; and whether events are its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, MemoryRevised, TurnRecorded
+from events.errors import InputError
+from projections.decide.command import Command, decide
+from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
+from projections.decide.remembering import RecordTurns, Remember, Turn
+from projections.memory.record import Memory
+from tests.given import created, folded, mentioned, revised
+
+ROOT = Path(__file__).parents[4]
+
+
+def ids(name: str) -> str:
+    return f"id of {name}"
+
+
+def view() -> dict[str, Memory]:
+    told = created(
+        "I drink coffee", "coffee", kind="core", category="identity", speaker="Lin", project="p", tier="fact"
+    )
+    return dict(folded(told, created("I drink tea", "tea", 1)).memories)
+
+
+COMMANDS: list[Command] = [
+    Negate("coffee", reason="no more"),
+    Negate("coffee", correction="I drink water", turn_id="t1"),
+    Negate("coffee", replaced_by="tea"),
+    Merge(("coffee", "tea")),
+    Merge(("coffee", "tea"), summary="drinks", into="both"),
+    Promote("coffee", "core"),
+    Edit(MemoryRevised(memory_id="coffee", content="I drink coffee at eight")),
+    Tell((MemoryMentioned(memory_id="coffee"), MemoryMentioned(memory_id="tea"))),
+    Remember("I live in Porto", fields={"tags": ("home",)}),
+    RecordTurns((Turn("user", "hello", "Lin"), Turn("tool", "18 °C"))),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+def test_a_command_decides_the_same_for_the_same_and_names_each_of_its_events(command: Command) -> None:
+    made = decide(command, view(), ids)
+    assert made == decide(command, view(), ids)
+    assert [one.event_id for one in made] == [ids(name) for name in command.names]
+    assert {one.causation_id for one in made} <= {None, *(one.event_id for one in made)}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+def test_a_command_knows_its_events_again_whatever_the_memories_are_like_then(command: Command) -> None:
+    told = [one.data for one in decide(command, view(), ids)]
+    assert command.agrees(told, ids)
+    assert command.answer(told) == command.answer(told)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=repr)
+def test_no_command_takes_another_s_events_for_its_own(command: Command) -> None:
+    told = [one.data for one in decide(command, view(), ids)]
+    assert [other for other in COMMANDS if other is not command and other.agrees(told, ids)] == []
+
+
+def test_a_correction_is_like_the_memory_but_for_its_words_and_never_holds_always() -> None:
+    new, negated = decide(Negate("coffee", correction="I drink water", turn_id="t1"), view(), ids)
+    assert isinstance(new.data, MemoryCreated)
+    assert isinstance(negated.data, MemoryNegated)
+    assert (new.data.content, new.data.corrects, new.data.source_turns) == ("I drink water", "coffee", ("t1",))
+    assert (new.data.category, new.data.kind, new.data.tier) == ("identity", "fact", None)
+    assert (new.data.speaker, new.data.project) == ("Lin", "p")
+    assert negated.data.replaced_by == new.data.memory_id
+    assert new.causation_id == negated.event_id
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Negate("coffee", correction="x", replaced_by="tea"),
+        Negate("coffee", replaced_by="coffee"),
+        Merge(()),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused(command: Command) -> None:
+    with pytest.raises(InputError):
+        decide(command, view(), ids)
+
+
+def test_saying_what_a_memory_says_already_leads_to_nothing() -> None:
+    same = MemoryRevised(memory_id="coffee", content="I drink coffee")
+    assert decide(Edit(same), view(), ids) == []
+    assert decide(Edit(structs.replace(same, because="asked")), view(), ids) != []
+
+
+def test_a_merge_without_a_summary_is_the_same_merge_once_its_sources_say_something_else() -> None:
+    command = Merge(("coffee", "tea"))
+    told = [one.data for one in decide(command, view(), ids)]
+    now = dict(
+        folded(
+            created("I drink coffee", "coffee"), created("a", "tea", 1), revised("b", "coffee", 2), mentioned("tea", 3)
+        ).memories
+    )
+    assert [one.data for one in decide(command, now, ids)] != told
+    assert command.agrees(told, ids)
+
+
+def test_a_turn_and_its_memory_have_one_id_and_the_memory_follows_from_the_turn() -> None:
+    command = RecordTurns((Turn("user", "hello", "Lin", "2026-01-01T00:00:00Z"),))
+    said, kept = decide(command, {}, ids)
+    assert isinstance(said.data, TurnRecorded)
+    assert isinstance(kept.data, MemoryCreated)
+    assert (said.data.turn_id, kept.data.source_turns) == (kept.data.memory_id, (kept.data.memory_id,))
+    assert (kept.causation_id, said.actor, said.occurred_at) == (said.event_id, "user", "2026-01-01T00:00:00Z")
+
+
+def test_fewer_turns_under_the_same_ids_are_another_command() -> None:
+    command: Any = COMMANDS[-1]
+    shorter = replace(command, turns=command.turns[:1])
+    assert shorter.beyond in command.names
+
+
+def test_a_creation_is_built_in_one_place_of_the_service_and_in_one_of_the_client() -> None:
+    rooms = {
+        "api": "MemoryCreated(",
+        "consumers": "MemoryCreated(",
+        "events": " MemoryCreated(memory",
+        "client": '"MemoryCreated", nth',
+    }
+    files = [path for room, call in rooms.items() for path in (ROOT / room).rglob("*.py") if call in path.read_text()]
+    files += [path for path in (ROOT / "projections").rglob("*.py") if " MemoryCreated(" in path.read_text()]
+    assert sorted(path.name for path in files) == ["creating.py", "events.py"]
