@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,8 @@ from projections.decide.command import Command, decide
 from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
 from projections.decide.remembering import RecordTurns, Remember, Turn
 from projections.memory.record import Memory
-from tests.given import created, folded, mentioned, revised
-
-ROOT = Path(__file__).parents[4]
+from tests.given.events import created, folded, mentioned, revised
+from tests.places import ROOT
 
 
 def ids(name: str) -> str:
