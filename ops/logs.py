@@ -16,6 +16,8 @@ from ops.tracebacks import clean_tracebacks
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
 """Fields that never reach a log line: they may hold what somebody said."""
+OWN_FIELDS = frozenset({"url", "exc_info"})
+"""Fields that hold nobody's words: addresses of this process, whose passwords `_without_secrets` takes, and exceptions."""
 
 
 def _without_contents(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -26,7 +28,7 @@ def _without_contents(_logger: Any, _method: str, fields: structlog.typing.Event
 
 def _without_told_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """Ids, reasons and refusals are producers' texts too."""
-    return {name: one if name == "exc_info" else masked_all(one) for name, one in fields.items()}
+    return {name: one if name in OWN_FIELDS else masked_all(one) for name, one in fields.items()}
 
 
 def _without_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -39,3 +39,14 @@ def test_contents_never_reach_a_line(capsys: pytest.CaptureFixture[str], name: s
     start_logging(pretty=False)
     teller()("fact", **{name: "my PIN is 4821"})
     assert "4821" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["engramlog-tests-pw0c4a84", "test_a_password_is_in_no_comma0"])
+def test_an_address_is_told_whatever_its_folder_is_called_and_its_password_is_not(
+    capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    """The folder's letters are made by chance: one in three thousand looks like a password beside its word."""
+    start_logging(pretty=False)
+    teller()("redis ready", url=f"unix://:s3cret-MARK@/tmp/{folder}/redis.sock")
+    line = capsys.readouterr().err
+    assert (f"/tmp/{folder}/redis.sock" in line, "s3cret-MARK" in line) == (True, False)
