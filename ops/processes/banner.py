@@ -23,7 +23,7 @@ class Served(NamedTuple):
 def banner(served: Served) -> str:
     """The text, with a line end."""
     owner = quote(served.owner or "alice")
-    first = [] if served.owner else ["engramlog import turns YOUR-CONVERSATION.jsonl"]
+    first = [] if served.owner else ['engramlog add alice "I drink coffee every morning"']
     other = [f"export ENGRAMLOG_DATA={quote(str(served.data))}"] if served.data else []
     agent = (
         f"engramlog mcp --owner {owner} --config"

@@ -25,8 +25,8 @@ def test_every_line_of_the_banner_fits_into_eighty_columns() -> None:
 
 
 def test_an_empty_store_is_told_how_to_fill_it() -> None:
-    assert "engramlog import turns" in banner(Served(HERE, "1", None, None))
-    assert "engramlog import turns" not in banner(Served(HERE, "1", None, "mei"))
+    assert "engramlog add alice" in banner(Served(HERE, "1", None, None))
+    assert "engramlog add alice" not in banner(Served(HERE, "1", None, "mei"))
 
 
 def test_another_data_folder_must_be_named_in_other_terminals_too() -> None:
