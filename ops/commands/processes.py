@@ -35,6 +35,7 @@ def up_(
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
     from ops.commands.notices import patient
     from ops.logs import start_logging, teller
+    from ops.processes.ending import over
     from ops.processes.up import up
     from ops.settings import load_settings
 
@@ -44,6 +45,7 @@ def up_(
     settings = settings.model_copy(update=given)
     start_logging(settings.log_level, pretty=shown)
     up(settings, teller(), on_wait=patient(err), greet=_greet if shown else None)
+    over()
 
 
 def _greet(served: Served) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event as Flag
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 END_SECONDS = 5.0
 """Within so many seconds of the signal a process is gone."""
@@ -36,6 +37,13 @@ class Marks(NamedTuple):
 
 def nothing() -> None:
     """Nothing is left to do."""
+
+
+def over() -> NoReturn:
+    """All is done in order: go. What Python tears down at an exit takes seconds beside other work, and nobody needs it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def end_by_signal(
