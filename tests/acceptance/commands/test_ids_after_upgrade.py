@@ -17,7 +17,7 @@ from events.redis.wire import Wire
 from projections.redis.create import known_identity
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.release_0_2_0 import Release, unpacked
-from tests.servers import RedisServer, Servers
+from tests.servers import RedisServer, wheel_server
 
 pytestmark = pytest.mark.xdist_group("release-0.2.0")
 """One process unpacks it, once."""
@@ -127,15 +127,18 @@ class Store:
 @pytest.fixture
 def store(
     release: Release,
-    redis_servers: Servers,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
-) -> Store:
-    server = redis_servers.get("redis-6.2")
+) -> Iterator[Store]:
+    """On a server of its own: an upgrade looks who else is connected, and a shared one has connections of other tests."""
+    server = RedisServer(wheel_server())
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", server.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
-    return Store(release, Cli(monkeypatch, capsys), server, tmp_path)
+    try:
+        yield Store(release, Cli(monkeypatch, capsys), server, tmp_path)
+    finally:
+        server.stop()
 
 
 def events_of(chats: list[Chat]) -> int:
