@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from api.services.extracting import Extractor
-from api.services.operating import Operator
 from api.services.remembering import Turn
+from api.services.store.operating import Operator
 from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import open_folder
