@@ -71,12 +71,13 @@ def test_search_tells_what_comes_to_mind_and_by_way_of_what(cli: Cli) -> None:
     assert "associated" not in cli.json("search", "ada", "kiln", *AT)
 
 
-def test_a_search_records_results_and_what_came_to_mind_unless_told_not_to(cli: Cli) -> None:
+def test_a_search_records_results_and_what_came_to_mind_where_a_trace_is_asked_for(cli: Cli) -> None:
     cli("profile", "ada", "tiered")  # under which core memories never fade
     cli("search", "ada", "烧窑", "--associations", "--no-trace")
-    cli("search", "ada", "烧窑", "--associations", "--mode", "review")
-    assert cli.json("get", "ada", "m4", "--no-trace")["access_count"] == 0
     cli("search", "ada", "烧窑", "--associations")
+    cli("search", "ada", "烧窑", "--associations", "--mode", "review", "--trace")
+    assert cli.json("get", "ada", "m4", "--no-trace")["access_count"] == 0
+    cli("search", "ada", "烧窑", "--associations", "--trace")
     assert [cli.json("get", "ada", one, "--no-trace")["access_count"] for one in ("m4", "m5", "m1")] == [1, 1, 0]
 
 
