@@ -253,7 +253,7 @@ def _start(
     serving = start_server(plan, role, patience)
     try:
         if store is not None:
-            refuse_other_store(folder, plan.socket, store, serving.recovery)
+            refuse_other_store(folder, serving.server.plan.socket, store, serving.recovery)
             if store.opened_by(binary.version) != store:
                 write_store_file(folder, store.opened_by(binary.version))
         opened = EmbeddedRedis(folder, serving.running, serving.server, lock)

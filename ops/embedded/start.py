@@ -18,7 +18,7 @@ import redis
 from ops.embedded.aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
 from ops.embedded.folder import Role, ServerFile, remove_server_file, write_server_file
 from ops.embedded.process import Patience, ServerPlan, ServerProcess
-from ops.embedded.socket import connect, remove_socket
+from ops.embedded.socket import connect, remove_socket, socket_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Serving:
 
 
 def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
-    """The folder's server, loaded and with a sound log; `plan.cut_torn_tail` is decided here.
+    """The folder's server, loaded and with a sound log; `plan.cut_torn_tail` and `plan.socket` are decided here.
 
     Raises EmbeddedRedisError, with no server left behind, when it refuses the log or does not get on.
     """
@@ -39,7 +39,8 @@ def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
     checked = False
     while True:
         before = aof_files(plan.folder)
-        plan = replace(plan, cut_torn_tail=checked or before.only_last_can_be_cut)
+        # Where the folder's path is too long for a socket, its run-time folder went with the server before.
+        plan = replace(plan, cut_torn_tail=checked or before.only_last_can_be_cut, socket=socket_path(plan.folder))
         server = ServerProcess(plan)
         try:
             running = _say_who_runs(server, role)

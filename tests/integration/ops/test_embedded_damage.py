@@ -111,6 +111,15 @@ def test_a_tail_cut_anywhere_comes_back_as_a_prefix_of_whole_scripts_and_says_wh
         assert torn.contents() == (firsts, seconds, None)
 
 
+def test_a_torn_tail_comes_back_in_a_folder_whose_path_is_too_long_for_a_socket_too(folder: Folder) -> None:
+    """Recovery starts more than one server, and the socket's run-time folder goes with each."""
+    torn = folder.copy("long-" * 30)
+    os.truncate(torn.tail, torn.tail.stat().st_size - 5)
+    firsts, seconds, recovery = torn.contents()
+    assert (firsts == seconds == SCRIPTS - 1, recovery is not None) == (True, True)
+    assert torn.contents() == (firsts, seconds, None)
+
+
 @pytest.mark.parametrize("inside", range(5, 60, 11))
 def test_what_is_written_after_a_recovery_is_there_at_the_next_opening_too(folder: Folder, inside: int) -> None:
     os.truncate(folder.tail, folder.tail.stat().st_size - inside)
