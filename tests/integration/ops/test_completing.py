@@ -18,16 +18,19 @@ DATA: Any = EVENT["data"]
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with running(tmp_path_factory.mktemp("completing") / "store") as started:
-        started.ready()
-        others = [("alicia", "m2"), ("bob-2", "m3"), ("alice", "coffee-1"), ("alice", "coffee-2")]
-        events = [EVENT]
-        for number, (owner, memory) in enumerate(others, 2):
-            told = {"event_id": f"01890000-0000-7000-8000-00000000000{number}", "owner": owner}
-            events.append(EVENT | told | {"data": {**DATA, "memory_id": memory}})
-        post(started, events)
-        wait_until(lambda: get(started, "/v1/status")["lag"] == 0)
-        yield started
+    """Without jobs: what says the same would be merged, and TAB would offer what it became."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENGRAMLOG_JOB_WORKERS", "0")
+        with running(tmp_path_factory.mktemp("completing") / "store") as started:
+            started.ready()
+            others = [("alicia", "m2"), ("bob-2", "m3"), ("alice", "coffee-1"), ("alice", "coffee-2")]
+            events = [EVENT]
+            for number, (owner, memory) in enumerate(others, 2):
+                told = {"event_id": f"01890000-0000-7000-8000-00000000000{number}", "owner": owner}
+                events.append(EVENT | told | {"data": {**DATA, "memory_id": memory}})
+            post(started, events)
+            wait_until(lambda: get(started, "/v1/status")["lag"] == 0)
+            yield started
 
 
 def offered(up: Up, *words: str) -> list[str]:
