@@ -33,6 +33,7 @@ from events.redis.wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
 from ops.logs import start_logging, teller
 from ops.models import chat_of
+from ops.processes.ending import over
 from ops.processes.job_ending import Ending
 from ops.settings import load_settings
 from ops.worker import add_json, new_worker_id, open_url, store_url
@@ -147,7 +148,7 @@ def run_job_worker(
     alarms.close()
     client.close()
     tell("job worker stopped")
-    ending.over()
+    over()
 
 
 def _work(client: redis.Redis, door: Door, ending: Ending, stop: Flag, tell: Tell) -> None:

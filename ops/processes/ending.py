@@ -11,10 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Event as Flag
 from threading import Thread
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 END_SECONDS = 5.0
 """Within so many seconds of the signal a process is gone."""
@@ -25,7 +24,7 @@ CUT_OFF_SECONDS = 0.3
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class Marks(NamedTuple):
+class EndBounds(NamedTuple):
     """Seconds after the signal by which each part of `up` is over; it is left behind or killed then."""
 
     api: float = 1.5
@@ -58,21 +57,18 @@ def end_by_signal(
     Where the process still lives after `patient_seconds`, `cut_off` is called and the process ends at once, with `exit_code`,
     or with 128 and the signal's number where that is None.
 
-    The handler writes to a pipe and does nothing else: it runs between two steps of the main thread, and could wait for ever
-    for a lock that the main thread holds just then.
+    The signal reaches the thread by a pipe: a handler would run between two steps of the main thread, and not at all while that
+    is in a library's code, and could wait for ever for a lock that the main thread holds just then.
     """
     heard, tell = os.pipe()
     os.set_blocking(tell, False)
-
-    def on_signal(number: int, _frame: Any) -> None:
-        with suppress(BlockingIOError):
-            os.write(tell, bytes([number]))
-
     for number in SIGNALS:
-        signal.signal(number, on_signal)
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
 
     def wait() -> None:
-        number = os.read(heard, 1)[0]
+        while (number := os.read(heard, 1)[0]) not in SIGNALS:
+            """Another signal, such as a job's time limit."""
         Thread(target=begin, args=(number,), name="ending", daemon=True).start()
         Flag().wait(patient_seconds)
         last = Thread(target=cut_off, name="cut off", daemon=True)

@@ -7,28 +7,22 @@ back to the queue and the process ends, as if it had been killed, but for the mi
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from collections.abc import Callable
 from threading import Event as Flag
-from threading import Thread
-from typing import NoReturn
 
 import redis
 
 from consumers.jobs.rq.work import JobWorker
 from events.errors import StoreError
+from ops.processes.ending import end_by_signal
 
 GRACE_SECONDS = 0.5
 """How long a job may take to give itself up."""
-GIVE_BACK_SECONDS = 0.3
-"""How long the queue's Redis may take to take it back; else another worker finds it after a minute."""
-SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
 class Ending:
-    """Waits for SIGTERM or SIGINT in a thread of its own, then has the process end."""
+    """Has the process end at SIGTERM or SIGINT. A job that is cut off is given back for as long as the cutting off may take
+    (`ops.processes.ending`); where the queue's Redis takes longer, another worker finds it after a minute."""
 
     def __init__(self, stop: Flag, tell: Callable[..., None]) -> None:
         self._stop = stop
@@ -37,35 +31,13 @@ class Ending:
         self.leave: Callable[[], None] = lambda: None
         """Has another lead the schedule."""
 
-    @staticmethod
-    def over() -> NoReturn:
-        """All is done in order: go. What Python tears down at an exit takes half a second, and nobody needs it."""
-        sys.stderr.flush()
-        os._exit(0)
-
     def arm(self) -> None:
-        """Begin. In the main thread, as Python has it.
+        """Begin. In the main thread, as Python has it."""
+        end_by_signal(lambda _number: self._stop.set(), cut_off=self._cut_off, patient_seconds=GRACE_SECONDS)
 
-        The signal reaches the thread by a pipe: a handler would run between two steps of the main thread, and not at all while
-        that is in a library's code, and could set no flag that the main thread holds just then.
-        """
-        read, write = os.pipe()
-        os.set_blocking(write, False)
-        for number in SIGNALS:
-            signal.signal(number, lambda *_: None)
-        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        Thread(target=self._wait, args=(read,), name="ending", daemon=True).start()
-
-    def _wait(self, pipe: int) -> None:
-        while not SIGNALS & set(os.read(pipe, 64)):
-            """Another signal, such as a job's time limit."""
-        self._stop.set()
-        Flag().wait(GRACE_SECONDS)  # in which the process is expected to be over
-        giving = Thread(target=self._give_back, name="giving back", daemon=True)
-        giving.start()
-        giving.join(GIVE_BACK_SECONDS)
+    def _cut_off(self) -> None:
         self._tell("job worker stopped", in_the_middle=True)
-        os._exit(0)
+        self._give_back()
 
     def _give_back(self) -> None:
         try:

@@ -26,7 +26,7 @@ from ops.embedders import meanings_of
 from ops.kept.head_keeper import HeadKeeper
 from ops.models import model_of
 from ops.processes.banner import Served
-from ops.processes.ending import Marks, end_by_signal
+from ops.processes.ending import EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.memory import give_back
 from ops.processes.standstill import Standstill
@@ -41,7 +41,7 @@ PAUSE_SECONDS = 5.0
 """How long processes that are to pause may take to hand over."""
 GREET_SECONDS = 5.0
 """After so long the banner is shown although workers are still missing."""
-MARKS = Marks()
+MARKS = EndBounds()
 FEW_FILES = 2_000
 """Fewer open files leave fewer than a thousand connections."""
 Tell = Callable[..., None]

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, Marks
-from ops.processes.job_ending import GIVE_BACK_SECONDS, GRACE_SECONDS
+from ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, EndBounds
+from ops.processes.job_ending import GRACE_SECONDS
 from tests.patience import PATIENCE
 
 IN_ORDER = """
@@ -69,7 +69,7 @@ def test_a_process_that_hangs_where_it_says_good_bye_ends_all_the_same() -> None
 
 
 def test_what_a_process_may_take_for_its_end_adds_up_to_less_than_five_seconds() -> None:
-    assert list(Marks()) == sorted(Marks())
-    assert Marks().workers < PATIENT_SECONDS
+    assert list(EndBounds()) == sorted(EndBounds())
+    assert EndBounds().workers < PATIENT_SECONDS
     assert PATIENT_SECONDS + CUT_OFF_SECONDS < END_SECONDS
-    assert GRACE_SECONDS + GIVE_BACK_SECONDS < END_SECONDS
+    assert GRACE_SECONDS + CUT_OFF_SECONDS < END_SECONDS
