@@ -91,7 +91,7 @@ def check_limit(limit: int, most: int = MAX_RESULTS, field: str = "limit") -> in
 
 def check_query(query: str) -> str:
     """A query, or InputError."""
-    if not query.strip() or len(query) > MAX_QUERY or not _is_unicode(query):
+    if not is_text(query, MAX_QUERY):
         shown = query if len(query) <= 60 else f"{query[:60]}… ({len(query):,} characters)"
         raise refused("query", shown, f"some text in UTF-8 of at most {MAX_QUERY:,} characters")
     return query
@@ -116,7 +116,7 @@ def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, 
     if len(words) > most:
         raise refused(field, f"{len(words)} of them", f"at most {most}")
     for word in words:
-        if not 1 <= len(word) <= 200 or not word.strip() or not _is_unicode(word):
+        if not is_text(word, 200):
             raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")
     return tuple(dict.fromkeys(words))
 
@@ -126,7 +126,7 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     if len(tags) > 50:
         raise refused("tags", f"{len(tags)} of them", "at most 50")
     for tag in tags:
-        if not 1 <= len(tag) <= 100 or not tag.strip() or not _is_unicode(tag):
+        if not is_text(tag, 100):
             raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
     return tuple(dict.fromkeys(tags))
 
@@ -145,9 +145,10 @@ def check_actor(actor: str, field: str = "actor") -> str:
     return actor
 
 
-def _is_unicode(text: str) -> bool:
-    """No lone surrogates, which stand for bytes that were no UTF-8."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+def is_text(text: str, most: int) -> bool:
+    """Whether it says something, in at most so many characters, none of them a lone surrogate: those stand for bytes of a command
+    line that were no UTF-8."""
+    return bool(text.strip()) and len(text) <= most and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 _DATETIME = TypeAdapter(datetime)

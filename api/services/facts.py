@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.requests.checks import check_limit
+from api.requests.checks import check_limit, is_text
 from api.requests.timelines import LinesAsked
 from api.services.reading import Reader
 from events.errors import refused
@@ -57,8 +57,7 @@ class Facts:
 
 
 def _check_entity(about: str) -> None:
-    # A lone surrogate stands for bytes of the command line that were no UTF-8.
-    if not about.strip() or len(about) > MOST_LETTERS or any("\ud800" <= letter <= "\udfff" for letter in about):
+    if not is_text(about, MOST_LETTERS):
         raise refused("about", about[:60], f"an entity: some text in UTF-8 of at most {MOST_LETTERS} characters")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.requests.checks import check_owner
+from api.requests.checks import check_owner, is_text
 from api.requests.secrets import masked
 from api.requests.timelines import LinesAsked
 from api.services.carrying import Given
@@ -91,6 +91,5 @@ def _expansion(of: str | None, pairs: tuple[tuple[str, str, float], ...]) -> dic
 
 
 def _check_word(field: str, word: str) -> None:
-    # A lone surrogate stands for bytes of the command line that were no UTF-8.
-    if not word.strip() or len(word) > MOST_LETTERS or any("\ud800" <= letter <= "\udfff" for letter in word):
+    if not is_text(word, MOST_LETTERS):
         raise refused(field, word[:60], f"a word or phrase in UTF-8 of at most {MOST_LETTERS} characters")
