@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from api.cli.app import err, run
-from ops.commands.completing import Shelf
+from ops.commands.completing import StoreNames
 from ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _model() -> Callable[[], Chat] | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     clean_tracebacks()
-    return run(_open, arguments, _model, Shelf())
+    return run(_open, arguments, _model, StoreNames())
 
 
 if __name__ == "__main__":

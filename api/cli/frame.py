@@ -9,17 +9,17 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_from_info, get_group_from_info
 
-from api.operations.table import GROUPS, Entry, entries
+from api.operations.table import GROUPS, OperationRow, entries
 
 MARKUP: Any = "markdown"
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
 """Where a module registers its commands while it is imported."""
 
 
-class Listed(TyperCommand):
+class ListedCommand(TyperCommand):
     """A command as the listing tells it: enough for `--help` and for completion of its name."""
 
-    def __init__(self, entry: Entry, group: str) -> None:
+    def __init__(self, entry: OperationRow, group: str) -> None:
         super().__init__(entry.name, help=entry.help, rich_markup_mode=MARKUP, rich_help_panel=group)
         self.entry = entry
 
@@ -29,15 +29,17 @@ class Commands(TyperGroup):
 
     def __init__(self, **told: Any) -> None:
         super().__init__(**told)
-        self.commands = {entry.name: Listed(entry, group) for group, listed in GROUPS.items() for entry in listed}
+        self.commands = {
+            entry.name: ListedCommand(entry, group) for group, listed in GROUPS.items() for entry in listed
+        }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, with its options and arguments."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(command.entry) if isinstance(command, Listed) else command, rest
+        return name, loaded(command.entry) if isinstance(command, ListedCommand) else command, rest
 
 
-def loaded(entry: Entry) -> Any:
+def loaded(entry: OperationRow) -> Any:
     """A command or a group of commands as its module registers it."""
     import_module(entry.module)
     told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}

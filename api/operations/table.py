@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
+class OperationRow(NamedTuple):
     """One command, or group of commands."""
 
     name: str
@@ -19,301 +19,307 @@ class Entry(NamedTuple):
     """The first paragraph of its help text, as its module has it."""
 
 
-GROUPS: dict[str, tuple[Entry, ...]] = {
+GROUPS: dict[str, tuple[OperationRow, ...]] = {
     "Ask": (
-        Entry(
+        OperationRow(
             "search",
             "api.cli.commands.searching",
             "Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
         ),
-        Entry(
+        OperationRow(
             "get",
             "api.cli.commands.reading",
             "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
         ),
-        Entry("list", "api.cli.commands.reading", "An owner's memories, newest activation first. Leaves no trace."),
-        Entry(
+        OperationRow(
+            "list", "api.cli.commands.reading", "An owner's memories, newest activation first. Leaves no trace."
+        ),
+        OperationRow(
             "why",
             "api.cli.commands.reading",
             "Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
         ),
-        Entry(
+        OperationRow(
             "history",
             "api.cli.commands.reading",
             "The change log: every event, what it decided, the weight before and after. JSON has every entry.",
         ),
-        Entry(
+        OperationRow(
             "provenance",
             "api.cli.commands.reading",
             "Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
         ),
-        Entry(
+        OperationRow(
             "assess",
             "api.cli.commands.knowing",
             "How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
         ),
-        Entry(
+        OperationRow(
             "map",
             "api.cli.commands.knowing",
             "A map of what is known about a topic: the best hits, their associations, and how they cluster.",
         ),
-        Entry(
+        OperationRow(
             "associations",
             "api.cli.commands.knowing",
             "What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
         ),
-        Entry(
+        OperationRow(
             "facts",
             "api.cli.commands.facts",
             "What is known as triples, with the memories that are their evidence. Leaves no trace.",
         ),
-        Entry(
+        OperationRow(
             "synonyms",
             "api.cli.commands.synonyms",
             "The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
         ),
-        Entry(
+        OperationRow(
             "context",
             "api.cli.commands.context",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
         ),
-        Entry(
+        OperationRow(
             "uses",
             "api.cli.commands.context",
             "Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
         ),
     ),
     "Compare": (
-        Entry(
+        OperationRow(
             "compare",
             "api.cli.commands.comparing",
             "Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
         ),
-        Entry(
+        OperationRow(
             "laws",
             "api.cli.commands.laws",
             "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
         ),
-        Entry(
+        OperationRow(
             "profile",
             "api.cli.commands.living",
             "The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
         ),
-        Entry(
+        OperationRow(
             "replay",
             "api.cli.commands.reading",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),
     "Say": (
-        Entry(
+        OperationRow(
             "add",
             "api.cli.commands.saying",
             "Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
         ),
-        Entry(
+        OperationRow(
             "edit",
             "api.cli.commands.saying",
             "Say the same thing better: new words under the same id, the older ones stay readable."
             " Saying the same writes nothing.",
         ),
-        Entry(
+        OperationRow(
             "mention",
             "api.cli.commands.saying",
             "Somebody came back to it: it is active from here on, and fades more slowly."
             " Where the user did, a negation is undone.",
         ),
-        Entry(
+        OperationRow(
             "append",
             "api.cli.commands.writing",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
-        Entry("import", "api.cli.commands.records", "Import conversations and older records."),
-        Entry(
+        OperationRow("import", "api.cli.commands.records", "Import conversations and older records."),
+        OperationRow(
             "chat-import",
             "api.cli.commands.chats",
             "Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.",
         ),
-        Entry(
+        OperationRow(
             "extract",
             "api.cli.commands.extracting",
             "Read the turns that nobody has read yet, and keep what their speakers state as typed memories,"
             " by rules or by a model.",
         ),
-        Entry(
+        OperationRow(
             "episodes",
             "api.cli.commands.episodes",
             "Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
         ),
-        Entry(
+        OperationRow(
             "negate",
             "api.cli.commands.writing",
             "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
         ),
-        Entry(
+        OperationRow(
             "confirm",
             "api.cli.commands.writing",
             "It holds, as if just said again: a negated memory comes back, whoever negated it."
             " What had replaced it stays, both flagged.",
         ),
-        Entry(
+        OperationRow(
             "sensitivity",
             "api.cli.commands.standing",
             "Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
         ),
-        Entry(
+        OperationRow(
             "merge",
             "api.cli.commands.writing",
             "Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
         ),
-        Entry(
+        OperationRow(
             "unmerge",
             "api.cli.commands.writing",
             "Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
         ),
-        Entry(
+        OperationRow(
             "delete",
             "api.cli.commands.writing",
             "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.",
         ),
-        Entry(
+        OperationRow(
             "restore",
             "api.cli.commands.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
-        Entry(
+        OperationRow(
             "synonym",
             "api.cli.commands.synonyms",
             "Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
         ),
-        Entry(
+        OperationRow(
             "ground",
             "api.cli.commands.saying",
             "Something has this digest now: memories that rest on another one are withheld from normal mode,"
             " those on this one come back.",
         ),
-        Entry(
+        OperationRow(
             "export",
             "api.cli.commands.records",
             "An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
         ),
     ),
     "Keep": (
-        Entry(
+        OperationRow(
             "health",
             "api.cli.commands.living",
             "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
         ),
-        Entry(
+        OperationRow(
             "fading",
             "api.cli.commands.living",
             "Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
         ),
-        Entry(
+        OperationRow(
             "reinforce",
             "api.cli.commands.living",
             "It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
         ),
-        Entry(
+        OperationRow(
             "review",
             "api.cli.commands.living",
             "What is due for review, the most pressing first; or grade one, which says when it is due again.",
         ),
-        Entry(
+        OperationRow(
             "cleanup",
             "api.cli.commands.cleaning",
             "Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
         ),
     ),
     "Operate": (
-        Entry(
+        OperationRow(
             "up",
             "ops.commands.processes",
             "The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C.",
         ),
-        Entry(
+        OperationRow(
             "token",
             "ops.commands.processes",
             "Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.",
         ),
-        Entry(
+        OperationRow(
             "promote",
             "api.cli.commands.standing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",
         ),
-        Entry(
+        OperationRow(
             "mcp",
             "ops.commands.processes",
             "The memory as an MCP server for agents and their clients; `--config` prints what registers it with one.",
         ),
-        Entry(
+        OperationRow(
             "worker",
             "ops.commands.processes",
             "One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts.",
         ),
-        Entry(
+        OperationRow(
             "status",
             "api.cli.commands.reading",
             "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
         ),
-        Entry(
+        OperationRow(
             "alarms",
             "api.cli.commands.alarms",
             "What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
         ),
-        Entry(
+        OperationRow(
             "stats",
             "api.cli.commands.reading",
             "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
         ),
-        Entry(
+        OperationRow(
             "owners",
             "api.cli.commands.owners",
             "Who has memories here: owners by name, in pages, with how many memories each has.",
         ),
-        Entry("dead", "api.cli.commands.dead", "Owners whose fold stands still, and the events that wait behind it."),
-        Entry(
+        OperationRow(
+            "dead", "api.cli.commands.dead", "Owners whose fold stands still, and the events that wait behind it."
+        ),
+        OperationRow(
             "embed",
             "api.cli.commands.embedding",
             "Compute the vectors that semantic search lacks; under `up` with an embedder a job does so by itself within a minute.",
         ),
-        Entry(
+        OperationRow(
             "upgrade",
             "ops.commands.upgrade",
             "Bring a store of release 0.2 over to the log format of this one. Tells first what it does; events stay byte for byte.",
         ),
-        Entry(
+        OperationRow(
             "rebuild",
             "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",
         ),
-        Entry(
+        OperationRow(
             "verify",
             "ops.commands.proof",
             "Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.",
         ),
-        Entry(
+        OperationRow(
             "heads",
             "ops.commands.proof",
             "The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
         ),
-        Entry(
+        OperationRow(
             "eval",
             "api.cli.commands.evaluating",
             "Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time.",
         ),
-        Entry(
+        OperationRow(
             "eval-pairs",
             "api.cli.commands.evaluating_pairs",
             "Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.",
         ),
-        Entry(
+        OperationRow(
             "bench",
             "ops.bench.command",
             "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",
         ),
-        Entry("schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."),
-        Entry(
+        OperationRow(
+            "schema", "api.cli.commands.reading", "JSON Schema of every event's envelope, by type. Opens no store."
+        ),
+        OperationRow(
             "demo",
             "ops.commands.processes",
             "A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context.",
@@ -323,6 +329,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
 """In the order in which `--help` shows them."""
 
 
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, OperationRow]:
     """Every command by its name."""
     return {entry.name: entry for group in GROUPS.values() for entry in group}

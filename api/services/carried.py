@@ -14,20 +14,20 @@ from events.partitions import partition_of
 PAGE = 500
 
 
-class Appended(NamedTuple):
+class LogEvent(NamedTuple):
     """An event as the log has it."""
 
     seq: int
     event: AnyEvent
 
 
-def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dict[str, list[Appended]]:
+def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dict[str, list[LogEvent]]:
     """Those of these ids under which the owner has an event -> that event, and after it what names it as its cause.
 
     What follows from an event is appended in the same request: it stands right behind it, or behind another one's of them.
     """
     seqs = log.seqs_of(owner, list(event_ids))
-    found: dict[str, list[Appended]] = {one: [] for one in sorted(seqs, key=seqs.__getitem__)}
+    found: dict[str, list[LogEvent]] = {one: [] for one in sorted(seqs, key=seqs.__getitem__)}
     if not found:
         return found
     partition, at, last = partition_of(owner, log.partitions), min(seqs.values()) - 1, max(seqs.values())
@@ -40,6 +40,6 @@ def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dic
                 if one.seq > last:
                     return found
                 continue
-            found[root].append(Appended(one.seq, event))
+            found[root].append(LogEvent(one.seq, event))
         at = page[-1].seq
     return found

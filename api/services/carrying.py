@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 import orjson
 from msgspec import structs
 
-from api.requests.checks import check_memory_id, check_owner, parse_instant
+from api.requests.checks import check_memory_id, check_owner, is_text, parse_instant
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from api.services.histories import SCANNED
@@ -355,8 +355,7 @@ def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids)
 
 def checked_key(key: str) -> str:
     """The key of a call, or InputError."""
-    encodable = not any("\ud800" <= letter <= "\udfff" for letter in key)
-    if not key.strip() or len(key) > MOST_KEY or not encodable:
+    if not is_text(key, MOST_KEY):
         shown = key[:80].encode("utf-8", "replace").decode()
         raise refused("key", shown, f"some text of at most {MOST_KEY} characters")
     return key

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
-from api.services.carried import Appended, carried_before
+from api.services.carried import LogEvent, carried_before
 from api.services.carrying import checked_key, taken
 from api.services.deletion import Deletion
 from api.services.reading import Reader
@@ -106,7 +106,7 @@ class Deleter:
         when = self._writer.when(occurred_at)
         named = {} if event_id is None else {wanted[0]: event_id}
         said = Said(actor, when, reason)
-        before: dict[str, list[Appended]] = {}
+        before: dict[str, list[LogEvent]] = {}
         if key is not None and not dry_run:
             named, said = self._named(owner, key, wanted, said, with_sources=with_sources, core=core)
             before = self._before(owner, key, named, said)
@@ -218,7 +218,7 @@ class Deleter:
             call=call
         )
 
-    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Said) -> dict[str, list[Appended]]:
+    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Said) -> dict[str, list[LogEvent]]:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
         done = carried_before(self._log, owner, list(named.values()))
         before = {memory_id: done[event_id] for memory_id, event_id in named.items() if event_id in done}
@@ -229,7 +229,7 @@ class Deleter:
                 raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
         return before
 
-    def _told_again(self, answer: Deletion, before: dict[str, list[Appended]]) -> Deletion:
+    def _told_again(self, answer: Deletion, before: dict[str, list[LogEvent]]) -> Deletion:
         """An answer with what was deleted before under the same key."""
         partition = partition_of(answer.owner, self._log.partitions)
         seqs = [one.seq for told in before.values() for one in told]

@@ -50,7 +50,7 @@ class Said(TypedDict, total=False):
     metadata: Mapping[str, str | int | float | bool] | None
 
 
-class Told(Said, total=False):
+class MemoryTold(Said, total=False):
     """The same, with who says so, when, in which session and under which key."""
 
     actor: str
@@ -68,7 +68,9 @@ class Rememberer:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    def add(self, owner: str, content: str, *, memory_id: str | None = None, **told: Unpack[Told]) -> dict[str, Any]:
+    def add(
+        self, owner: str, content: str, *, memory_id: str | None = None, **told: Unpack[MemoryTold]
+    ) -> dict[str, Any]:
         """One new memory; `created` tells whether it is new or was there under the key.
 
         Of kind and category `fact`, its source the user where the user says so, else who does. Raises InputError for what cannot

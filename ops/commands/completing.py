@@ -23,7 +23,7 @@ ROUNDS = 20
 PAGE = 200
 
 
-class Shelf:
+class StoreNames:
     """The names in the store of the settings' data folder, where somebody runs it now."""
 
     def __init__(self, folder: Path | None = None) -> None:

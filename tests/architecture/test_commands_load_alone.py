@@ -139,4 +139,4 @@ def test_no_command_stands_in_two_groups() -> None:
 
 
 def test_commands_are_listed_until_they_are_called() -> None:
-    assert {type(command).__name__ for command in root().commands.values()} == {"Listed"}
+    assert {type(command).__name__ for command in root().commands.values()} == {"ListedCommand"}

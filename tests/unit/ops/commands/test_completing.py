@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.completing import LAWS, MODES, laws, modes
-from ops.commands.completing import Shelf
+from ops.commands.completing import StoreNames
 from projections.laws import LAWS as KNOWN_LAWS
 from projections.laws.modes import MODES as KNOWN_MODES
 
@@ -26,15 +26,15 @@ def test_where_no_store_runs_nothing_is_offered_and_nothing_is_said(
 ) -> None:
     for name in ("store.json", "server.json"):
         (tmp_path / name).write_bytes(held.encode("utf-8", "surrogatepass"))
-    assert (Shelf(tmp_path).owners("a"), Shelf(tmp_path).memories("ada", "")) == ([], [])
-    assert Shelf(tmp_path / "none").owners("") == []
+    assert (StoreNames(tmp_path).owners("a"), StoreNames(tmp_path).memories("ada", "")) == ([], [])
+    assert StoreNames(tmp_path / "none").owners("") == []
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_redis_of_one_s_own_is_not_asked_for_a_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "redis://127.0.0.1:1")
     (tmp_path / "store.json").write_text(json.dumps({"tags": ["e0"]}))
-    assert Shelf(tmp_path).owners("") == []
+    assert StoreNames(tmp_path).owners("") == []
 
 
 def test_modes_and_laws_are_those_that_there_are() -> None:
