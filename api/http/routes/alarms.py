@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked
-from api.http.shapes import AlarmCleared, AlarmsStanding
+from api.operations.answers import AlarmCleared, AlarmsStanding
 
 router = APIRouter(prefix="/v1/alarms", tags=["store"], route_class=AdmittedRoute)
 

@@ -15,8 +15,8 @@ from api.exchange.long_texts import LEAVE, WAYS
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner, Question
-from api.http.shapes import ChatsImported
-from api.http.shapes.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
+from api.operations.answers import ChatsImported
+from api.operations.answers.talk import EXAMPLE_CONVERSATION, EXAMPLE_TURN
 from events.errors import ConcurrencyError
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
-from api.http.shapes import Cleaned
+from api.operations.answers import Cleaned
 from api.services.cleaning import BY_HAND
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, MemoryId, Offset, Owner, TimeAsked
-from api.http.shapes.comparing import Compared, Curves
+from api.operations.answers.comparing import Compared, Curves
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 

@@ -12,7 +12,7 @@ from api.choices import BUDGET
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, MemoryId, Offset, Owner
-from api.http.shapes import ContextBlock, MemoryUses
+from api.operations.answers import ContextBlock, MemoryUses
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)

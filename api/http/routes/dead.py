@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Discarding, Owner
-from api.http.shapes import DeadOwner, DeadOwners, Discarded, Retried
+from api.operations.answers import DeadOwner, DeadOwners, Discarded, Retried
 
 router = APIRouter(prefix="/v1/dead", tags=["dead letters"], route_class=AdmittedRoute)
 

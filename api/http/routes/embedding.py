@@ -8,7 +8,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
-from api.http.shapes.embedding import Embedding
+from api.operations.answers.embedding import Embedding
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 

@@ -13,7 +13,7 @@ from api.http.asking import AskedParts
 from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
-from api.http.shapes import EXAMPLE_EVENT, Appended
+from api.operations.answers import EXAMPLE_EVENT, Appended
 from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
 from events.log import Receipt
 

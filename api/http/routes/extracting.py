@@ -13,7 +13,7 @@ from api.choices import RULES
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner
-from api.http.shapes import Extracted
+from api.operations.answers import Extracted
 from api.services.extracting import WAYS
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

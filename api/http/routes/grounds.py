@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, Owner, Told
-from api.http.shapes import GroundReported
+from api.operations.answers import GroundReported
 from events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AssessAsked, AssociationsAsked, MapAsked, MemoryId, Owner
-from api.http.shapes import Assessment, AssociationTree, KnowledgeMap
+from api.operations.answers import Assessment, AssociationTree, KnowledgeMap
 
 router = APIRouter(prefix="/v1/owners/{owner}", route_class=AdmittedRoute)
 

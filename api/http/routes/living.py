@@ -11,9 +11,9 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import KEY, Asked, AsOfAsked, MemoryId, Offset, Owner, Speaker, TimeAsked, Told
-from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
-from api.http.shapes.profiles import EXAMPLE_CHOSEN
 from api.laws import laws as all_laws
+from api.operations.answers import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
+from api.operations.answers.profiles import EXAMPLE_CHOSEN
 
 router = APIRouter(prefix="/v1", route_class=AdmittedRoute)
 

@@ -26,7 +26,7 @@ from api.http.asking import (
     Told,
     WhyAsked,
 )
-from api.http.shapes import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Revealed, Why
+from api.operations.answers import DeletedOne, Detail, Effects, History, Listing, Provenance, Restored, Revealed, Why
 
 router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"], route_class=AdmittedRoute)
 _NOW: dict[str, Any] = {"now": {"summary": "By the user, now", "value": {}}}

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AskedParts, HistoryAsked, Merging, Owner, Replaying, SearchAsked, TimeAsked
-from api.http.shapes import EXAMPLE_EFFECT_OF_MERGE, Effects, Found, History, OwnerStats, Replayed
+from api.operations.answers import EXAMPLE_EFFECT_OF_MERGE, Effects, Found, History, OwnerStats, Replayed
 from api.requests.checks import check_mode
 from events.errors import refused
 from events.parameters import problem_with

@@ -21,9 +21,9 @@ from api.http.answer import Json, documented, problems
 from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Deletion, Owner, Question, Speaker, Unrevealed
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
-from api.http.shapes import DeletedMany, RecordsImported
-from api.http.shapes.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.http.streamed import Pieces
+from api.operations.answers import DeletedMany, RecordsImported
+from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.requests.timelines import LinesAsked
 from api.revealing import By
 from events.errors import ConcurrencyError, RequestTooLarge, refused

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, MemoryId, Owner, Told
-from api.http.shapes import Edited, Effects, Remembered
+from api.operations.answers import Edited, Effects, Remembered
 
 router = APIRouter(prefix="/v1/owners/{owner}/memories", tags=["memories"], route_class=AdmittedRoute)
 Plain = str | int | float | bool

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
-from api.http.shapes import Health, OwnerPage, Ready, StoreStats, StoreStatus
+from api.operations.answers import Health, OwnerPage, Ready, StoreStats, StoreStatus
 from api.services.store.owners import LIMIT, MOST, MOST_NAME
 from events.errors import refused
 from events.schema import json_schemas

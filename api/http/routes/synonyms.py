@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import Asked, AsOfAsked, Owner, Told
-from api.http.shapes.synonyms import SynonymSaid, SynonymsKnown
+from api.operations.answers.synonyms import SynonymSaid, SynonymsKnown
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.http.shapes import Compared, Curves
+from api.operations.answers import Compared, Curves
 from projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.servers import Servers

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from api.http.shapes import ContextBlock, MemoryUses
+from api.operations.answers import ContextBlock, MemoryUses
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.http import HttpStore, created, http_store
 from tests.given.http import event as sent

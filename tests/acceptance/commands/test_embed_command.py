@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.http.shapes.embedding import Embedding
+from api.operations.answers.embedding import Embedding
 from ops.embedders import embedder_of
 from ops.settings import Settings
 from projections.embedding.meaning import Embedder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.http.shapes import FactsKnown
+from api.operations.answers import FactsKnown
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.http import HttpStore, created, http_store
 from tests.given.http import event as sent

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.cli.app import run
-from api.http.shapes import Detail, GroundReported, Listing, Why
+from api.operations.answers import Detail, GroundReported, Listing, Why
 from tests.given.client import KINDS, Service, connected, new_owner, service
 from tests.given.http import TOKEN, created, event
 

@@ -24,7 +24,7 @@ from api.http import parsing
 from api.http.limits import LARGER, SMALL, limit_of
 from api.http.parsing import read_json
 from api.http.server.serve import check_host
-from api.http.shapes import (
+from api.operations.answers import (
     DeadOwners,
     Detail,
     Effects,

@@ -18,7 +18,7 @@ from api.exchange.chat_file import open_chats
 from api.exchange.importing import ImportOptions
 from api.exchange.importing_chats import import_chats
 from api.http.routes import extracting
-from api.http.shapes import ChatsImported, Extracted
+from api.operations.answers import ChatsImported, Extracted
 from api.services.extracting import Extractor
 from events.partitions import partition_of
 from projections.checks import Check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from api.http.shapes import Left
+from api.operations.answers import Left
 from tests.given.http import event, http_store
 
 PATH = "/v1/owners/ada/episodes"

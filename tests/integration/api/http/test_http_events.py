@@ -12,7 +12,7 @@ import pytest
 
 from api.http import batch
 from api.http.routes import events as routes
-from api.http.shapes import Appended
+from api.operations.answers import Appended
 from events.errors import StoreFull
 from tests.given.http import HttpStore, Json, created, event, http_store, mentioned
 from tests.given.samples import owner_in

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from api.http.shapes import Assessment, AssociationTree, Found, KnowledgeMap
+from api.operations.answers import Assessment, AssociationTree, Found, KnowledgeMap
 from tests.given.http import HttpStore, created, event, http_store
 
 MONDAY, NIGHT = "2026-01-05T08:00:00Z", "2026-01-05T23:00:00Z"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from api.http.shapes import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
+from api.operations.answers import Fading, Graded, Laws, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
 from tests.given.http import HttpStore, created, http_store
 
 

@@ -16,7 +16,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
-import api.http.shapes as shapes
+import api.operations.answers as shapes
 from api.application import Application
 from api.http.app import TAGS, create_app
 from api.http.bearer import OPEN_PATHS

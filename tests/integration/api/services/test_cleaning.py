@@ -264,7 +264,7 @@ def test_over_http_it_tells_what_would_be_done_and_then_does_it(tmp_path: Path) 
 
 
 def test_the_answers_fit_their_documented_shapes(tmp_path: Path) -> None:
-    from api.http.shapes import Cleaned, StoreStatus
+    from api.operations.answers import Cleaned, StoreStatus
 
     with http_store(tmp_path / "store") as store:
         store.told("alice", http_created("tea", at="2024-01-05T08:00:00Z", category="fact"))

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.http.shapes import DeletedMany
+from api.operations.answers import DeletedMany
 from api.services.deleting import Deleter
 from api.services.writing import Writer
 from events.errors import StoreUnavailable

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from api.exchange.record_shapes import OF_THE_LOG
-from api.http.shapes import RecordsImported
+from api.operations.answers import RecordsImported
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store
 from tests.given.http import HttpStore, created, http_store

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.http.shapes import DeletedOne, Restored
+from api.operations.answers import DeletedOne, Restored
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted
 from events.envelope import decode, derived_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
 
 EXAMPLE_THRESHOLDS: dict[str, float] = {"normal": 0.1, "review": 0.0}
 EXAMPLE_FORMULA = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, exampled
 
 
 class GroundReported(BaseModel):

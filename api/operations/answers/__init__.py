@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from api.http.shapes.alarms import AlarmCleared, AlarmsStanding
-from api.http.shapes.cleaning import Cleaned, Decided, Schedule
-from api.http.shapes.comparing import Compared, Curves
-from api.http.shapes.context import ContextBlock, MemoryUses
-from api.http.shapes.episodes import Left
-from api.http.shapes.facts import FactsKnown
-from api.http.shapes.grounds import GroundReported
-from api.http.shapes.knowing import Assessment, AssociationTree, KnowledgeMap
-from api.http.shapes.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
-from api.http.shapes.log import EXAMPLE_EFFECT_OF_MERGE, EXAMPLE_EVENT, Appended, Edited, Effects, History, Remembered
-from api.http.shapes.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
-from api.http.shapes.profiles import Laws, OwnerProfile
-from api.http.shapes.records import DeletedMany, DeletedOne, RecordsImported, Restored
-from api.http.shapes.search import Found
-from api.http.shapes.store import (
+from api.operations.answers.alarms import AlarmCleared, AlarmsStanding
+from api.operations.answers.cleaning import Cleaned, Decided, Schedule
+from api.operations.answers.comparing import Compared, Curves
+from api.operations.answers.context import ContextBlock, MemoryUses
+from api.operations.answers.episodes import Left
+from api.operations.answers.facts import FactsKnown
+from api.operations.answers.grounds import GroundReported
+from api.operations.answers.knowing import Assessment, AssociationTree, KnowledgeMap
+from api.operations.answers.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
+from api.operations.answers.log import (
+    EXAMPLE_EFFECT_OF_MERGE,
+    EXAMPLE_EVENT,
+    Appended,
+    Edited,
+    Effects,
+    History,
+    Remembered,
+)
+from api.operations.answers.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
+from api.operations.answers.profiles import Laws, OwnerProfile
+from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
+from api.operations.answers.search import Found
+from api.operations.answers.store import (
     DeadOwner,
     DeadOwners,
     Discarded,
@@ -29,8 +37,8 @@ from api.http.shapes.store import (
     StoreStats,
     StoreStatus,
 )
-from api.http.shapes.synonyms import SynonymSaid, SynonymsKnown
-from api.http.shapes.talk import ChatsImported, Extracted
+from api.operations.answers.synonyms import SynonymSaid, SynonymsKnown
+from api.operations.answers.talk import ChatsImported, Extracted
 
 __all__ = [
     "EXAMPLE_EFFECT_OF_MERGE",

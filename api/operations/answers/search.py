@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import EXAMPLE_FACTORS, exampled
-from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, EXAMPLE_WITHHELD, Card, Place, Withheld
+from api.operations.answers.log import EXAMPLE_FACTORS, exampled
+from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, EXAMPLE_WITHHELD, Card, Place, Withheld
 
 
 class Step(BaseModel):

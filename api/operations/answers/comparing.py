@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
-from api.http.shapes.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
+from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
 
 EXAMPLE_READING: Example = {"threshold": 0.3, "shown": 1, "withheld": [EXAMPLE_WITHHELD]}
 EXAMPLE_STANDING: Example = {"weight": 1.3, "level": "full", "shown": True, "reason": None, "rank": 1.0}

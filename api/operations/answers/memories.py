@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.conflicts import PossibleConflict
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, KNOWN, Change, Example, exampled
+from api.operations.answers.conflicts import PossibleConflict
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, KNOWN, Change, Example, exampled
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import exampled
+from api.operations.answers.log import exampled
 
 
 class PossibleConflict(BaseModel):

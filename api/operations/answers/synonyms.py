@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
 
 EXAMPLE_PAIR: Example = {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}
 EXAMPLE_EXPANSION: Example = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, KNOWN, exampled
-from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
+from api.operations.answers.log import BEHIND, KNOWN, exampled
+from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
     "memories": 1,

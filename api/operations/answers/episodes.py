@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import exampled
+from api.operations.answers.log import exampled
 
 EXAMPLE_EPISODE = {
     "memory_id": "episode-6f0c1f0e-6a52-5b0c-8f4e-0d8f6c1f9a11",

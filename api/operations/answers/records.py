@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Effects, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, Effects, Example, exampled
 
 EXAMPLE_RECORD: Example = {
     "engramlog": 1,

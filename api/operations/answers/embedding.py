@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, exampled
+from api.operations.answers.log import BEHIND, exampled
 
 
 class Coverage(BaseModel):

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.cleaning import Decided
-from api.http.shapes.log import BEHIND, Example, exampled
+from api.operations.answers.cleaning import Decided
+from api.operations.answers.log import BEHIND, Example, exampled
 
 EXAMPLE_CONVERSATION: Example = {
     "id": "c1",

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
-from api.http.shapes.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
+from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
 
 EXAMPLE_STRENGTH: Example = EXAMPLE_CARD | {
     "strength": 61,

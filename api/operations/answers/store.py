@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.alarms import AlarmStanding
-from api.http.shapes.cleaning import EXAMPLE_SCHEDULE, Schedule
-from api.http.shapes.embedding import Coverage
-from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.alarms import AlarmStanding
+from api.operations.answers.cleaning import EXAMPLE_SCHEDULE, Schedule
+from api.operations.answers.embedding import Coverage
+from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {

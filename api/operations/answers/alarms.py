@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from api.http.shapes.log import Example, exampled
+from api.operations.answers.log import Example, exampled
 
 EXAMPLE_ALARM: Example = {
     "name": "state_damaged",
