@@ -20,7 +20,7 @@ MOST_SUBJECT = 120
 """Characters of a subject at most."""
 
 
-class Known(NamedTuple):
+class AlarmKind(NamedTuple):
     """What an alarm of a name means."""
 
     severity: Severity
@@ -33,104 +33,104 @@ class Known(NamedTuple):
 
 ACCESSES_LOST = "accesses_lost"
 """Counts accesses, and not how often it was raised."""
-KNOWN: Mapping[str, Known] = {
-    "partition_gap": Known(
+KNOWN: Mapping[str, AlarmKind] = {
+    "partition_gap": AlarmKind(
         "stopped",
         "itself",
         "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other"
         ' partitions go on. docs/operating.md, "A gap in the log", says what can be done.',
     ),
-    "connections_refused": Known(
+    "connections_refused": AlarmKind(
         "warning",
         "itself",
         "As many connections are open as may be, and each has a request in hand, or no file is left to open: who holds them?"
         ' docs/http.md, "Connections", has the limits.',
     ),
-    "clock_apart": Known(
+    "clock_apart": AlarmKind(
         "warning",
         "itself",
         "Redis's clock and this machine's are more than five minutes apart: set the one that is wrong by NTP.",
     ),
-    "clock_back": Known(
+    "clock_back": AlarmKind(
         "warning",
         "itself",
         "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
     ),
-    "log_changed": Known(
+    "log_changed": AlarmKind(
         "stopped",
         "itself",
         "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog"
         " verify` tells where; a copy of the log is the cure.",
     ),
-    "head_sink_failed": Known(
+    "head_sink_failed": AlarmKind(
         "warning",
         "itself",
         "Heads could not be kept, or not be given to a sink of ENGRAMLOG_HEAD_SINKS; it is tried again.",
     ),
-    "rebuild_left": Known(
+    "rebuild_left": AlarmKind(
         "warning",
         "itself",
         "A rebuild ended before it switched a partition: `engramlog rebuild` goes on with it, `--drop-left` drops what it left.",
     ),
-    "log_cut": Known(
+    "log_cut": AlarmKind(
         "warning",
         "operator",
         "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it,"
         " unless the disk lied or somebody cut the file: the text tells how many bytes.",
     ),
-    "log_rolled_back": Known(
+    "log_rolled_back": AlarmKind(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
     ),
-    "partition_stands_still": Known(
+    "partition_stands_still": AlarmKind(
         "stopped",
         "itself",
         "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds"
         " it.",
     ),
-    "disk_full": Known(
+    "disk_full": AlarmKind(
         "stopped",
         "itself",
         "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
     ),
-    "disk_low": Known(
+    "disk_low": AlarmKind(
         "warning",
         "itself",
         "The disk of the data folder has no room for the next rewrite of the log, which takes as much again as the log: make room.",
     ),
-    "receipt_lost": Known(
+    "receipt_lost": AlarmKind(
         "stopped",
         "operator",
         "The log no longer holds an event that was acknowledged: Redis came back with another history (a cut append-only file, a"
         " replica, a restored copy). Restore it, or clear the alarm to append to the history that is there; then send again what"
         " was sent since.",
     ),
-    "receipts_not_kept": Known(
+    "receipts_not_kept": AlarmKind(
         "warning",
         "itself",
         "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is"
         " lost with its own end would not be told. It is tried again.",
     ),
-    "socket_removed": Known(
+    "socket_removed": AlarmKind(
         "warning",
         "operator",
         "The socket of the private Redis was removed and put back: find out what cleans that folder, and keep it off.",
     ),
-    "state_damaged": Known(
+    "state_damaged": AlarmKind(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),
-    "token_unusable": Known(
+    "token_unusable": AlarmKind(
         "stopped",
         "itself",
         "The API's token is gone, or others could have read it, and nobody is answered: `engramlog token --rotate` makes a new"
         " one.",
     ),
-    ACCESSES_LOST: Known(
+    ACCESSES_LOST: AlarmKind(
         "warning",
         "operator",
         "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of"
         " accesses; answers were given as ever, and memories gained nothing by these.",
     ),
-    "job_refused": Known(
+    "job_refused": AlarmKind(
         "warning",
         "operator",
         "Something lay in the job queue that was no job of this store: find out who can write to it.",

@@ -55,26 +55,26 @@ def _ids(event: Any, *, carries_on: bool) -> Iterator[tuple[str, str]]:
             yield "session_id", event.session_id
 
 
-class Trouble(NamedTuple):
+class IdTrouble(NamedTuple):
     """Why an id or a name may not be new: what is allowed instead, and which characters cannot be seen."""
 
     allowed: str
     hidden: frozenset[str]
 
 
-def trouble_with(value: str, *, normal: bool = True) -> Trouble | None:
+def trouble_with(value: str, *, normal: bool = True) -> IdTrouble | None:
     """What is wrong with a new id or name; None where nothing is. `normal` asks for NFKC too."""
     hidden = list(hidden_in(value))
     if hidden:
         first = hidden[0]
         told = f"no character that shows nothing: {named(first[0])} is character {first.start() + 1}"
-        return Trouble(told, frozenset(one[0] for one in hidden))
+        return IdTrouble(told, frozenset(one[0] for one in hidden))
     plain = unicodedata.normalize("NFKC", value)
     if not normal or plain == value:
         return None
     odd = (at for at, one in enumerate(value) if unicodedata.normalize("NFKC", one) != one)
     at = next(odd, 0)
-    return Trouble(
+    return IdTrouble(
         f"a new id in its plain form (NFKC), {plain!r}: {named(value[at])} is character {at + 1}", frozenset()
     )
 

@@ -20,7 +20,7 @@ Appendable = Prepared | AnyEvent
 WRITTEN: frozenset[Status] = frozenset({"appended", "already_appended"})
 
 
-class Receipt(msgspec.Struct, frozen=True, gc=False):
+class AppendReceipt(msgspec.Struct, frozen=True, gc=False):
     """What became of one event of a request.
 
     `appended` and `already_appended` are in the log at `position`. `conflict`: the id is taken by an event of other
@@ -77,7 +77,7 @@ class EventLog(Protocol):
         *,
         expected_heads: Mapping[str, int] | None = None,
         principal: str | None = None,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         """Append a request; one receipt per event, in input order. `principal`: who brings it, where not the log's own.
 
         All or nothing per partition: an id reused with other content, or an owner whose head is not the expected one

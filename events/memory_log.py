@@ -9,7 +9,7 @@ from uuid import UUID
 
 from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field, principal_of
 from events.envelope import Prepared, Stored
-from events.log import Appendable, Receipt, Status, check_request_size, marked
+from events.log import Appendable, AppendReceipt, Status, check_request_size, marked
 from events.marks import UNMARKED, Marker, Marks
 from events.naming import Naming
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
@@ -54,13 +54,13 @@ class InMemoryEventLog:
         *,
         expected_heads: Mapping[str, int] | None = None,
         principal: str | None = None,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         """See `EventLog.append`."""
         check_request_size(len(events))
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, self.partitions), []).append(index)
-        receipts: dict[int, Receipt] = {}
+        receipts: dict[int, AppendReceipt] = {}
         by = self._principal if principal is None else checked_principal(principal)
         with self._lock:
             for partition, indexes in parts.items():
@@ -96,7 +96,7 @@ class InMemoryEventLog:
         part: list[tuple[Prepared, Marks | None]],
         expected_heads: Mapping[str, int],
         principal: str,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         known = self._by_id[partition]
         head = len(self._entries[partition])
         events = [event for event, _ in part]
@@ -114,7 +114,9 @@ class InMemoryEventLog:
         refused = self._refusals(events, found, expected_heads)
         if refused:
             return [
-                Receipt(e.event_id, *refused[i]) if i in refused else self._unwritten(partition, e, found[i], head)
+                AppendReceipt(e.event_id, *refused[i])
+                if i in refused
+                else self._unwritten(partition, e, found[i], head)
                 for i, e in enumerate(events)
             ]
         clock = self._clock()
@@ -126,7 +128,7 @@ class InMemoryEventLog:
                 if event.moves_head:
                     self._heads[event.owner] = seq
         return [
-            Receipt(e.event_id, status, position_text(partition, seq))
+            AppendReceipt(e.event_id, status, position_text(partition, seq))
             for e, (status, seq) in zip(events, found, strict=True)
         ]
 
@@ -167,11 +169,11 @@ class InMemoryEventLog:
         }
 
     @staticmethod
-    def _unwritten(partition: int, event: Prepared, found: tuple[Status, int], head: int) -> Receipt:
+    def _unwritten(partition: int, event: Prepared, found: tuple[Status, int], head: int) -> AppendReceipt:
         status, seq = found
         if status == "already_appended" and seq <= head:
-            return Receipt(event.event_id, status, position_text(partition, seq))
-        return Receipt(event.event_id, "not_written")
+            return AppendReceipt(event.event_id, status, position_text(partition, seq))
+        return AppendReceipt(event.event_id, "not_written")
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""

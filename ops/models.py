@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from projections.models.model_chat import ModelChat
 
 
-class Asked:
+class LazyModel:
     """A model that is made at first need, and kept until it is closed. Safe for threads."""
 
     def __init__(self, make: Callable[[], ModelChat]) -> None:
@@ -39,11 +39,11 @@ class Asked:
 class Model(NamedTuple):
     """How a model is made, what its tokens cost where both prices are set, and whether it reviews."""
 
-    chat: Asked | None = None
+    chat: LazyModel | None = None
     prices: Prices | None = None
     reviewer: str = "rule"
     """As people are told: rule, or model and which."""
-    summariser: Asked | None = None
+    summariser: LazyModel | None = None
     """The same model, where it is to write episodes."""
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class Model(NamedTuple):
 NO_MODEL = Model()
 
 
-def chat_of(settings: Settings) -> Asked | None:
+def chat_of(settings: Settings) -> LazyModel | None:
     """What makes the model of these settings; None where there is none."""
     name = settings.model
     if name is None:
@@ -73,7 +73,7 @@ def chat_of(settings: Settings) -> Asked | None:
             requests_per_minute=settings.model_per_minute,
         )
 
-    return Asked(make)
+    return LazyModel(make)
 
 
 def model_of(settings: Settings) -> Model:

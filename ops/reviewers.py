@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from consumers.jobs.lifecycle import RULE, Lifecycle
+from consumers.jobs.lifecycle import RULE, LifecycleJobs
 from consumers.jobs.reviewing import Reviewing
 from ops.models import Model
 from projections.lifecycle.reviewing_by_model import ModelReviewer
 
 
-def lifecycle_of(model: Model, lifecycle: Lifecycle, tell: Callable[..., Any]) -> Lifecycle | Reviewing:
+def lifecycle_of(model: Model, lifecycle: LifecycleJobs, tell: Callable[..., Any]) -> LifecycleJobs | Reviewing:
     """The lifecycle with this model as its reviewer; itself where the rule reviews."""
     chat = model.chat
     if chat is None or model.reviewer == RULE:

@@ -38,11 +38,11 @@ from api.services.writing import Writer
 from api.work.patience import current_check
 from consumers.fold.presence import live_workers
 from consumers.fold.worker import LEASE_MS, FoldWorker
-from consumers.jobs.embedding import Embedding
-from consumers.jobs.extraction import Extraction
+from consumers.jobs.embedding import EmbeddingJob
+from consumers.jobs.extraction import ExtractionJob
 from consumers.jobs.leader import lifecycle_status
-from consumers.jobs.lifecycle import Lifecycle, owners_of
-from consumers.jobs.sessions import Sessions
+from consumers.jobs.lifecycle import LifecycleJobs, owners_of
+from consumers.jobs.sessions import EpisodeJob
 from events.errors import NotYetFolded
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap
@@ -73,7 +73,7 @@ PASSING = "passing"
 Tell = Callable[..., None]
 
 
-class CatchUp:
+class FoldCatchUp:
     """Waits until positions are folded: by the store's workers, or by itself where none lives. Safe for threads."""
 
     def __init__(self, store: OpenStore, tell: Tell) -> None:
@@ -208,7 +208,7 @@ def quiet(_fact: str, **_facts: Any) -> None:
 
 def assemble(
     store: OpenStore,
-    catch_up: CatchUp,
+    catch_up: FoldCatchUp,
     tell: Tell = quiet,
     *,
     queue_url: str | None = None,
@@ -238,14 +238,14 @@ def assemble(
         let_go=store.log.let_go,
         accesses=accesses.figures,
     )
-    lifecycle = Lifecycle(store.log, store.views, catch_up)
-    keeper = None if meanings is None else Embedding(store.vectors, lambda: meanings.embedder, tell)
-    forget = Embedding(store.vectors, None, tell).carry_out
+    lifecycle = LifecycleJobs(store.log, store.views, catch_up)
+    keeper = None if meanings is None else EmbeddingJob(store.vectors, lambda: meanings.embedder, tell)
+    forget = EmbeddingJob(store.vectors, None, tell).carry_out
     owners = partial(owners_of_all, store)
     recovery = store.embedded.recovery if store.embedded else None
-    ways = {RULES: Extraction(store.views, lifecycle)}
+    ways = {RULES: ExtractionJob(store.views, lifecycle)}
     if model.chat is not None:
-        ways[MODEL] = Extraction(store.views, lifecycle, model.chat)
+        ways[MODEL] = ExtractionJob(store.views, lifecycle, model.chat)
     return Application(
         log=store.log,
         views=store.views,
@@ -269,7 +269,7 @@ def assemble(
         cleaner=Cleaner(
             lifecycle_of(model, lifecycle, tell), owners, store.log, reader, catch_up, forget, store.views.passing
         ),
-        episodes=Episodes(Sessions(store.log, store.views, catch_up, chat=model.summariser), store.log, catch_up),
+        episodes=Episodes(EpisodeJob(store.log, store.views, catch_up, chat=model.summariser), store.log, catch_up),
         embeddings=Embeddings(keeper, meanings, owners, store.log, reader, catch_up),
         extractor=Extractor(ways, store.log, reader, catch_up, model.prices),
         operator=operator,
@@ -301,7 +301,7 @@ def application_on(
     store: OpenStore, settings: Settings, *, tell: Tell = quiet, on_wait: Callable[[str], None] | None = None
 ) -> Iterator[Application]:
     """The same on a store that is open already."""
-    catch_up, model = CatchUp(store, tell), model_of(settings)
+    catch_up, model = FoldCatchUp(store, tell), model_of(settings)
     application = assemble(
         store,
         catch_up,

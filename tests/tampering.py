@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
-from consumers.jobs.embedding import Embedding
+from consumers.jobs.embedding import EmbeddingJob
 from consumers.verify.store import verify_store
 from consumers.verify.store_and_log import verify_partition
 from events.catalogue import (
@@ -75,7 +75,7 @@ def populate(store: Live, rounds: int = 6) -> None:
     wires = WirePool(store.client)
     vectors, embedder = RedisVectors(wires, store.identity.tags), WordEmbedder()
     for partition, tag in enumerate(store.identity.tags):
-        Embedding(vectors, lambda: embedder).walk(partition)
+        EmbeddingJob(vectors, lambda: embedder).walk(partition)
         store.client.hset(f"{{{tag}}}:meta", "old:v2", "1")
         store.client.hset(f"{{{tag}}}:v2:ck", "seq", "1")
     RedisDeletions(wires, store.identity.tags).add(OWNERS[0], {"m2": 1}, store.log.now())

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from api.exchange.importing import Imported, ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, ImportReport, import_turns
 from api.exchange.long_texts import LEAVE
 from api.requests.checks import parse_instant
 from events.catalogue import MemoryNegated
@@ -31,7 +31,7 @@ UNSORTED = "without category"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DatasetQuestion:
     """A question with the turns that answer it; none where the right answer is that nothing does."""
 
     owner: str
@@ -46,8 +46,8 @@ class Question:
 
 
 def read_views(
-    folder: Path, profile: str | None = None, links: Sequence[Question] = (), long_turns: str = LEAVE
-) -> tuple[dict[str, tuple[OwnerView, int]], Imported]:
+    folder: Path, profile: str | None = None, links: Sequence[DatasetQuestion] = (), long_turns: str = LEAVE
+) -> tuple[dict[str, tuple[OwnerView, int]], ImportReport]:
     """Each conversation as an owner's view, with the time of its last turn, microseconds since 1970; and what was read.
 
     `profile`: read under this law. `links`: questions whose outdated evidence is negated in favour of the current one.
@@ -74,7 +74,7 @@ def read_views(
     return views, done
 
 
-def _link(log: InMemoryEventLog, links: Sequence[Question], newest: Mapping[str, int]) -> None:
+def _link(log: InMemoryEventLog, links: Sequence[DatasetQuestion], newest: Mapping[str, int]) -> None:
     """Negate what is outdated just after the last turn."""
     for question in links:
         if question.outdated and question.current and question.owner in newest:
@@ -92,7 +92,7 @@ def _link(log: InMemoryEventLog, links: Sequence[Question], newest: Mapping[str,
                 log.append([prepare(event)])
 
 
-def read_questions(folder: Path) -> Iterator[Question]:
+def read_questions(folder: Path) -> Iterator[DatasetQuestion]:
     """The questions of a folder, in order. Raises InputError naming the line."""
     with _opened(folder / QUESTIONS) as lines:
         for number, line in enumerate(lines, 1):
@@ -100,7 +100,7 @@ def read_questions(folder: Path) -> Iterator[Question]:
                 yield _question(line, number)
 
 
-def _question(line: bytes, number: int) -> Question:
+def _question(line: bytes, number: int) -> DatasetQuestion:
     try:
         document = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -119,7 +119,7 @@ def _question(line: bytes, number: int) -> Question:
     at = None if told is None else parse_instant(str(told), f"{QUESTIONS} line {number}, asked_at")
     category = str(document.get("category") or UNSORTED)
     changed = tuple(one for one in outdated if one not in current)
-    return Question(document["conversation"], document["question"], evidence, category, at, changed, current)
+    return DatasetQuestion(document["conversation"], document["question"], evidence, category, at, changed, current)
 
 
 def _ids(document: dict[str, Any], number: int, name: str) -> tuple[str, ...]:

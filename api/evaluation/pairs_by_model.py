@@ -13,8 +13,8 @@ from typing import Any
 from api.evaluation.pairs import LabelledPair, Progress, told_of
 from events.errors import ModelFailed
 from projections.language.contradiction.relation import Relation
-from projections.models.chat import Chat, Usage
-from projections.models.contradiction_by_model import BATCH, Compared, batches, relations
+from projections.models.chat import Chat, ModelUsage
+from projections.models.contradiction_by_model import BATCH, StatementPair, batches, relations
 from projections.models.prompt_files import prompt
 
 MOST_FAILURES = 5
@@ -32,16 +32,16 @@ def evaluate_pairs_by_model(
 
     Raises ModelFailed where not one pair was answered.
     """
-    asked = [Compared(pair.new, pair.known) for pair in pairs]
+    asked = [StatementPair(pair.new, pair.known) for pair in pairs]
     found: dict[int, Relation] = {}
     failures: Counter[str] = Counter()
-    usage, done = Usage(), 0
+    usage, done = ModelUsage(), 0
     for indexes in batches(asked, batch):
         try:
             told, used = relations([asked[index] for index in indexes], chat, prompt)
         except ModelFailed as failure:
             failures[failure.message] += 1
-            usage = usage.plus(Usage(*failure.usage))
+            usage = usage.plus(ModelUsage(*failure.usage))
             if not found and (failure.down or done + len(indexes) == len(pairs)):
                 raise
             if failure.down:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from api.evaluation.folder import TURNS, Question, read_questions, read_views
+from api.evaluation.folder import TURNS, DatasetQuestion, read_questions, read_views
 from api.evaluation.meaning import KeptVectors
 from api.exchange.long_texts import LEAVE
 from events.errors import refused
@@ -23,8 +23,8 @@ from projections.fold.owner import OwnerState
 from projections.laws.modes import Mode
 from projections.memory.record import DAY
 from projections.ranking.recall import search
-from projections.ranking.search_request import Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
 DEPTH = 100
@@ -38,10 +38,10 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionOutcome:
     """Where the evidence of one question stood, ranks from 1; and how long a search took."""
 
-    question: Question
+    question: DatasetQuestion
     ranks: tuple[int, ...]
     seconds: float
     current_first: bool | None = None
@@ -50,7 +50,7 @@ class Outcome:
 
 def evaluate(
     folder: Path,
-    wish: Wish,
+    wish: SearchRequest,
     mode: Mode,
     on_progress: Progress = lambda _done, _total: None,
     *,
@@ -107,8 +107,10 @@ def evaluate(
     }
 
 
-def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode, vectors: KeptVectors | None) -> Outcome:
-    asked = Asked(view, at, mode)
+def _ask(
+    view: OwnerView, question: DatasetQuestion, at: int, wish: SearchRequest, mode: Mode, vectors: KeptVectors | None
+) -> QuestionOutcome:
+    asked = ViewQuery(view, at, mode)
     start = perf_counter()
     sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
     search(asked, question.text, SHOWN, wish, sense)
@@ -116,10 +118,10 @@ def _ask(view: OwnerView, question: Question, at: int, wish: Wish, mode: Mode, v
     found = [result["id"] for result in search(asked, question.text, DEPTH, wish, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
     ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
-    return Outcome(question, ranks, taken, _current_first(question, places))
+    return QuestionOutcome(question, ranks, taken, _current_first(question, places))
 
 
-def _current_first(question: Question, places: dict[str, int]) -> bool | None:
+def _current_first(question: DatasetQuestion, places: dict[str, int]) -> bool | None:
     old = [places[one] for one in question.outdated if one in places]
     new = [places[one] for one in question.current if one in places]
     if not question.outdated or not question.current or not (old or new):
@@ -127,7 +129,7 @@ def _current_first(question: Question, places: dict[str, int]) -> bool | None:
     return bool(new) and (not old or min(new) < min(old))
 
 
-def measured(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def measured(outcomes: Sequence[QuestionOutcome]) -> dict[str, float]:
     """hit@k: any evidence among the first k; recall@10: the share of it there; mrr: 1 / rank of its first."""
     if not outcomes:
         return {"questions": 0}

@@ -15,7 +15,7 @@ from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from events.envelope import Prepared
 from events.errors import EngramlogError, InputError, InvalidEvent
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.validation import judged, read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 
@@ -23,7 +23,7 @@ Line = tuple[int, bytes]
 
 
 @dataclass(slots=True)
-class Appended:
+class AppendReport:
     """What became of a file of events."""
 
     appended: int = 0
@@ -34,7 +34,7 @@ class Appended:
     error: EngramlogError | None = None
     """What stopped it: a bad line, or a store that refused."""
 
-    def take(self, line: int, receipt: Receipt) -> None:
+    def take(self, line: int, receipt: AppendReceipt) -> None:
         """Count one event's receipt."""
         self.positions.append(receipt.position if receipt.written else None)
         if receipt.status == "appended":
@@ -76,10 +76,10 @@ class Appended:
 
 def append_lines(
     log: EventLog, lines: Iterable[bytes], on_progress: Callable[[int], None] = lambda _lines: None
-) -> Appended:
+) -> AppendReport:
     """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done."""
     numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
-    answer = Appended()
+    answer = AppendReport()
     for request in _requests(one for one in numbered if one[1]):
         try:
             prepared = [
@@ -96,7 +96,7 @@ def append_lines(
     return answer
 
 
-def _append(log: EventLog, request: list[Line], prepared: list[Prepared], answer: Appended) -> bool:
+def _append(log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport) -> bool:
     try:
         receipts = log.append(prepared)
     except EngramlogError as problem:
@@ -107,7 +107,7 @@ def _append(log: EventLog, request: list[Line], prepared: list[Prepared], answer
     return True
 
 
-def _stopped(problem: InvalidEvent, answer: Appended) -> InvalidEvent:
+def _stopped(problem: InvalidEvent, answer: AppendReport) -> InvalidEvent:
     """The same problem, saying what was written before it."""
     written = answer.appended + answer.already_appended
     return InvalidEvent(

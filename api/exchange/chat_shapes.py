@@ -56,7 +56,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ChatShape:
     """How conversations of one export are told and read."""
 
     name: str
@@ -267,9 +267,9 @@ def _chatgpt(message: dict[str, Any]) -> Message:
 SHAPES = {
     one.name: one
     for one in (
-        Shape("chatgpt", "mapping", _branch, _chatgpt, _abandoned),
-        Shape("claude", "chat_messages", _listed("chat_messages"), _claude),
-        Shape("openai", "messages", _listed("messages"), _openai),
-        Shape("sharegpt", "conversations", _listed("conversations"), _sharegpt),
+        ChatShape("chatgpt", "mapping", _branch, _chatgpt, _abandoned),
+        ChatShape("claude", "chat_messages", _listed("chat_messages"), _claude),
+        ChatShape("openai", "messages", _listed("messages"), _openai),
+        ChatShape("sharegpt", "conversations", _listed("conversations"), _sharegpt),
     )
 }

@@ -24,7 +24,7 @@ MINUTE = 60_000_000
 """Between two messages of which the second has no time, in microseconds."""
 
 
-class Told(NamedTuple):
+class MessageIdentity(NamedTuple):
     """What an id is made of: a message's time, role and text, and its number in the conversation or the file."""
 
     at: str
@@ -44,10 +44,10 @@ class Ids(Protocol):
     def conversation(self, name: str) -> str:
         """The session of a conversation whose name can be no id."""
 
-    def opening(self, told: Told) -> str:
+    def opening(self, told: MessageIdentity) -> str:
         """The session of a conversation without a name: by how it opens, and how many before it in the file opened so."""
 
-    def turn(self, session: str, told: Told) -> str:
+    def turn(self, session: str, told: MessageIdentity) -> str:
         """The id of a message without one, by its place in the conversation."""
 
 
@@ -58,11 +58,11 @@ class IdsOf02:
         """See `Ids.conversation`."""
         return derived_id("chat conversation", name)
 
-    def opening(self, told: Told) -> str:
+    def opening(self, told: MessageIdentity) -> str:
         """See `Ids.opening`."""
         return derived_id("chat opening", opening_of(told), str(told.number))
 
-    def turn(self, session: str, told: Told) -> str:
+    def turn(self, session: str, told: MessageIdentity) -> str:
         """See `Ids.turn`."""
         return derived_id("chat turn", session, str(told.number), *told.words)
 
@@ -80,11 +80,11 @@ class KeyedIds(NamedTuple):
         """See `Ids.conversation`."""
         return self.session or self.naming.made("chat conversation", name)
 
-    def opening(self, told: Told) -> str:
+    def opening(self, told: MessageIdentity) -> str:
         """See `Ids.opening`."""
         return self.session or self.naming.made("chat opening", *told.words, str(told.number))
 
-    def turn(self, session: str, told: Told) -> str:
+    def turn(self, session: str, told: MessageIdentity) -> str:
         """See `Ids.turn`."""
         return self.turns.get(told.number) or self.naming.made("chat turn", session, str(told.number), *told.words)
 
@@ -107,7 +107,7 @@ class Turns:
     def turn(self, message: Message) -> dict[str, Any]:
         """A turn as a line of `import turns` holds it. Raises InputError where it has no time, or an id that stood before."""
         at = utc_text(from_micros(self._when(message)))
-        told = Told(at, message.role, message.text, len(self._taken))
+        told = MessageIdentity(at, message.role, message.text, len(self._taken))
         if self.session is None:
             self.session = self._session_of(told)
         turn_id = self._own_id(self.session, message)
@@ -134,7 +134,7 @@ class Turns:
         self._last = when
         return when
 
-    def _session_of(self, told: Told) -> str:
+    def _session_of(self, told: MessageIdentity) -> str:
         """The conversation's id; without one, what is made of how it opens, and of how many before it in the file opened so."""
         if self._name is not None:
             return self._name if is_id(self._name) else self._made().conversation(self._name)
@@ -153,7 +153,7 @@ class Turns:
         return own if message.id is not None and self._name is not None and is_id(own) else None
 
 
-def opening_of(told: Told) -> str:
+def opening_of(told: MessageIdentity) -> str:
     """How a conversation opens, to count those of one file that open so; it is written nowhere by itself."""
     return derived_id("chat opening", *told.words)
 

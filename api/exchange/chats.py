@@ -17,7 +17,7 @@ from api.services.writing import Writer
 from api.work.pacing import PacedLog
 from api.work.patience import current_check
 from events.errors import InputError, RequestTooLarge, refused
-from events.log import Appendable, EventLog, Receipt, positions_by_partition
+from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from projections.checks import Check
 
@@ -62,7 +62,7 @@ class _Rehearsal(InMemoryEventLog):
         *,
         expected_heads: Mapping[str, int] | None = None,
         principal: str | None = None,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         """As the log's. Raises RequestTooLarge beyond the piece's size."""
         self._left -= len(events)
         if self._left < 0:

@@ -13,13 +13,13 @@ from typing import Any
 
 import orjson
 
-from api.exchange.appending import Appended
+from api.exchange.appending import AppendReport
 from api.exchange.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
 from api.exchange.turn_ids import TurnIds
 from api.requests.checks import parse_instant
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
 from events.text.utf8 import bytes_told
 from events.validation import make_event
@@ -51,7 +51,7 @@ class ImportOptions:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportReport:
     """What an import did."""
 
     turns: int = 0
@@ -68,9 +68,9 @@ class Imported:
     ignored_fields: dict[str, int] = field(default_factory=dict)
     """Fields of turns that nobody reads, misspelt ones say, with how many turns had them; the first 50 names."""
     newest: int | None = None
-    done: Appended = field(default_factory=Appended)
+    done: AppendReport = field(default_factory=AppendReport)
 
-    def take(self, number: int, event: Prepared, receipt: Receipt) -> None:
+    def take(self, number: int, event: Prepared, receipt: AppendReceipt) -> None:
         """Count what became of one event, which was read from line or message `number`."""
         self.done.take(number, receipt)
         if receipt.status == "conflict":
@@ -121,10 +121,10 @@ def import_turns(
     lines: Iterable[bytes],
     options: ImportOptions,
     on_progress: Callable[[int], None] = lambda _lines: None,
-) -> Imported:
+) -> ImportReport:
     """Read JSON Lines of turns and append their events; a bad line stops there, and is told with its number."""
     check_options(options)
-    answer = Imported()
+    answer = ImportReport()
     append_numbered(log, _numbered_events(log, lines, options, answer), answer, on_progress)
     return answer
 
@@ -138,7 +138,7 @@ def check_options(options: ImportOptions) -> None:
 
 
 def append_numbered(
-    log: EventLog, waiting: Iterator[tuple[int, Prepared]], answer: Imported, on_progress: Callable[[int], None]
+    log: EventLog, waiting: Iterator[tuple[int, Prepared]], answer: ImportReport, on_progress: Callable[[int], None]
 ) -> None:
     """Append events, each with the number of what it was read from, in requests; the first error stops there and is kept."""
     while True:
@@ -155,7 +155,7 @@ def append_numbered(
 
 
 def _append(
-    log: EventLog, request: list[tuple[int, Prepared]], answer: Imported, on_progress: Callable[[int], None]
+    log: EventLog, request: list[tuple[int, Prepared]], answer: ImportReport, on_progress: Callable[[int], None]
 ) -> bool:
     try:
         receipts = log.append([prepared for _, prepared in request])
@@ -173,7 +173,7 @@ def look_through(lines: Iterable[bytes], options: ImportOptions) -> None:
 
     A line that is no turn ends the look: the import tells it, with what stands before it.
     """
-    seen, unheard = TurnIds(options.owner, options.owner_from), Imported()
+    seen, unheard = TurnIds(options.owner, options.owner_from), ImportReport()
     for number, line in enumerate(lines, 1):
         try:
             turn = _wanted_turn(line, number, options, unheard)
@@ -184,7 +184,7 @@ def look_through(lines: Iterable[bytes], options: ImportOptions) -> None:
 
 
 def _numbered_events(
-    log: EventLog, lines: Iterable[bytes], options: ImportOptions, answer: Imported
+    log: EventLog, lines: Iterable[bytes], options: ImportOptions, answer: ImportReport
 ) -> Iterator[tuple[int, Prepared]]:
     seen = TurnIds(options.owner, options.owner_from)
     for number, line in enumerate(lines, 1):
@@ -206,7 +206,7 @@ def _numbered_events(
         yield from ((number, event) for event in events)
 
 
-def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: Imported) -> dict[str, Any] | None:
+def _wanted_turn(line: bytes, number: int, options: ImportOptions, answer: ImportReport) -> dict[str, Any] | None:
     """The turn of a line, cut where that is wished; None for an empty line, and for one that is left out as too long."""
     if not line.strip():
         return None
@@ -257,7 +257,7 @@ def turn_event_id(owner: str, turn_id: str) -> str:
     return derived_id("import turn", owner, turn_id)
 
 
-def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answer: Imported) -> Iterator[Prepared]:
+def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answer: ImportReport) -> Iterator[Prepared]:
     """The events of one turn; one without text is counted as skipped in `answer`. Raises InputError naming the field."""
     owner = owner_of(turn, options)
     if not turn["text"].strip():

@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from api.exchange.chat_file import ChatFile, placed
-from api.exchange.chat_shapes import LINES, SHAPES, Message, Shape, first_of, instant_of, text_id
+from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of, instant_of, text_id
 from api.exchange.chat_turns import KeyedIds, Turns, ids_for
-from api.exchange.importing import Imported, ImportOptions, append_numbered, events_of, import_turns, owner_of
+from api.exchange.importing import ImportOptions, ImportReport, append_numbered, events_of, import_turns, owner_of
 from api.exchange.long_texts import CUT, beginning, is_long
 from events.catalogue import TurnRecorded
 from events.envelope import Prepared, from_micros
@@ -37,7 +37,7 @@ class ImportedChats:
     """What an import of chats did."""
 
     shape: str
-    imported: Imported = field(default_factory=Imported)
+    imported: ImportReport = field(default_factory=ImportReport)
     conversations: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     """What is in no turn, by reason: messages that are system, tool, hidden, other, too_long (over 64 KiB) or on a branch that was
@@ -156,7 +156,7 @@ class _Reading:
         return replace(message, left_out="too_long")
 
     def _ids(
-        self, told: dict[str, Any], shape: Shape, messages: list[Any], name: str | None, begun: int | None
+        self, told: dict[str, Any], shape: ChatShape, messages: list[Any], name: str | None, begun: int | None
     ) -> KeyedIds:
         """The ids of a conversation that lacks some, made with its owner's secret: asked for before anything is derived."""
         owner = owner_of(told, self._options)
@@ -171,7 +171,7 @@ class _Reading:
         return ids_for(self._log, self._naming, wanted, name, begun, self._openings)
 
 
-def _read(shape: Shape, record: Any) -> Message:
+def _read(shape: ChatShape, record: Any) -> Message:
     if not isinstance(record, dict):
         raise refused("message", str(record)[:80], "a JSON object")
     return shape.read(record)

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from api.exchange.appending import Appended
+from api.exchange.appending import AppendReport
 from api.exchange.record_fields import Record
 from api.exchange.record_shapes import check_shape, read_record
 from api.requests.checks import check_owner
@@ -22,7 +22,7 @@ from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from events.envelope import Prepared, derived_id
 from events.errors import EngramlogError, InputError, InvalidEvent
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
 from events.validation import read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -65,7 +65,7 @@ class ImportedRecords:
     """Associations beyond the strongest 32 of their record."""
     newest: str | None = None
     """When the newest of the records was made."""
-    done: Appended = field(default_factory=Appended)
+    done: AppendReport = field(default_factory=AppendReport)
 
     @property
     def exit_code(self) -> int:
@@ -130,7 +130,7 @@ def _append(
     """Append a request; where records have changed since they were imported, the request again without them."""
     try:
         receipts = log.append([prepared for _, prepared in request])
-        told: list[tuple[int, Receipt]] = []
+        told: list[tuple[int, AppendReceipt]] = []
         if any(receipt.status == "conflict" for receipt in receipts):
             pairs = list(zip(request, receipts, strict=True))
             told = [(number, receipt) for (number, _), receipt in pairs if receipt.status == "conflict"]

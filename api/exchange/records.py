@@ -11,7 +11,7 @@ import orjson
 
 from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
 from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
-from api.requests.scenes import PIECE
+from api.requests.snapshots import PIECE
 from api.requests.timelines import LinesAsked, told_lines
 from api.services.reading import Reader
 from api.services.writing import Writer

@@ -15,7 +15,7 @@ from api.http.bodies import Bodies
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
-from api.http.limits import InFlight, Patience
+from api.http.limits import BodyPatience, InFlight
 from api.http.metrics import Metrics
 from api.http.reference import reference
 from api.http.routes import (
@@ -67,7 +67,7 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008 - immutable
     admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
     in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
-    patience: Patience = Patience(),  # noqa: B008 - immutable
+    patience: BodyPatience = BodyPatience(),  # noqa: B008 - immutable
     on_quiet: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.

@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.guard import LINES_TYPES, media_type
-from api.http.limits import MIB, BodyLimit, InFlight, Patience, limit_of
+from api.http.limits import MIB, BodyLimit, BodyPatience, InFlight, limit_of
 from api.http.parsing import THREADS
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.budget import Budget
@@ -49,7 +49,7 @@ class Bodies:
         *,
         limits: Callable[[str], BodyLimit] = limit_of,
         in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
-        patience: Patience = Patience(),  # noqa: B008 - immutable
+        patience: BodyPatience = BodyPatience(),  # noqa: B008 - immutable
         give_back: Callable[[], None] = lambda: None,
     ) -> None:
         """`give_back` hands free memory back to the system; it is called by a thread after large bodies."""
@@ -174,7 +174,7 @@ def too_large(got: str, limit: BodyLimit) -> Problem:
     )
 
 
-def _too_slow(patience: Patience) -> Problem:
+def _too_slow(patience: BodyPatience) -> Problem:
     return plain_problem(
         HTTPStatus.REQUEST_TIMEOUT,
         f"body: it came too slowly; allowed: at least {patience.stall_bytes:,} bytes in {patience.stall_seconds:g} s, and all of"

@@ -17,7 +17,7 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
-from api.http.feed_client import SLOW, Change, Client, Told, changes_of, past_of
+from api.http.feed_client import SLOW, Client, FeedChange, Told, changes_of, past_of
 from api.work.patience import Patience
 from events.envelope import Stored
 from events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
@@ -181,7 +181,7 @@ class Feeds:
             client.end(reason)
             self._on_closed(reason)
 
-    def _past(self, owner: str, partition: int, after: int | None) -> tuple[list[Change], int, int, Mark | None]:
+    def _past(self, owner: str, partition: int, after: int | None) -> tuple[list[FeedChange], int, int, Mark | None]:
         """Changes to begin with, the seq that was seen, where the present begins, and where the rest of the past is read from."""
         tail = self._newest(owner, partition, after)
         seen = tail.start + len(tail.seqs)

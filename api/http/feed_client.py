@@ -16,7 +16,7 @@ from projections.views.telling import UNTOLD, Telling
 SLOW = "too slow"
 
 
-class Change(NamedTuple):
+class FeedChange(NamedTuple):
     """What one event changed."""
 
     number: int
@@ -33,7 +33,7 @@ class Client:
     def __init__(self, owner: str, partition: int, bound: int) -> None:
         self.owner = owner
         self.partition = partition
-        self.backlog: deque[Change] = deque()
+        self.backlog: deque[FeedChange] = deque()
         """What it asked for of the past, a page at a time."""
         self.mark: Mark | None = None
         """Where the rest of the past is read from; None where there is none."""
@@ -41,22 +41,22 @@ class Client:
         """Position of the last change it was sent."""
         self.ended: str | None = None
         self._since = 0
-        self._queue: deque[Change] = deque()
+        self._queue: deque[FeedChange] = deque()
         self._bound = bound
         self._wake = asyncio.Event()
 
-    def begin(self, past: Sequence[Change], last: str, since: int, mark: Mark | None = None) -> None:
+    def begin(self, past: Sequence[FeedChange], last: str, since: int, mark: Mark | None = None) -> None:
         """`past` first, and what lies between a mark and `since`; then what is offered from the event number `since` on."""
         self.last, self._since = last, since
         self.go_on(past, mark)
 
-    def go_on(self, past: Sequence[Change], mark: Mark | None) -> None:
+    def go_on(self, past: Sequence[FeedChange], mark: Mark | None) -> None:
         """With a page of the past, and where the next one begins."""
         if self.ended is None:
             self.backlog.extend(one for one in past if one.number < self._since)
             self.mark = None if mark is None or mark.number >= self._since else mark
 
-    def offer(self, change: Change) -> bool:
+    def offer(self, change: FeedChange) -> bool:
         """Queue a change; False where that ended the client, which has taken too little."""
         if self.ended or change.number < self._since:
             return True
@@ -76,7 +76,7 @@ class Client:
             self.mark = None
             self._wake.set()
 
-    async def next(self, patience: float) -> Change | None:
+    async def next(self, patience: float) -> FeedChange | None:
         """The next change; None after `patience` seconds without any, and at the end."""
         if self.backlog:
             return self.backlog.popleft()
@@ -93,16 +93,16 @@ Told = Mapping[int, Telling]
 """Seq -> what the log holds of the event beside its entries."""
 
 
-def changes_of(tail: Tail, since: int, told: Told) -> list[Change]:
+def changes_of(tail: Tail, since: int, told: Told) -> list[FeedChange]:
     """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
     number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
     grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
     return [
-        Change(number[seq], seq, entries, told.get(seq, UNTOLD)) for seq, entries in grouped if number[seq] >= since
+        FeedChange(number[seq], seq, entries, told.get(seq, UNTOLD)) for seq, entries in grouped if number[seq] >= since
     ]
 
 
-def past_of(tail: Tail, after: int | None, told: Told) -> tuple[list[Change], int]:
+def past_of(tail: Tail, after: int | None, told: Told) -> tuple[list[FeedChange], int]:
     """What a client gets of the past, and the seq that it has already seen."""
     if after is None:
         return [], tail.seqs[-1] if tail.seqs else 0

@@ -49,7 +49,7 @@ def limit_of(path: str) -> BodyLimit:
     return SMALL
 
 
-class Patience(NamedTuple):
+class BodyPatience(NamedTuple):
     """How long a sender may take."""
 
     stall_seconds: float = 10.0

@@ -26,7 +26,7 @@ _PLACE = re.compile(
 """A scheme, a host and a port as they are spelled, and nothing else: no zero before a port, no zone, nothing behind it."""
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """A scheme, a host and a port."""
 
     scheme: str
@@ -67,13 +67,13 @@ def refused_place(scope: Scope, headers: Headers) -> Problem | None:
     return None
 
 
-def place_of(address: str) -> Place | None:
+def place_of(address: str) -> Origin | None:
     """What an origin names: nothing but scheme, host and port; None for `null` and whatever is spelled otherwise."""
     found = _PLACE.fullmatch(address)
     if found is None:
         return None
     scheme, host = found[1].lower(), found[2].lower().strip("[]")
-    return Place(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
+    return Origin(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
 
 
 def _is_own(host: str) -> bool:

@@ -20,7 +20,7 @@ LEAST_RATE = 32 * 1024
 """Bytes a second that a client takes at least, on the whole."""
 
 
-class Pace:
+class ClientPace:
     """How long a client may still take, by what it took until now. Time in which no piece is ready is not its own."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -53,7 +53,7 @@ class Pieces(StreamingResponse):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(iter(()), media_type=media_type, headers=headers)
-        self._pace = Pace(clock)
+        self._pace = ClientPace(clock)
         self._pieces = pieces
         self._place = AsyncExitStack()
 

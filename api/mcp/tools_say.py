@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from api.mcp.connection import Connection
 from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey
-from api.services.remembering import Turn
+from api.services.remembering import NewTurn
 from events.vocabulary import Category, Outcome
 from projections.memory.defaults import KIND
 
@@ -108,7 +108,7 @@ class SayTools:
         idempotency_key: Key = None,
     ) -> TurnsRemembered:
         """Record messages of a conversation word for word, so that they can be found later."""
-        said = [Turn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
+        said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=idempotency_key)
         return TurnsRemembered(memory_keys=told["turns"], created=told["created"], position=told["position"])

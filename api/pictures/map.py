@@ -20,7 +20,7 @@ from api.pictures.paper import (
     SMALL,
     WIDTH,
     YELLOW,
-    Entry,
+    LegendEntry,
     add_legend,
 )
 from api.pictures.text import Lettering, columns, short
@@ -134,11 +134,11 @@ def _legend_of_clusters(
             (short(str(names.get(cluster) or cluster), 18), ""),
             (f"cluster {number}", "a cluster's number in place of its name"),
         ]
-        entries.append(Entry(*lettering.write(texts, SMALL), colours[cluster]))
+        entries.append(LegendEntry(*lettering.write(texts, SMALL), colours[cluster]))
     rest = sum(colours[node.get("cluster")] == GREY for node in nodes)
     if rest and entries:
-        entries.append(Entry(*lettering.write([(f"others ({rest})", "")], SMALL), GREY))
+        entries.append(LegendEntry(*lettering.write([(f"others ({rest})", "")], SMALL), GREY))
     if any(node.get("is_center") for node in nodes):
-        entries.append(Entry(*lettering.write([("centre", "")], SMALL), "white", INK))
+        entries.append(LegendEntry(*lettering.write([("centre", "")], SMALL), "white", INK))
     if entries:
         add_legend(figure, entries)

@@ -99,7 +99,7 @@ def new_figure(dpi: int, lettering: Lettering, title: str, subtitle: str) -> Fig
     return figure
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """A line of a legend: a marker, its colours, and what it stands for."""
 
     text: str
@@ -109,7 +109,7 @@ class Entry(NamedTuple):
     marker: str = "o"
 
 
-def add_legend(figure: Figure, entries: Sequence[Entry]) -> None:
+def add_legend(figure: Figure, entries: Sequence[LegendEntry]) -> None:
     """A legend along the bottom."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - an extra
 

@@ -21,7 +21,7 @@ from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.memory.record import CATEGORIES
 from projections.ranking.conversation_dates import zoned_text
-from projections.ranking.search_request import BY_MEANING, Filters, Wish
+from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest
 
 MOST_OFFSET = 100_000
 _NOTHING: tuple[Any, ...] = (None, False, 0, (), [], "")
@@ -49,7 +49,7 @@ class SearchTerms(TypedDict, total=False):
     associations: bool
 
 
-def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> Wish:
+def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> SearchRequest:
     """The wish, or InputError naming the field.
 
     `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder.
@@ -93,7 +93,7 @@ def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> W
     )
     if filters.since is not None and filters.until is not None and filters.since >= filters.until:
         raise refused("until", terms.get("until"), f"a time after since, which is {terms.get('since')}")
-    return Wish(
+    return SearchRequest(
         ranking, mode, filters, _named("near_project", terms.get("near_project")), terms.get("associations", False)
     )
 

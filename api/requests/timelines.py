@@ -34,7 +34,7 @@ class TimesAsked(LinesAsked, total=False):
     at: str | None
 
 
-class Times(NamedTuple):
+class RequestedTimes(NamedTuple):
     """What was asked of time, checked."""
 
     as_of: AsOf
@@ -54,14 +54,14 @@ class Times(NamedTuple):
         return [place.seq for place in (self.as_of, self.known) if place.seq is not None]
 
 
-def times_of(asked: TimesAsked, owner: str, partitions: int) -> Times:
+def times_of(asked: TimesAsked, owner: str, partitions: int) -> RequestedTimes:
     """The times of a question about an owner. Raises InputError, which names the field."""
     at, after = asked.get("at"), asked.get("after")
     as_of = parse_as_of(asked.get("as_of"), owner, partitions)
     known = parse_as_of(asked.get("known"), owner, partitions, "known")
     instant = None if at is None else parse_instant(at)
     waits = position_of(after, owner, partitions) if after is not None else 0
-    return Times(as_of, known, instant, max([waits, *filter(None, (as_of.seq, known.seq))]))
+    return RequestedTimes(as_of, known, instant, max([waits, *filter(None, (as_of.seq, known.seq))]))
 
 
 def told_times(asked: TimesAsked) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Owned(NamedTuple):
     """When the format of today began in the partition; None where it holds no other."""
 
 
-def counted_of(times: Times, asked: TimesAsked, owned: Owned) -> Counted:
+def counted_of(times: RequestedTimes, asked: TimesAsked, owned: Owned) -> Counted:
     """What a question is answered from. Raises InputError for a `known` before the format that records it began."""
     as_of, known = times.as_of.by_the_clocks_of(owned.zone), times.known.by_the_clocks_of(owned.zone)
     began = owned.began or 0

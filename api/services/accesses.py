@@ -21,7 +21,7 @@ from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, MemoriesAccessed
 from events.envelope import derived_id, from_micros, prepare
 from events.errors import EngramlogError
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MOST_SHOWN, Reading, Via
@@ -55,7 +55,7 @@ class Read(NamedTuple):
 PRESENT = Read()
 
 
-class Asked(NamedTuple):
+class BlockRequest(NamedTuple):
     """What a block was built for, where no turn names it."""
 
     words: str
@@ -118,7 +118,7 @@ class AccessRecorder:
         self._untold: dict[str, tuple[int, str]] = {}
         """Reason -> accesses lost by it that were not told yet, and the newest in words."""
         self._tell_at = 0.0
-        self._injected: list[Receipt] = []
+        self._injected: list[AppendReceipt] = []
         self._lock = Lock()
         self._wake = Flag()
         self._stopping = False
@@ -173,13 +173,13 @@ class AccessRecorder:
         memory_ids: Sequence[str],
         *,
         key: Sequence[str],
-        asked: Asked | None = None,
+        asked: BlockRequest | None = None,
         together: Sequence[str] = (),
         turn_id: str | None = None,
         session_id: str | None = None,
         read: Read = PRESENT,
         principal: str | None = None,
-    ) -> Receipt | None:
+    ) -> AppendReceipt | None:
         """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
 
         Its id derives from `key` and the ids, so telling it again does nothing: the receipt then says `conflict` and where
@@ -228,7 +228,7 @@ class AccessRecorder:
             self._tell_losses()
         return receipts[0] if failure is None else None
 
-    def _keyed(self, owner: str, key: Sequence[str], asked: Asked, memory_ids: Sequence[str]) -> Sequence[str]:
+    def _keyed(self, owner: str, key: Sequence[str], asked: BlockRequest, memory_ids: Sequence[str]) -> Sequence[str]:
         """The key with the words beside it, keyed with the owner's secret; as 0.2 had it, in clear, where the log holds that."""
         naming = self._log.naming(owner)
         if asked.seq <= naming.until and naming.until:
@@ -240,7 +240,7 @@ class AccessRecorder:
         )  # whoever reads a copy of the store reads the owner's secret too
         return [*key, naming.made("injection", words)]
 
-    def flush(self) -> list[Receipt]:
+    def flush(self) -> list[AppendReceipt]:
         """Append what is pooled. An append that fails is told and dropped: the searches were answered.
 
         Among the receipts are those of what was injected since the last flush.
@@ -261,8 +261,8 @@ class AccessRecorder:
         with self._lock:
             self._injected += written  # whoever flushes next waits for these to be folded
 
-    def _append_all(self, pending: Sequence[tuple[_Key, _Pool]]) -> list[Receipt]:
-        receipts: list[Receipt] = []
+    def _append_all(self, pending: Sequence[tuple[_Key, _Pool]]) -> list[AppendReceipt]:
+        receipts: list[AppendReceipt] = []
         for key, pool in pending:
             try:
                 told = self._append(key, pool)
@@ -279,7 +279,7 @@ class AccessRecorder:
         self._tell_losses()
         return receipts
 
-    def _append(self, key: _Key, pool: _Pool) -> list[Receipt]:
+    def _append(self, key: _Key, pool: _Pool) -> list[AppendReceipt]:
         now = self._log.now()
         data: Any = MemoriesAccessed(accesses=tuple(pool.accesses), via=key.via)
         event = make_event(
@@ -362,7 +362,7 @@ def injection_id(owner: str, key: Sequence[str], memory_ids: Sequence[str], numb
     return derived_id("injection", owner, *key, *memory_ids, *([f"part {number}"] if number else ()))
 
 
-def _failure(receipts: Iterable[Receipt]) -> str | None:
+def _failure(receipts: Iterable[AppendReceipt]) -> str | None:
     """Why one of these is not in the log; None where all are."""
     return next((one.error or one.status for one in receipts if not one.written), None)
 

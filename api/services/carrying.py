@@ -30,7 +30,7 @@ from events.errors import (
     StoreUnavailable,
     refused,
 )
-from events.log import EventLog, Receipt, positions_by_partition
+from events.log import AppendReceipt, EventLog, positions_by_partition
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
 from events.validation import judged, make_event, read_events
@@ -87,7 +87,9 @@ class Carrier:
         self._reader = reader
         self._catch_up = catch_up
 
-    def append(self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None) -> list[Receipt]:
+    def append(
+        self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None
+    ) -> list[AppendReceipt]:
         """Validate a request of JSON envelopes from outside whole, then append it; one receipt per event.
 
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
@@ -101,7 +103,7 @@ class Carrier:
         receipts = self._log.append(events, expected_heads=expected_heads)
         return [self._dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
 
-    def _dated(self, receipt: Receipt, owner: str) -> Receipt:
+    def _dated(self, receipt: AppendReceipt, owner: str) -> AppendReceipt:
         """A conflict with the time of what has the id, so that its owner can tell an earlier try of his own by it."""
         if receipt.status != "conflict" or receipt.position is None:
             return receipt
@@ -110,7 +112,7 @@ class Carrier:
         times = (orjson.loads(stored.body).get("occurred_at") for stored in there)
         return structs.replace(receipt, occurred_at=next(times, None))
 
-    def settle(self, receipts: Sequence[Receipt]) -> None:
+    def settle(self, receipts: Sequence[AppendReceipt]) -> None:
         """Wait until everything that was written is folded."""
         self.settle_positions(positions_by_partition(r.position for r in receipts if r.position and r.written))
 
@@ -322,7 +324,7 @@ class Carrier:
         with self._reader.scene(owner) as scene:
             return answer | scene.told
 
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+    def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         """Append prepared events and raise where any of them was not written."""
         receipts = self._log.append(prepared)
         for receipt in receipts:
@@ -330,7 +332,7 @@ class Carrier:
                 raise refusal_of(receipt)
         return receipts
 
-    def effects_of(self, owner: str, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:
+    def effects_of(self, owner: str, receipts: Sequence[AppendReceipt]) -> list[dict[str, Any]]:
         """Change-log entries of what these receipts stand for."""
         places = [parse_position(receipt.position) for receipt in receipts if receipt.position]
         return self.effects(owner, places[0][0] if places else 0, [seq for _, seq in places])
@@ -370,7 +372,7 @@ def taken(key: str | None, position: str) -> KeyTaken:
     )
 
 
-def refusal_of(receipt: Receipt) -> EngramlogError:
+def refusal_of(receipt: AppendReceipt) -> EngramlogError:
     """Why an event was not written."""
     if receipt.status == "head_mismatch":
         return ConcurrencyError(

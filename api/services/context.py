@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Unpack
 
 from api.choices import BUDGET
 from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
-from api.requests.scenes import Past, Scene
+from api.requests.snapshots import Past, Snapshot
 from api.requests.timelines import LinesAsked, told_lines
-from api.services.accesses import AccessRecorder, Asked, Read
+from api.services.accesses import AccessRecorder, BlockRequest, Read
 from api.services.reading import Reader
 from events.errors import InputError, refused
 from events.log import EventLog
@@ -21,12 +21,12 @@ from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.laws.modes import visibility
 from projections.memory.corrections import corrections
-from projections.memory.retraction import forgotten_turns
+from projections.memory.deletion_view import forgotten_turns
 from projections.memory.sessions import Conversation, conversation
 from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
 from projections.prompt.lines import (
     Rules,
-    Standing,
+    StandingLines,
     holding_line,
     is_earlier,
     keeping_order,
@@ -49,7 +49,7 @@ CANDIDATES = 20
 """Results of a search that are looked at: some of them may not stand in a prompt."""
 
 
-class Found(NamedTuple):
+class SearchedQuery(NamedTuple):
     """What one search found, best first."""
 
     query: str
@@ -166,19 +166,19 @@ class Contexts:
             return recent_among(self._views, owner, past.seqs, past.silent(), enough)
         return recent(self._views, owner, self._log.partitions, enough)
 
-    def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[Found]:
+    def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[SearchedQuery]:
         """One search for each query; leaves no trace of its own."""
         answers = {
             query: self._reader.search(owner, query, limit=CANDIDATES, trace=False, **lines)
             for query in searches(text, most)
         }
         return [
-            Found(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
+            SearchedQuery(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
             for query, answer in answers.items()
         ]
 
     def _recorded(
-        self, owner: str, block: Block, talk: Conversation, found: list[Found], text: str, read: Read
+        self, owner: str, block: Block, talk: Conversation, found: list[SearchedQuery], text: str, read: Read
     ) -> dict[str, Any]:
         """Record what is new in the block for this turn: asked again, nothing is."""
         fresh = [one for one in block.memories if one not in talk.injected]
@@ -191,7 +191,7 @@ class Contexts:
             owner,
             fresh,
             key=place,
-            asked=None if talk.turn_id else Asked(text, talk.last_seq),
+            asked=None if talk.turn_id else BlockRequest(text, talk.last_seq),
             together=next((hits for hits in first if len(hits) > 1), ()),
             turn_id=talk.turn_id,
             session_id=talk.session,
@@ -227,7 +227,7 @@ def _checked(
     return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold)
 
 
-def _rules(scene: Scene, wanted: Wanted) -> Rules:
+def _rules(scene: Snapshot, wanted: Wanted) -> Rules:
     """What its lines go by; about the past also what is known today of what may be told."""
     columns, most = scene.view.columns, sensitivity_allowed(wanted.sensitive)
     forgotten, since = forgotten_turns(columns), dict[str, str]()
@@ -239,7 +239,7 @@ def _rules(scene: Scene, wanted: Wanted) -> Rules:
 
 
 def _gathered(
-    scene: Scene, talk: Conversation, found: list[Found], text: str, wanted: Wanted, rules: Rules
+    scene: Snapshot, talk: Conversation, found: list[SearchedQuery], text: str, wanted: Wanted, rules: Rules
 ) -> tuple[Material, Counter[str], list[int]]:
     """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
     view = scene.view
@@ -265,13 +265,13 @@ def _gathered(
 
 
 def _retrieved(
-    scene: Scene,
+    scene: Snapshot,
     talk: Conversation,
-    found: list[Found],
+    found: list[SearchedQuery],
     text: str,
     wanted: Wanted,
     rules: Rules,
-    standing: Standing,
+    standing: StandingLines,
 ) -> tuple[list[Line], list[int]]:
     """The closest of what the searches found, at most five, closest first."""
     close: dict[str, tuple[float, str]] = {}

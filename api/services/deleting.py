@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 from api.requests.checks import check_memory_id, check_owner
 from api.services.carried import LogEvent, carried_before
 from api.services.carrying import checked_key, taken
-from api.services.deletion import Deletion
+from api.services.deletion import DeletionReport
 from api.services.reading import Reader
 from api.services.restoring import steps, taken_by, weigh_log
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryUnmerged
 from events.envelope import AnyEvent, derived_id, micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
 from projections.fold.working_set import trouble_with
+from projections.memory.deletion_cascade import DeletionCascade, Taken
 from projections.memory.record import DAY, Memory
-from projections.memory.retracting import Retracting, Taken
 from projections.redis.view import RedisViews
 from projections.views.query import moment
 
@@ -43,7 +43,7 @@ def split_ids(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(one for text in texts for one in _BETWEEN.split(text) if one))
 
 
-class Planned(NamedTuple):
+class PlannedDeletion(NamedTuple):
     """One memory that is to be deleted, and what goes with it: never parted between two requests."""
 
     root: str
@@ -56,7 +56,7 @@ class Planned(NamedTuple):
         return 1 + len(self.also) + sum(one.apart for one in self.also)
 
 
-class Said(NamedTuple):
+class DeletionCause(NamedTuple):
     """Who deletes, when (microseconds since 1970), and why."""
 
     actor: str
@@ -89,7 +89,7 @@ class Deleter:
         key: str | None = None,
         reason: str = "",
         on_progress: Progress = lambda _done, _total: None,
-    ) -> Deletion:
+    ) -> DeletionReport:
         """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
 
         `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
@@ -105,7 +105,7 @@ class Deleter:
             return known
         when = self._writer.when(occurred_at)
         named = {} if event_id is None else {wanted[0]: event_id}
-        said = Said(actor, when, reason)
+        said = DeletionCause(actor, when, reason)
         before: dict[str, list[LogEvent]] = {}
         if key is not None and not dry_run:
             named, said = self._named(owner, key, wanted, said, with_sources=with_sources, core=core)
@@ -134,13 +134,13 @@ class Deleter:
 
     def _judged(
         self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, named: Mapping[str, str]
-    ) -> tuple[Deletion, list[Planned]]:
+    ) -> tuple[DeletionReport, list[PlannedDeletion]]:
         """What stays and why, and what is to be deleted with what goes along."""
         self._writer.await_told(owner, wanted)
         with self._reader.scene(owner) as scene:
-            answer = Deletion(owner, wanted, scene.position, warning=scene.told)
+            answer = DeletionReport(owner, wanted, scene.position, warning=scene.told)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
-            retracting = Retracting(scene.view.columns)
+            retracting = DeletionCascade(scene.view.columns)
             found: dict[str, Memory] = {}
             for one in wanted:
                 try:
@@ -171,11 +171,11 @@ class Deleter:
         return None
 
     def _write(
-        self, answer: Deletion, plan: list[Planned], said: Said, on_progress: Progress
-    ) -> tuple[list[Planned], list[Receipt]]:
+        self, answer: DeletionReport, plan: list[PlannedDeletion], said: DeletionCause, on_progress: Progress
+    ) -> tuple[list[PlannedDeletion], list[AppendReceipt]]:
         """Append what is planned; what the store did not take is named in the answer."""
-        receipts: list[Receipt] = []
-        written: list[Planned] = []
+        receipts: list[AppendReceipt] = []
+        written: list[PlannedDeletion] = []
         total = sum(one.size for one in plan)
         for request in _requests(plan):
             events = [event for one in request for event in self._events(answer.owner, one, said)]
@@ -193,7 +193,9 @@ class Deleter:
             on_progress(len(receipts), total)
         return written, receipts
 
-    def _events(self, owner: str, planned: Planned, said: Said, *, root: bool = True) -> list[AnyEvent]:
+    def _events(
+        self, owner: str, planned: PlannedDeletion, said: DeletionCause, *, root: bool = True
+    ) -> list[AnyEvent]:
         """The deletion and what it takes along, which names it as its cause."""
         data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
         events = [self._event(data, owner, said, planned.event_id)] if root else []
@@ -204,13 +206,13 @@ class Deleter:
                 events.append(self._event(step, owner, said, name, planned.event_id))
         return events
 
-    def _event(self, data: Any, owner: str, said: Said, event_id: str, cause: str | None = None) -> AnyEvent:
+    def _event(self, data: Any, owner: str, said: DeletionCause, event_id: str, cause: str | None = None) -> AnyEvent:
         told = {"event_id": event_id, "causation_id": cause, "correlation_id": said.call}
         return self._writer.event(data, owner, said.when, said.actor, **told)
 
     def _named(
-        self, owner: str, key: str, wanted: list[str], said: Said, *, with_sources: bool, core: bool
-    ) -> tuple[dict[str, str], Said]:
+        self, owner: str, key: str, wanted: list[str], said: DeletionCause, *, with_sources: bool, core: bool
+    ) -> tuple[dict[str, str], DeletionCause]:
         """The ids of the deletions of one call under a key, by memory; the first is known by the key alone, as any call is."""
         ids = self._writer.ids_of(owner, key)
         call = ids(f"delete {with_sources:d} {core:d} {' '.join(wanted)}")
@@ -218,7 +220,7 @@ class Deleter:
             call=call
         )
 
-    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Said) -> dict[str, list[LogEvent]]:
+    def _before(self, owner: str, key: str, named: Mapping[str, str], said: DeletionCause) -> dict[str, list[LogEvent]]:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
         done = carried_before(self._log, owner, list(named.values()))
         before = {memory_id: done[event_id] for memory_id, event_id in named.items() if event_id in done}
@@ -229,13 +231,13 @@ class Deleter:
                 raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
         return before
 
-    def _told_again(self, answer: Deletion, before: dict[str, list[LogEvent]]) -> Deletion:
+    def _told_again(self, answer: DeletionReport, before: dict[str, list[LogEvent]]) -> DeletionReport:
         """An answer with what was deleted before under the same key."""
         partition = partition_of(answer.owner, self._log.partitions)
         seqs = [one.seq for told in before.values() for one in told]
         self._writer.settle_positions({partition: max(seqs)})
         with self._reader.scene(answer.owner) as scene:
-            retracting = Retracting(scene.view.columns)
+            retracting = DeletionCascade(scene.view.columns)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
             answer.warning = scene.told
         answer.deleted = [one for one in answer.ids if one in before or one in answer.deleted]
@@ -251,15 +253,17 @@ class Deleter:
         )
         return answer
 
-    def _follow(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], said: Said) -> list[Receipt]:
+    def _follow(
+        self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], said: DeletionCause
+    ) -> list[AppendReceipt]:
         """Take along what was made of it between the look and the append."""
-        found: list[Receipt] = []
+        found: list[AppendReceipt] = []
         for _ in range(ROUNDS):
             self._writer.settle([*receipts, *found])
             with self._reader.scene(answer.owner) as scene:
                 if scene.warning:
                     break
-                retracting = Retracting(scene.view.columns)
+                retracting = DeletionCascade(scene.view.columns)
                 missed = [one._replace(also=retracting.missed(one.root)) for one in written]
             events = [event for one in missed for event in self._events(answer.owner, one, said, root=False)]
             if not events:
@@ -272,7 +276,9 @@ class Deleter:
             answer.also |= {late.id: late.reason for one in missed for late in one.also}
         return found
 
-    def _tell(self, answer: Deletion, written: list[Planned], receipts: list[Receipt], when: int) -> None:
+    def _tell(
+        self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], when: int
+    ) -> None:
         """Wait for the fold, and read from the change log what each deletion did."""
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
@@ -290,14 +296,14 @@ class Deleter:
         known = dict.fromkeys([*answer.deleted, *answer.also], when)
         self._views.deletions.add(answer.owner, known, self._writer.when(None))
 
-    def _known(self, owner: str, memory_id: str, event_id: str) -> Deletion | None:
+    def _known(self, owner: str, memory_id: str, event_id: str) -> DeletionReport | None:
         """What became of the same deletion where it was asked for before, else None."""
         with self._reader.scene(owner) as scene:
             row = scene.view.columns.row(memory_id)
             deleted_at = None if row is None else scene.view.columns.memories[row].deleted_at
             if deleted_at is None:
                 return None
-            said = Retracting(scene.view.columns).still_said_in(memory_id)
+            said = DeletionCascade(scene.view.columns).still_said_in(memory_id)
             kept = int(scene.view.parameters.deleted_kept_days * DAY)
             warning, partition = scene.told, scene.partition
             weigh_log(scene)
@@ -306,7 +312,7 @@ class Deleter:
             return None
         along = taken_by(self._views, owner, found, found[memory_id])
         changes = [found[one].change for one in (memory_id, *along)]
-        return Deletion(
+        return DeletionReport(
             owner,
             [memory_id],
             changes[-1]["position"],
@@ -332,13 +338,18 @@ def _check_names(wanted: Sequence[str], event_id: str | None, key: str | None) -
 
 
 def _planned(
-    answer: Deletion, retracting: Retracting, standing: list[str], *, with_sources: bool, named: Mapping[str, str]
-) -> list[Planned]:
+    answer: DeletionReport,
+    retracting: DeletionCascade,
+    standing: list[str],
+    *,
+    with_sources: bool,
+    named: Mapping[str, str],
+) -> list[PlannedDeletion]:
     """One plan a memory; what an earlier one takes along is not named again."""
-    plan: list[Planned] = []
+    plan: list[PlannedDeletion] = []
     for one in standing:
         taking = retracting.take(one, with_sources=with_sources)
-        planned = Planned(
+        planned = PlannedDeletion(
             one, named.get(one) or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
         )
         if planned.size > MAX_REQUEST_EVENTS:
@@ -353,9 +364,9 @@ def _planned(
     return plan
 
 
-def _requests(plan: list[Planned]) -> Iterable[list[Planned]]:
+def _requests(plan: list[PlannedDeletion]) -> Iterable[list[PlannedDeletion]]:
     """Plans in requests of at most 1,000 events, none of them parted."""
-    request: list[Planned] = []
+    request: list[PlannedDeletion] = []
     room = MAX_REQUEST_EVENTS
     for one in plan:
         if one.size > room:

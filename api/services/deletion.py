@@ -10,7 +10,7 @@ from projections.views.query import moment
 
 
 @dataclass(slots=True)
-class Deletion:
+class DeletionReport:
     """What became of a request to delete."""
 
     owner: str

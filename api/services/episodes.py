@@ -31,7 +31,7 @@ class Left(Ran, Protocol):
         """What was decided, in the order in which it was said."""
 
 
-class Sessions(Protocol):
+class EpisodePlanner(Protocol):
     """Plans what an owner's sessions leave behind and carries it out."""
 
     def plan(self, owner: str, *, check: Check) -> Left:
@@ -47,7 +47,7 @@ class Sessions(Protocol):
 class Episodes:
     """Has an owner's sessions leave their episodes. Safe for threads."""
 
-    def __init__(self, sessions: Sessions, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
+    def __init__(self, sessions: EpisodePlanner, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
         self._sessions = sessions
         self._log = log
         self._settle = settle

@@ -9,7 +9,7 @@ from api.requests.timelines import LinesAsked
 from api.services.reading import Reader
 from events.errors import refused
 from projections.memory.columns import Columns
-from projections.memory.triples import Triple
+from projections.memory.triples import KnownTriple
 from projections.views.query import card, moment
 
 MOST_FACTS = 1_000
@@ -61,7 +61,7 @@ def _check_entity(about: str) -> None:
         raise refused("about", about[:60], f"an entity: some text in UTF-8 of at most {MOST_LETTERS} characters")
 
 
-def _told(triple: Triple, columns: Columns) -> dict[str, Any]:
+def _told(triple: KnownTriple, columns: Columns) -> dict[str, Any]:
     """A triple with its evidence, the newest memories first."""
     rows = [row for row in map(columns.row, triple.backing) if row is not None]
     memories = sorted((columns.memories[row] for row in rows), key=lambda one: (-one.created_at, one.id))

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, Unpack
 import orjson
 
 from api.requests.checks import check_limit
-from api.requests.scenes import Scene, Scenes
+from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_lines
 from api.work.patience import both, current_check, weigh
 from events.errors import refused
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
-from projections.redis.changelog import Place
+from projections.redis.changelog import EntryPlace
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
 MOST_CHANGES = 1_000
@@ -28,17 +28,17 @@ SCANNED = 20
 _RULE = "what `next` said on the page before, with nothing else changed in the question"
 
 
-class PageAsked(NamedTuple):
+class HistoryPage(NamedTuple):
     """Which changes are to be told."""
 
     limit: int | None
-    start: Place | None
+    start: EntryPlace | None
     newest: bool
     question: str
     """What a cursor must have been made for."""
 
 
-class Histories(Scenes):
+class Histories(Snapshots):
     """Answers what happened to one store's owners. Safe for threads."""
 
     def history(
@@ -75,7 +75,7 @@ class Histories(Scenes):
         } | scene.place
 
     def _page(
-        self, owner: str, scene: Scene, memory_id: str | None, asked: PageAsked, on_progress: Progress | None
+        self, owner: str, scene: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None
     ) -> tuple[list[dict[str, Any]], str | None]:
         """A page of changes as they are told, and the cursor of the next."""
         if asked.limit is None:
@@ -116,12 +116,12 @@ class Histories(Scenes):
     def _entries(
         self,
         owner: str,
-        scene: Scene,
+        scene: Snapshot,
         of: Collection[str] | None,
-        start: Place | None = None,
+        start: EntryPlace | None = None,
         *,
         newest: bool = False,
-    ) -> Iterator[tuple[Place, Entry]]:
+    ) -> Iterator[tuple[EntryPlace, Entry]]:
         """Entries from a place on: of a past from what was folded, else as they lie in the store."""
         if scene.past is not None:
             return _of_past(scene.past.entries, of, start, newest=newest)
@@ -155,38 +155,38 @@ _PAST = "past"
 
 
 def _of_past(
-    entries: Sequence[Entry], of: Collection[str] | None, start: Place | None, *, newest: bool
-) -> Iterator[tuple[Place, Entry]]:
+    entries: Sequence[Entry], of: Collection[str] | None, start: EntryPlace | None, *, newest: bool
+) -> Iterator[tuple[EntryPlace, Entry]]:
     if start is not None and start.build != _PAST:
         raise refused("cursor", "one of the present", _RULE)
     last = len(entries) - 1
     first = (last if newest else 0) if start is None else min(start.number, last)
     for number in range(first, -1, -1) if newest else range(first, len(entries)):
         if of is None or entries[number].memory_id in of:
-            yield Place(_PAST, 0, number), entries[number]
+            yield EntryPlace(_PAST, 0, number), entries[number]
 
 
 def page_asked(
     owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, times: TimesAsked
-) -> PageAsked:
+) -> HistoryPage:
     """What was asked for, checked. A cursor of `history` does for `why` too, and the other way round."""
     wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
     if order not in ORDERS:
         raise refused("order", order, " or ".join(ORDERS))
     question = _digest(owner, memory_id, order, times.get("as_of"), times.get("known"))
-    return PageAsked(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
+    return HistoryPage(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
 
 
 def _digest(*asked: str | None) -> str:
     return blake2b(orjson.dumps(asked), digest_size=9).hexdigest()
 
 
-def _text(place: Place, question: str) -> str:
+def _text(place: EntryPlace, question: str) -> str:
     """A cursor as callers hold it: URL-safe, opaque."""
     return urlsafe_b64encode(orjson.dumps([*place, question])).decode().rstrip("=")
 
 
-def _read(text: str, question: str) -> Place:
+def _read(text: str, question: str) -> EntryPlace:
     try:
         build, pack, number, asked = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (ValueError, TypeError):
@@ -194,4 +194,4 @@ def _read(text: str, question: str) -> Place:
     whole = isinstance(build, str) and isinstance(pack, int) and isinstance(number, int)
     if not whole or asked != question or min(pack, number) < 0 or max(pack, number) >= 1 << 63:
         raise refused("cursor", text[:80], _RULE)
-    return Place(build, pack, number)
+    return EntryPlace(build, pack, number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from api.requests.checks import check_mode, check_query
-from api.requests.scenes import Scene
+from api.requests.snapshots import Snapshot
 from api.requests.timelines import TimesAsked, told_times
 from api.services.reading import Reader
 from api.work.patience import current_check
@@ -17,7 +17,7 @@ from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.reports.assess import assess
 from projections.reports.knowledge_map import knowledge_map
-from projections.views.query import Asked, card, conflicts_told
+from projections.views.query import ViewQuery, card, conflicts_told
 
 MOST_DEPTH = 4
 MOST_IN_TREE = 500
@@ -56,7 +56,7 @@ class Knower:
         if not 1 <= limit <= 1_000:
             raise refused("limit", limit, "a whole number from 1 to 1000")
         with self._reader.scene(owner, **times) as scene:
-            asked = Asked(scene.view, scene.now, checked)
+            asked = ViewQuery(scene.view, scene.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
         return {"owner": owner, **answer, "mode": checked} | told_times(times) | scene.place
 
@@ -100,7 +100,7 @@ def _check_depth(depth: int) -> None:
         raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
 
 
-def _tree(scene: Scene, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
+def _tree(scene: Snapshot, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
     """Breadth first from a row, at most 500 memories, each once: at the fewest steps, under the first branch that has it."""
     view, shown = scene.view, {row}
     tree: list[dict[str, Any]] = []
@@ -130,7 +130,7 @@ def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
     }
 
 
-def _triples(scene: Scene, memory_id: str) -> list[dict[str, Any]]:
+def _triples(scene: Snapshot, memory_id: str) -> list[dict[str, Any]]:
     """The triples that a memory backs; a deleted one backs none."""
     columns = scene.view.columns
     row = columns.row(memory_id)

@@ -27,7 +27,7 @@ from projections.views.view import OwnerView
 MOST_LISTED = 1_000
 
 
-class Held(NamedTuple):
+class DatedReading(NamedTuple):
     """How a memory is held at an instant."""
 
     at: int
@@ -148,7 +148,7 @@ class Living:
         """
         about = (memory_id,) if beside is None else (memory_id, beside)
         command = Tell((data,), about, {"id": memory_id})
-        held: list[Held] = []
+        held: list[DatedReading] = []
 
         def look(when: int) -> None:
             held.append(self._held(owner, memory_id, when))
@@ -163,11 +163,11 @@ class Living:
         after = None if parked else self._held(owner, memory_id, at, as_of=position if done.again else None).reading
         return done.answer | {"at": moment(at), "before": held[0].reading, "after": after, "again": done.again}
 
-    def _held(self, owner: str, memory_id: str, when: int, *, as_of: str | None = None) -> Held:
+    def _held(self, owner: str, memory_id: str, when: int, *, as_of: str | None = None) -> DatedReading:
         with self._reader.scene(owner, as_of=as_of) as scene:
             memory = self._reader.memory(scene, owner, memory_id)
             at = max(when, memory.stamp)
-            return Held(at, held_now(scene.view, memory, at))
+            return DatedReading(at, held_now(scene.view, memory, at))
 
     def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from api.requests.checks import check_limit, check_mode, check_query
-from api.requests.scenes import Scene
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
@@ -20,6 +19,7 @@ from api.requests.searching import (
     wish_of,
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
+from api.requests.snapshots import Snapshot
 from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
@@ -35,7 +35,7 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
-from projections.views.query import Asked, detail, listing, why
+from projections.views.query import ViewQuery, detail, listing, why
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
@@ -100,7 +100,7 @@ class Reader(Histories):
             sense = None
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(scene.view, owner, question)
-            answer = search(Asked(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
+            answer = search(ViewQuery(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
             for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
                 answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
             entries = scene.view.state.entries
@@ -160,7 +160,7 @@ class Reader(Histories):
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
         with self.scene(owner, **times) as scene:
-            answer = listing(Asked(scene.view, scene.now, checked), wanted, max(offset, 0))
+            answer = listing(ViewQuery(scene.view, scene.now, checked), wanted, max(offset, 0))
         return answer | {"mode": checked} | told_times(times) | scene.place
 
     def get(
@@ -218,7 +218,7 @@ class Reader(Histories):
         self._tell_events(owner, scene, answer["provenance"], None if limit is None else MOST_CHANGES)
         return answer | {"order": order} | told_times(times) | scene.place
 
-    def _tell_events(self, owner: str, scene: Scene, told: dict[str, Any], most: int | None) -> None:
+    def _tell_events(self, owner: str, scene: Snapshot, told: dict[str, Any], most: int | None) -> None:
         names = {node["id"] for node in told["nodes"]}
         entries = (entry for _, entry in self._entries(owner, scene, names))
         with_events(told, entries, scene.partition, most)

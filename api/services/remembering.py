@@ -17,9 +17,9 @@ from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from projections.decide.command import Ids
 from projections.decide.commands import Edit
-from projections.decide.remembering import RecordTurns, Remember, Turn
+from projections.decide.remembering import NewTurn, RecordTurns, Remember
 
-__all__ = ["MOST_TURNS", "Rememberer", "Turn"]
+__all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
 
 MOST_TURNS = 100
 """Most turns in one request: with their memories they are one request to one partition, so all are written or none."""
@@ -27,7 +27,7 @@ Grounds = Sequence[Mapping[str, str]]
 """What a memory rests on: {uri, digest} each."""
 
 
-class Said(TypedDict, total=False):
+class MemoryDetails(TypedDict, total=False):
     """What may be told of a memory beside its text."""
 
     kind: str
@@ -50,7 +50,7 @@ class Said(TypedDict, total=False):
     metadata: Mapping[str, str | int | float | bool] | None
 
 
-class MemoryTold(Said, total=False):
+class MemoryTold(MemoryDetails, total=False):
     """The same, with who says so, when, in which session and under which key."""
 
     actor: str
@@ -98,7 +98,7 @@ class Rememberer:
         return {"created": not done.again} | done.answer
 
     def add_turns(
-        self, owner: str, turns: Sequence[Turn], *, session: str | None = None, key: str | None = None
+        self, owner: str, turns: Sequence[NewTurn], *, session: str | None = None, key: str | None = None
     ) -> dict[str, Any]:
         """Turns in the order in which they were said; each is recorded, and has a memory by which it can be found."""
         check_owner(owner)

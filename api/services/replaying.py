@@ -20,8 +20,8 @@ from projections.memory.columns import Columns
 from projections.memory.record import Memory
 from projections.ranking.recall import search
 from projections.redis.view import RedisViews
-from projections.reports.standing import Standing, differences, standings
-from projections.views.query import Asked
+from projections.reports.standing import LawStanding, differences, standings
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView, as_hidden_today, hidden_in
 
 
@@ -130,7 +130,7 @@ class _Replayed:
             hidden = self._hidden.get(memory.id)
             yield memory if hidden is None else as_hidden_today(memory, hidden)
 
-    def standings(self, now: int) -> dict[str, Standing]:
+    def standings(self, now: int) -> dict[str, LawStanding]:
         """Where each memory stands at an instant. No text is indexed for it."""
         columns = Columns()
         columns.put_all(self._memories())
@@ -146,7 +146,7 @@ class _Replayed:
 
 def _order(view: OwnerView, now: int, query: str, mode: Any, limit: int) -> list[str]:
     """Ids of a query's results, the best first."""
-    return [one["id"] for one in search(Asked(view, now, mode), query, limit)["results"]]
+    return [one["id"] for one in search(ViewQuery(view, now, mode), query, limit)["results"]]
 
 
 def _moved(before: list[str], after: list[str]) -> dict[str, Any]:

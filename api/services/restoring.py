@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
-from api.requests.scenes import PIECE, Scene
+from api.requests.snapshots import PIECE, Snapshot
 from api.services.carried import carried_before
 from api.services.carrying import taken
 from api.services.histories import SCANNED
@@ -16,19 +16,19 @@ from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
 from events.errors import ConcurrencyError, refused
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.partitions import partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
 from projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from projections.memory.columns import Columns
+from projections.memory.deletion_cascade import DeletionCascade
+from projections.memory.deletion_view import turns_behind
 from projections.memory.record import Memory
-from projections.memory.retracting import Retracting
-from projections.memory.retraction import turns_behind
 from projections.redis.view import RedisViews
 
 
-class Step(NamedTuple):
+class LastDeletion(NamedTuple):
     """The newest deletion, or restoration, of a memory."""
 
     entry: Entry
@@ -56,24 +56,24 @@ class Step(NamedTuple):
         return describe(self.entry, self.partition)
 
 
-def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, Step]:
+def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
     """The newest deletion of each memory, or its newest `restore`: the change log is read pack by pack, the newest first.
 
     Whoever asks weighs the owner's change log first (`weigh_log`): it may be long.
     """
-    wanted, found = DECISIONS.index(decision), dict[str, Step]()
+    wanted, found = DECISIONS.index(decision), dict[str, LastDeletion]()
     for _, entry in views.changelogs.entries(owner, newest=True, check=current_check()):
         if entry.decision == wanted and entry.memory_id and entry.memory_id not in found:
-            found[entry.memory_id] = Step(entry, partition)
+            found[entry.memory_id] = LastDeletion(entry, partition)
     return found
 
 
-def weigh_log(scene: Scene) -> None:
+def weigh_log(scene: Snapshot) -> None:
     """Say how long reading the owner's whole change log will be, before anything leaves a trace."""
     weigh(scene.view.state.entries // SCANNED)
 
 
-def causes(views: RedisViews, owner: str, gone: Mapping[str, Step]) -> dict[str, str | None]:
+def causes(views: RedisViews, owner: str, gone: Mapping[str, LastDeletion]) -> dict[str, str | None]:
     """Memory -> the event that led to each of these, read from the log in pieces."""
     seqs, check = sorted(one.seq for one in gone.values()), current_check()
     events: dict[int, str | None] = {}
@@ -84,7 +84,7 @@ def causes(views: RedisViews, owner: str, gone: Mapping[str, Step]) -> dict[str,
     return {memory_id: events.get(one.seq) for memory_id, one in gone.items()}
 
 
-def taken_by(views: RedisViews, owner: str, found: Mapping[str, Step], root: Step) -> list[str]:
+def taken_by(views: RedisViews, owner: str, found: Mapping[str, LastDeletion], root: LastDeletion) -> list[str]:
     """Ids of the memories that a deletion took along, or a restoration brought back, in the order of the log."""
     near = {name: one for name, one in found.items() if one.at == root.at and one.seq > root.seq}
     cause = causes(views, owner, near)
@@ -137,7 +137,7 @@ class Restorer:
             more: Any = MemoryRestored(memory_id=one, reason=reason)
             name = derived_id("restore along", owner, root, one)
             events.append(self._writer.event(more, owner, when, actor, event_id=name, causation_id=root))
-        receipts: list[Receipt] = []
+        receipts: list[AppendReceipt] = []
         try:
             for start in range(0, len(events), MAX_REQUEST_EVENTS):
                 receipts += self._writer.append_all(
@@ -193,7 +193,7 @@ class Restorer:
         with self._reader.scene(owner) as scene:
             weigh_log(scene)
             columns, partition = scene.view.columns, scene.partition
-            retracting = Retracting(columns)
+            retracting = DeletionCascade(columns)
         found = steps(self._views, owner, partition)
         root = found.get(memory.id)
         if root is None:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from api.requests.checks import check_limit
-from api.requests.scenes import PIECE
+from api.requests.snapshots import PIECE
 from api.requests.timelines import LinesAsked, told_lines
 from api.services.reading import Reader
 from api.work.patience import both, current_check
 from projections.language.sensitivity.event_level import at_most
+from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET
-from projections.memory.retraction import forgotten_turns
 from projections.memory.sessions import Injection, Said, Turn, read_said
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
 from projections.views.query import card, moment
-from projections.views.uses import Use, uses_of
+from projections.views.uses import MemoryUse, uses_of
 from projections.views.view import WITHHELD
 
 MOST_USES = 1_000
@@ -79,7 +79,7 @@ class Uses:
             **told_lines(times),
         } | scene.place
 
-    def _with_texts(self, owner: str, page: Sequence[Use]) -> list[Use]:
+    def _with_texts(self, owner: str, page: Sequence[MemoryUse]) -> list[MemoryUse]:
         """The uses of a page with what was said, read from the log."""
         turns = [turn for use in page for turn in (use.turn, *use.replies) if turn is not None]
         seqs, check = sorted({turn.seq for turn in turns}), current_check()

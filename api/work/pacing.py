@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
-from events.log import Appendable, EventLog, Receipt, positions_by_partition
+from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from events.naming import Naming
 from projections.checks import Check, unchecked
 
@@ -61,7 +61,7 @@ class PacedLog:
         *,
         expected_heads: Mapping[str, int] | None = None,
         principal: str | None = None,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         """See `EventLog.append`. Raises StoreFull only once all that is in the log is folded, or nobody folds it.
 
         Raises NotYetFolded, before anything of the request is appended, where what was appended before is not folded.
@@ -78,7 +78,7 @@ class PacedLog:
 
     def _append(
         self, events: Sequence[Appendable], expected_heads: Mapping[str, int] | None, principal: str | None
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         for _ in range(_TRIES):
             try:
                 return self._log.append(events, expected_heads=expected_heads, principal=principal)

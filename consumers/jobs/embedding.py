@@ -40,7 +40,7 @@ Stop = Callable[[], bool]
 
 
 @dataclass(slots=True)
-class Done:
+class EmbeddingRun:
     """What a run did for one owner."""
 
     owner: str
@@ -66,7 +66,7 @@ def never() -> bool:
     return False
 
 
-class Embedding:
+class EmbeddingJob:
     """Keeps the vectors of a store level with its records. Safe for threads, and for several processes at once.
 
     `embedder` is called when a text is to be embedded; None: vectors are only taken away.
@@ -83,14 +83,16 @@ class Embedding:
         self._embedder = embedder
         self._tell = tell
 
-    def carry_out(self, owner: str, *, on_progress: Progress = lambda _done, _total: None, stop: Stop = never) -> Done:
+    def carry_out(
+        self, owner: str, *, on_progress: Progress = lambda _done, _total: None, stop: Stop = never
+    ) -> EmbeddingRun:
         """Everything about one owner: stored after each batch, so that whoever is killed goes on where it was.
 
         Raises EmbedderFailed where the embedder is down, StoreFull from 75 % of maxmemory on, StoreError, and DamagedState where
         the owner's secret was lost; what was done stays.
         """
         embedder = self._embedder() if self._embedder is not None else None
-        done = Done(owner, embedder.model if embedder is not None else None)
+        done = EmbeddingRun(owner, embedder.model if embedder is not None else None)
         if embedder is None and not self._vectors.models_of(owner):
             return done
         there = self._stored(owner)  # before contents are read: what comes later is another run's work
@@ -115,7 +117,7 @@ class Embedding:
         """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
         return {model: self._vectors.stored(owner, model) for model in self._vectors.models_of(owner)}
 
-    def _tidy(self, owner: str, known: OwnerTexts, there: dict[str, dict[bytes, int]], done: Done) -> None:
+    def _tidy(self, owner: str, known: OwnerTexts, there: dict[str, dict[bytes, int]], done: EmbeddingRun) -> None:
         """Drop what no memory holds, under every model."""
         for model, stored in there.items():
             gone = stored.keys() - known.texts.keys()
@@ -127,7 +129,7 @@ class Embedding:
         owner: str,
         embedder: Embedder,
         missing: Sequence[tuple[bytes, Text]],
-        done: Done,
+        done: EmbeddingRun,
         on_progress: Progress,
         stop: Stop,
     ) -> None:
@@ -154,7 +156,7 @@ class Embedding:
             raise EmbedderFailed(f"the embedder {model} gave what are no vectors: {error}", model=model) from error
 
     def _embed(
-        self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, Text]], done: Done
+        self, owner: str, embedder: Embedder, batch: Sequence[tuple[bytes, Text]], done: EmbeddingRun
     ) -> dict[bytes, Embedded]:
         """The batch's vectors. Where it fails it is halved until the text that fails stands alone and is left out."""
         try:

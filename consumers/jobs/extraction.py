@@ -12,21 +12,21 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from consumers.jobs.lifecycle import Done, Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
 from events.catalogue import TurnsExtracted
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
 from projections.fold.owner import ReadTurns
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import RULES, extractions, first_unread, turns_before, unkept, unread_turns
-from projections.lifecycle.judge.judging import Heard, Verdict
+from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.judge.judging import ReadTurn, Verdict
 from projections.lifecycle.judge.proposals import Answer, Checked
 from projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
-from projections.lifecycle.judge.shelf import Shelf
 from projections.lifecycle.judge.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
-from projections.memory.retraction import deleted_turns
+from projections.memory.deletion_view import deleted_turns
 from projections.memory.sessions import Said, Turn
-from projections.models.chat import Chat, Usage
+from projections.models.chat import Chat, ModelUsage
 from projections.models.prompt_files import prompt
 from projections.redis.said import said_from
 from projections.redis.view import RedisViews
@@ -42,19 +42,19 @@ OnProgress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Extracted:
+class ExtractionRun:
     """What a run came to for one owner."""
 
     owner: str
     by: str
-    done: Done
+    done: LifecycleRun
     read: int = 0
     """Turns that were read."""
     left: int = 0
     """Turns that are still to be read."""
     by_rules: list[str] = field(default_factory=list)
     """Turns that the model had no usable answer for, so that rules read them."""
-    usage: Usage = field(default_factory=Usage)
+    usage: ModelUsage = field(default_factory=ModelUsage)
     """What asking took, also where nothing followed from it."""
     trouble: ModelFailed | None = None
     """Why the model was asked no more."""
@@ -74,13 +74,13 @@ class Extracted:
         }
 
 
-class Extraction:
+class ExtractionJob:
     """Reads the turns of owners on one store. `chat` asks a model; without it rules read."""
 
     def __init__(
         self,
         views: RedisViews,
-        lifecycle: Lifecycle,
+        lifecycle: LifecycleJobs,
         chat: Callable[[], Chat] | None = None,
         seen: MutableMapping[str, int] | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class Extraction:
         stop: Callable[[], bool] = lambda: False,
         on_progress: OnProgress = lambda _done, _total: None,
         check: Check = unchecked,
-    ) -> Extracted:
+    ) -> ExtractionRun:
         """Read what is unread; `on_progress` gets turns read, and of how many. `stop` is asked before every piece.
 
         `check` is asked everywhere between steps; where it raises, what was read stays read.
@@ -116,7 +116,7 @@ class Extraction:
 
     def rehearse(
         self, owner: str, *, now: int | None = None, check: Check = unchecked
-    ) -> tuple[list[Verdict], Extracted]:
+    ) -> tuple[list[Verdict], ExtractionRun]:
         """What the next piece would become by the model, and what asking took. Appends nothing; raises ModelFailed too."""
         assert self._chat is not None, "rules are rehearsed from a view alone"
         run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None, {}, check)
@@ -129,7 +129,7 @@ class _Run:
     def __init__(
         self,
         views: RedisViews,
-        lifecycle: Lifecycle,
+        lifecycle: LifecycleJobs,
         chat: Chat | None,
         owner: str,
         now: int | None,
@@ -140,12 +140,12 @@ class _Run:
         self._check = check
         self._views, self._lifecycle, self._chat, self._seen = views, lifecycle, chat, seen
         self._owner, self._now, self._on_progress = owner, now, on_progress
-        self.found = Extracted(owner, RULES if chat is None else chat.model, Done(owner))
+        self.found = ExtractionRun(owner, RULES if chat is None else chat.model, LifecycleRun(owner))
         self._said: list[Said] | None = None
         self._places: dict[str, int] = {}
         self._most = MOST_TURNS
         self._helpless = 0
-        self._spent = Usage()
+        self._spent = ModelUsage()
         """What was spent since the last mark."""
 
     def by_rules(self) -> None:
@@ -228,13 +228,13 @@ class _Run:
             self._said = said_from(self._views, view.owner, first_unread(view), SAID_BEFORE, self._check)
             self._places = {one.turn_id: at for at, one in enumerate(self._said) if isinstance(one, Turn)}
         around = said_around(self._said, self._places, unread)
-        return talk_about(unread, around, Shelf(view), deleted_turns(view.columns), view.parameters.time_zone)
+        return talk_about(unread, around, Candidates(view), deleted_turns(view.columns), view.parameters.time_zone)
 
     def _ask(self, chat: Chat, talk: Talk) -> tuple[Answer | None, ModelFailed | None]:
         try:
             answer, used = chat.ask(prompt("extract", talk.language), talk.as_json(), Answer, Checked(talk))
         except ModelFailed as failure:
-            self._spend(Usage(*failure.usage))
+            self._spend(ModelUsage(*failure.usage))
             if not failure.down and len(talk.unread) == 1:
                 self._helpless += 1
             return None, failure
@@ -243,7 +243,7 @@ class _Run:
         self._most = min(MOST_TURNS, self._most * 2)
         return answer, None
 
-    def _spend(self, used: Usage) -> None:
+    def _spend(self, used: ModelUsage) -> None:
         self._spent = self._spent.plus(used)
         self.found.usage = self.found.usage.plus(used)
 
@@ -255,20 +255,20 @@ class _Run:
         made = _mark(part)
         if made is None:
             return  # another run has read them meanwhile
-        self._spent = Usage()
+        self._spent = ModelUsage()
         self.found.read += made.turns
         self.found.left = max(0, self.found.left - len(talk.unread))
         self.found.by_rules += made.by_rules
         self._on_progress(self.found.read, self.found.read + self.found.left)
 
-    def _append(self, part: Done) -> None:
+    def _append(self, part: LifecycleRun) -> None:
         whole = self.found.done
         whole.decisions += part.decisions
         whole.appended += part.appended
         whole.position = part.position or whole.position
 
 
-def _mark(part: Done) -> TurnsExtracted | None:
+def _mark(part: LifecycleRun) -> TurnsExtracted | None:
     """The mark that this run made: one that another made at another moment stands, and is left out of what is appended."""
     return next((one.data for one in part.decisions if isinstance(one.data, TurnsExtracted)), None)
 
@@ -278,7 +278,7 @@ def _unread(view: OwnerView, _now: int) -> int:
     return sum(1 for _ in unread_turns(view))
 
 
-def _heard(view: OwnerView, talk: Talk) -> list[Heard]:
+def _heard(view: OwnerView, talk: Talk) -> list[ReadTurn]:
     """The turns of a talk, after those of which the questions count."""
     return [*turns_before(view, talk.unread[0].seq, LOOKED_BACK), *talk.unread]
 
@@ -289,7 +289,7 @@ def _by_rules(view: OwnerView, now: int, *, read: ReadTurns, check: Check) -> li
 
 
 def _by_model(
-    view: OwnerView, now: int, *, talk: Talk, answer: Answer | None, by: str, took: Usage, read: ReadTurns
+    view: OwnerView, now: int, *, talk: Talk, answer: Answer | None, by: str, took: ModelUsage, read: ReadTurns
 ) -> list[Decision]:
     """What an answer leads to on the owner's newest state; nothing where another run made a mark meanwhile."""
     if view.state.read != read:

@@ -17,7 +17,7 @@ import numpy as np
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros, prepare
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
@@ -29,7 +29,7 @@ from projections.fold.owner import PROJECTION_VERSION
 from projections.lifecycle import JOBS, LEVELS, Decision, Plan, plan
 from projections.lifecycle.rereading import levels_today
 from projections.memory.columns import Columns
-from projections.redis.view import RedisViews, Standing
+from projections.redis.view import PartitionStanding, RedisViews
 from projections.views.view import OwnerView
 
 RULE = "rule"
@@ -45,7 +45,7 @@ Seen = TypeVar("Seen")
 
 
 @dataclass(slots=True)
-class Done:
+class LifecycleRun:
     """What a run did for one owner."""
 
     owner: str
@@ -80,7 +80,7 @@ def deleted_in(view: OwnerView) -> dict[str, int]:
     return {columns.memories[row].id: int(columns.deleted_at[row]) for row in rows}
 
 
-class Lifecycle:
+class LifecycleJobs:
     """Runs lifecycle jobs on one store. `settle` folds, where no worker does."""
 
     reviewer = RULE
@@ -119,7 +119,7 @@ class Lifecycle:
         *,
         now: int | None = None,
         check: Check = unchecked,
-    ) -> Done:
+    ) -> LifecycleRun:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         _, newest = self._level(owner)
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
@@ -128,7 +128,7 @@ class Lifecycle:
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
             self._have_named(view)
             decisions = self._planned(view, moment, jobs, check)
-        return Done(owner, decisions, 0, standing.position)
+        return LifecycleRun(owner, decisions, 0, standing.position)
 
     def carry_out(
         self,
@@ -138,7 +138,7 @@ class Lifecycle:
         now: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
         check: Check = unchecked,
-    ) -> Done:
+    ) -> LifecycleRun:
         """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
         planner = partial(self._planned, jobs=jobs, check=check)
         return self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
@@ -165,14 +165,14 @@ class Lifecycle:
         now: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _total: None,
         check: Check = unchecked,
-    ) -> Done:
+    ) -> LifecycleRun:
         """What `planner` makes of the owner's newest state, appended; it is asked anew where the owner goes on meanwhile.
 
         The planner is called while the view is held, so it waits for nothing: what it needs of others is fetched before.
         `on_progress` gets how many decisions are appended, and of how many; `check` is asked before each request, and where it
         raises, what was appended stays and the next run goes on. Raises as `carry_out`, and what the planner raises.
         """
-        done = Done(owner)
+        done = LifecycleRun(owner)
         for _ in range(TRIES):
             head, newest = self._level(owner)
             with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (
@@ -218,7 +218,7 @@ class Lifecycle:
         decisions: Sequence[Decision],
         now: int,
         head: int,
-        done: Done,
+        done: LifecycleRun,
         on_progress: Callable[[int, int], None],
         check: Check,
     ) -> bool:
@@ -295,14 +295,14 @@ def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:
         yield request
 
 
-def _refuse_quarantined(owner: str, standing: Standing) -> None:
+def _refuse_quarantined(owner: str, standing: PartitionStanding) -> None:
     if standing.quarantine is not None:
         raise OwnerQuarantined(
             f"owner {owner} is quarantined: nothing is decided on a state that stands still", owner=owner
         )
 
 
-def _refuse_another_version(owner: str, standing: Standing) -> None:
+def _refuse_another_version(owner: str, standing: PartitionStanding) -> None:
     """Records of another version lack what the laws read: nothing may be decided on them."""
     if version_of(standing.build) != PROJECTION_VERSION:
         raise NotYetFolded(
@@ -313,7 +313,7 @@ def _refuse_another_version(owner: str, standing: Standing) -> None:
         )
 
 
-def _newest(request: Sequence[Decision], receipts: Sequence[Receipt]) -> int:
+def _newest(request: Sequence[Decision], receipts: Sequence[AppendReceipt]) -> int:
     """Seq of the newest event that moves the owner's head. Raises StoreUnavailable where anything was not written."""
     newest = 0
     for decision, receipt in zip(request, receipts, strict=True):

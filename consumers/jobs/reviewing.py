@@ -14,11 +14,19 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from consumers.fold.folder import Tell, silent
-from consumers.jobs.lifecycle import Done, Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
 from projections.lifecycle import FINAL, JOBS, LEVELS, Decision, plan
-from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, Reviewer, answered, questions
+from projections.lifecycle.reviewing import (
+    Briefing,
+    Look,
+    ReviewDecision,
+    Reviewer,
+    ReviewQuestion,
+    answered,
+    questions,
+)
 from projections.lifecycle.reviewing_by_model import briefing, found, without_model
 from projections.views.view import OwnerView
 
@@ -37,10 +45,10 @@ Key = tuple[str, str, int, int]
 
 
 @dataclass(slots=True)
-class Reviewed(Done):
+class Reviewed(LifecycleRun):
     """What a run did for one owner, and what its reviewer was asked."""
 
-    asked: list[Question] = field(default_factory=list)
+    asked: list[ReviewQuestion] = field(default_factory=list)
     """What the reviewer was asked; in a plan, what it would be asked."""
     left_open: int = 0
     """Questions that got no answer, or one that was not followed: they are asked again at the next run."""
@@ -59,12 +67,12 @@ class Reviewed(Done):
         names = ("left_open", "held_back", "requests", "input_tokens", "output_tokens", "failure")
         # Named, as a dataclass with slots is another class than the one that `super()` would look for.
         return (
-            Done.as_dict(self)
+            LifecycleRun.as_dict(self)
             | {"asked": [one.as_dict() for one in self.asked]}
             | {name: getattr(self, name) for name in names}
         )
 
-    def add(self, done: Done) -> None:
+    def add(self, done: LifecycleRun) -> None:
         """Take in what was appended."""
         self.decisions += done.decisions
         self.appended += done.appended
@@ -74,21 +82,21 @@ class Reviewed(Done):
 class _Due(NamedTuple):
     """What a review begins with."""
 
-    fixed: Mapping[Key, Answer]
+    fixed: Mapping[Key, ReviewDecision]
     """Answers that no model is asked for."""
-    open: list[Question]
+    open: list[ReviewQuestion]
     """Questions to ask, the longest due first."""
 
 
 class Reviewing:
-    """`Lifecycle` with another reviewer than the rule: `make` is called when there is something to ask it.
+    """`LifecycleJobs` with another reviewer than the rule: `make` is called when there is something to ask it.
 
     `reviewer` is its name; `enough` is looked at before each question: once it is true the rest is left to the next run.
     """
 
     def __init__(
         self,
-        lifecycle: Lifecycle,
+        lifecycle: LifecycleJobs,
         make: Callable[[], Reviewer],
         reviewer: str,
         tell: Tell = silent,
@@ -123,7 +131,7 @@ class Reviewing:
         on_progress: Progress = lambda _done, _total: None,
         check: Check = unchecked,
     ) -> Reviewed:
-        """The jobs in their order. Raises as `Lifecycle.carry_out`, and what making the reviewer raises."""
+        """The jobs in their order. Raises as `LifecycleJobs.carry_out`, and what making the reviewer raises."""
         done = Reviewed(owner)
         for part in _parts(jobs):
             if part == [REVIEW]:
@@ -141,7 +149,7 @@ class Reviewing:
             return
         run = _Run(done, self._make(), sum(one.review == "decay" for one in asked))
         for start in range(0, len(asked), PORTION):
-            answers: dict[Key, Answer] = {}
+            answers: dict[Key, ReviewDecision] = {}
             try:
                 for number, question in enumerate(asked[start : start + PORTION], start):
                     check(number, len(asked))
@@ -154,7 +162,7 @@ class Reviewing:
                 done.left_open -= self._append(done, answers, now)
         self._told(done)
 
-    def _ask(self, run: _Run, question: Question, now: int | None, answers: dict[Key, Answer]) -> None:
+    def _ask(self, run: _Run, question: ReviewQuestion, now: int | None, answers: dict[Key, ReviewDecision]) -> None:
         """One question, which may no longer stand."""
         owner = run.done.owner
         told = self._lifecycle.look(owner, partial(_briefed, key=question.key), now=now)
@@ -169,7 +177,7 @@ class Reviewing:
         if answer is not None:
             answers[question.key] = answer
 
-    def _append(self, done: Reviewed, answers: Mapping[Key, Answer], now: int | None) -> int:
+    def _append(self, done: Reviewed, answers: Mapping[Key, ReviewDecision], now: int | None) -> int:
         """What follows from the answers, as far as their questions still stand; how many did."""
         if not answers:
             return 0
@@ -195,11 +203,11 @@ class _Run:
         self._refused = 0
         self.is_over = False
 
-    def may_ask(self, question: Question) -> bool:
+    def may_ask(self, question: ReviewQuestion) -> bool:
         """Whether a question's answer could be followed: not a decay review once a deletion was held back."""
         return question.review == "promotion" or not self.done.held_back
 
-    def answer(self, told: Briefing, look: Look) -> Answer | None:
+    def answer(self, told: Briefing, look: Look) -> ReviewDecision | None:
         """The reviewer's answer; None where there is none, or one that is not followed."""
         self.done.asked.append(told.question)
         try:
@@ -241,10 +249,10 @@ def _briefed(view: OwnerView, now: int, key: Key) -> Briefing | None:
 
 def _foreseen(
     view: OwnerView, now: int, jobs: Sequence[str], check: Check = unchecked
-) -> tuple[list[Decision], list[Question]]:
+) -> tuple[list[Decision], list[ReviewQuestion]]:
     """What the jobs decide without a model, and what one would be asked."""
     decisions: list[Decision] = []
-    asked: list[Question] = []
+    asked: list[ReviewQuestion] = []
     for part in _parts(jobs):
         gone = {memory_id for one in decisions if one.action in FINAL for memory_id in one.ids}
         if part == [REVIEW]:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from consumers.jobs.lifecycle import WAIT_SECONDS, Done, Lifecycle, Settle, folded_by_workers
+from consumers.jobs.lifecycle import WAIT_SECONDS, LifecycleJobs, LifecycleRun, Settle, folded_by_workers
 from events.errors import ModelFailed
 from events.log import EventLog
 from events.partitions import partition_of
@@ -22,8 +22,8 @@ from projections.checks import Bounds, Check, unchecked
 from projections.lifecycle import Decision
 from projections.lifecycle.summarising import decision, due
 from projections.lifecycle.using import uses
-from projections.memory.episode import Planned
-from projections.models.chat import Chat, Usage
+from projections.memory.episode import PlannedEpisode
+from projections.models.chat import Chat, ModelUsage
 from projections.models.summaries import summary_by
 from projections.redis.said import Since, said_since
 from projections.redis.view import RedisViews
@@ -52,14 +52,14 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Left(Done):
+class EpisodeRun(LifecycleRun):
     """What a run did for one owner."""
 
     by_model: int = 0
     """Episodes in a model's words."""
     refused: int = 0
     """Episodes for which the model gave nothing that can be used: told without it."""
-    usage: Usage = field(default_factory=Usage)
+    usage: ModelUsage = field(default_factory=ModelUsage)
     """What asking took."""
     failure: str | None = None
     """Why the model could be asked no more, or its last answer not be used."""
@@ -70,10 +70,10 @@ class Left(Done):
         """As of any run, and what the model did."""
         # Named, as a dataclass with slots is another class than the one that `super()` would look for.
         told = {name: getattr(self, name) for name in ("by_model", "refused", "failure", "down")}
-        return Done.as_dict(self) | told | self.usage._asdict()
+        return LifecycleRun.as_dict(self) | told | self.usage._asdict()
 
 
-class Sessions:
+class EpisodeJob:
     """Runs this on one store. `chat` makes the model that writes episodes; without, they are made of what was said.
 
     `seen` outlives it where a process opens the store again for every job.
@@ -91,7 +91,7 @@ class Sessions:
         self._log = log
         self._views = views
         self._settle = settle
-        self._lifecycle = Lifecycle(log, views, settle)
+        self._lifecycle = LifecycleJobs(log, views, settle)
         self._chat = chat
         self._seen = {} if seen is None else seen
 
@@ -105,13 +105,13 @@ class Sessions:
                 found.append(owner)
         return found
 
-    def plan(self, owner: str, *, now: int | None = None, check: Check = unchecked) -> Left:
+    def plan(self, owner: str, *, now: int | None = None, check: Check = unchecked) -> EpisodeRun:
         """What a run would do, without asking a model: nothing is appended. `now` in microseconds, else the store's clock."""
         newest = self._level(owner)
         read = self._read(owner, None, check)
         with self._views.view(owner, after=newest, wait_seconds=WAIT_SECONDS, bounds=Bounds(check)) as (view, standing):
             run = _Run(read, None, None, check)
-            return Left(owner, run.decide(view, self._log.now() if now is None else now), 0, standing.position)
+            return EpisodeRun(owner, run.decide(view, self._log.now() if now is None else now), 0, standing.position)
 
     def carry_out(
         self,
@@ -120,8 +120,8 @@ class Sessions:
         now: int | None = None,
         on_progress: Progress = lambda _done, _total: None,
         check: Check = unchecked,
-    ) -> Left:
-        """Plan and append. Raises as `Lifecycle.carry_out`, and what making the model raises.
+    ) -> EpisodeRun:
+        """Plan and append. Raises as `LifecycleJobs.carry_out`, and what making the model raises.
 
         Where the model cannot be reached, `down` says so; what was appended until then stays, and the next run goes on.
         """
@@ -131,7 +131,7 @@ class Sessions:
         seen = self._seen.get(owner)
         if seen is not None and seen.applied > applied:
             seen = None  # the log came back shorter
-        left, texts = Left(owner), dict[str, str | None]()
+        left, texts = EpisodeRun(owner), dict[str, str | None]()
         run = _Run(self._read(owner, seen, check), seen, None if self._chat is None else texts, check)
         while True:
             waiting = self._write(left, run, texts, newest, now, on_progress, check)
@@ -165,7 +165,7 @@ class Sessions:
 
     def _write(
         self,
-        left: Left,
+        left: EpisodeRun,
         run: _Run,
         texts: dict[str, str | None],
         newest: int,
@@ -190,7 +190,7 @@ class Sessions:
                 texts[_key(one)] = text
                 left.by_model += 1
             except ModelFailed as failed:
-                left.usage = left.usage.plus(Usage(*failed.usage))
+                left.usage = left.usage.plus(ModelUsage(*failed.usage))
                 left.failure, left.down = failed.message, failed.down
                 if failed.down:
                     return False
@@ -228,7 +228,7 @@ class _Run:
             decided += [one for one in found_used if UUID(one.event_id(view.owner)).bytes not in known]
         return sorted(decided, key=lambda one: one.seq)
 
-    def _worded(self, planned: Planned) -> Decision | None:
+    def _worded(self, planned: PlannedEpisode) -> Decision | None:
         made = decision(planned)
         if self._texts is None:
             return made
@@ -241,5 +241,5 @@ class _Run:
         return made._replace(data=data, actor="judge", reason=f"{made.reason}, in a model's words", model=self.model)
 
 
-def _key(planned: Planned) -> str:
+def _key(planned: PlannedEpisode) -> str:
     return " ".join((planned.data.memory_id, *planned.data.source_turns))

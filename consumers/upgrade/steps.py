@@ -72,7 +72,7 @@ return 'ok'
 )
 
 
-class Standing(NamedTuple):
+class UpgradeProgress(NamedTuple):
     """How far a partition is."""
 
     head: int
@@ -82,13 +82,13 @@ class Standing(NamedTuple):
     """When it was written, microseconds."""
 
 
-def standing(wire: Wire, tags: Sequence[str]) -> list[Standing]:
+def standing(wire: Wire, tags: Sequence[str]) -> list[UpgradeProgress]:
     """Every partition, in one round trip. Raises StoreError."""
     found = []
     asked = [["HMGET", LogKeys(tag).meta, "head", "seq", "format2", "format2_at"] for tag in tags]
     for head, old_head, boundary, at in wire.answers(asked):
         seq = int(head or (old_head if boundary is None else None) or 0)
-        found.append(Standing(seq, None if boundary is None else int(boundary), None if at is None else int(at)))
+        found.append(UpgradeProgress(seq, None if boundary is None else int(boundary), None if at is None else int(at)))
     return found
 
 

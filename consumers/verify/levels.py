@@ -13,7 +13,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.oracle import Oracle
 from consumers.verify.scan import pairs
-from consumers.verify.verdict import Verdict
+from consumers.verify.verdict import PartitionVerdict
 from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
@@ -34,7 +34,7 @@ MOST_LEFT = 1_000
 """Owners that a mark may name as left out; where there are more, it does not move."""
 
 
-class Mark(NamedTuple):
+class LevelsChecked(NamedTuple):
     """Up to where a partition was read, under which rules."""
 
     rules: int = LEVEL_RULES
@@ -43,32 +43,34 @@ class Mark(NamedTuple):
     """Owners that could not be looked at then."""
 
 
-_DECODE = msgspec.msgpack.Decoder(Mark)
+_DECODE = msgspec.msgpack.Decoder(LevelsChecked)
 
 
-def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Verdict) -> None:
+def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: PartitionVerdict) -> None:
     """Tell of a mark that no job left there: one beyond the log would keep entries from ever being read again."""
     for name, value in pairs(wire, keys.levels):
         try:
             mark = _DECODE.decode(value)
         except UNREADABLE:
-            mark = Mark(rules=0)
+            mark = LevelsChecked(rules=0)
         known = mark.rules >= 1 and 0 <= mark.seq <= head and msgspec.msgpack.encode(mark) == value
         if name != FIELD.encode() or not known:
             verdict.differs("how far levels were read again, which no job wrote", field=name.decode("utf-8", "replace"))
 
 
-def believed_mark(wire: Wire, keys: LogKeys) -> Mark:
+def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
     """The mark that the job would go by: of seq 0 where it would read everything."""
     raw = wire.call("HGET", keys.levels, FIELD)
     try:
-        mark = _DECODE.decode(raw) if raw else Mark()
+        mark = _DECODE.decode(raw) if raw else LevelsChecked()
     except UNREADABLE:
-        return Mark()
-    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else Mark()
+        return LevelsChecked()
+    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else LevelsChecked()
 
 
-def compare_read(wire: Wire, keys: BuildKeys, mark: Mark, ledger: Ledger, oracle: Oracle, verdict: Verdict) -> None:
+def compare_read(
+    wire: Wire, keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, verdict: PartitionVerdict
+) -> None:
     """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
 
     `mark`: as it stood before the log was read, for the job appends what it found before it moves the mark. An owner with events
@@ -133,4 +135,6 @@ class Levels:
         """All owners that waited were looked at up to `seq`, but for those `left` out. Raises StoreError."""
         names = tuple(sorted(left))
         if len(names) <= MOST_LEFT:
-            self._wire.call("HSET", self._keys.levels, FIELD, msgspec.msgpack.encode(Mark(LEVEL_RULES, seq, names)))
+            self._wire.call(
+                "HSET", self._keys.levels, FIELD, msgspec.msgpack.encode(LevelsChecked(LEVEL_RULES, seq, names))
+            )

@@ -30,7 +30,7 @@ def mark(entry: Entry) -> bytes:
 
 
 @dataclass(slots=True)
-class Kept:
+class ExpectedKeys:
     """What must be stored of an owner, beside its state and records."""
 
     applied: array[int] = field(default_factory=lambda: array("Q"))
@@ -49,7 +49,7 @@ class Oracle:
         self._number = number
         self.checkpoint = Checkpoint()
         self.owners: dict[str, WorkingOwner] = {}
-        self.kept: dict[str, Kept] = {}
+        self.kept: dict[str, ExpectedKeys] = {}
         self._waiting: dict[str, dict[int, Stored]] = {}
         """Events of owners that stand still: a discard folds them."""
         self.base = base
@@ -76,7 +76,7 @@ class Oracle:
     def _keep(self, outcome: Outcome, decoded: list[Any]) -> None:
         self.checkpoint = seal(self.checkpoint, outcome, self.owners).checkpoint
         for name, part in outcome.owners.items():
-            kept = self.kept.setdefault(name, Kept())
+            kept = self.kept.setdefault(name, ExpectedKeys())
             kept.applied.extend(part.seqs)
             for entry in part.entries:
                 kept.marks += mark(entry)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.oracle import MARK_BYTES, Kept, Oracle
+from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle
 from consumers.verify.packs import UNREADABLE, PackedLog, read_packs
 from consumers.verify.scan import members, pairs
-from consumers.verify.verdict import Verdict
+from consumers.verify.verdict import PartitionVerdict
 from events.partitions import position_text
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
@@ -22,7 +22,7 @@ MOST_NAMED = 20
 """Positions or entries named in one difference."""
 
 
-class Standing(NamedTuple):
+class OwnerMark(NamedTuple):
     """What moves whenever a commit is about an owner, and how far the partition was folded then."""
 
     token: bytes | None
@@ -31,16 +31,16 @@ class Standing(NamedTuple):
     at: int
 
 
-class Found(NamedTuple):
+class StoredOwner(NamedTuple):
     """What is stored of an owner, all as of one moment."""
 
-    standing: Standing
+    standing: OwnerMark
     records: dict[bytes, bytes]
     packs: list[tuple[bytes, bytes]]
     changed: dict[bytes, bytes]
 
 
-def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> Found | None:
+def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> StoredOwner | None:
     """What is stored of an owner; None where commits about it never stopped while it was read."""
     before = _standing(wire, keys, name)
     for _ in range(tries):
@@ -48,12 +48,12 @@ def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> Found
         changed = dict(members(wire, keys.changes(name)))
         after = _standing(wire, keys, name)
         if after[:3] == before[:3]:
-            return Found(after, records, packs, changed)
+            return StoredOwner(after, records, packs, changed)
         before = after
     return None
 
 
-def _standing(wire: Wire, keys: BuildKeys, name: str) -> Standing:
+def _standing(wire: Wire, keys: BuildKeys, name: str) -> OwnerMark:
     *_, (token, quarantine, parked, seq) = wire.pipeline(
         [
             ["MULTI"],
@@ -64,12 +64,12 @@ def _standing(wire: Wire, keys: BuildKeys, name: str) -> Standing:
             ["EXEC"],
         ]
     )
-    return Standing(token, quarantine, parked, int(seq or 0))
+    return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
-def compare_owner(name: str, oracle: Oracle, found: Found, verdict: Verdict) -> None:
+def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: PartitionVerdict) -> None:
     """Tell what differs. The oracle is at the position at which `found` was read."""
-    mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, Kept())
+    mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, ExpectedKeys())
     _compare_records(name, mine, found, verdict)
     log = _compare_log(name, mine, kept, found, verdict)
     _compare_state(name, mine, found.standing.token, log, verdict)
@@ -89,7 +89,7 @@ def compare_owner(name: str, oracle: Oracle, found: Found, verdict: Verdict) -> 
         verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
 
 
-def _compare_records(name: str, mine: WorkingOwner, found: Found, verdict: Verdict) -> None:
+def _compare_records(name: str, mine: WorkingOwner, found: StoredOwner, verdict: PartitionVerdict) -> None:
     known = {memory_id.encode(): memory for memory_id, memory in mine.memories.items()}
     for raw_id in sorted(known.keys() | found.records.keys()):
         memory, stored = known.get(raw_id), found.records.get(raw_id)
@@ -111,7 +111,9 @@ def _fields_that_differ(expected: Memory | None, raw: bytes | None) -> list[str]
     return names or ["not as a commit writes it"]
 
 
-def _compare_log(name: str, mine: WorkingOwner, kept: Kept, found: Found, verdict: Verdict) -> PackedLog | None:
+def _compare_log(
+    name: str, mine: WorkingOwner, kept: ExpectedKeys, found: StoredOwner, verdict: PartitionVerdict
+) -> PackedLog | None:
     """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
     try:
         log = read_packs(found.packs)
@@ -138,7 +140,7 @@ def _compare_log(name: str, mine: WorkingOwner, kept: Kept, found: Found, verdic
     return log
 
 
-def _entries_that_differ(log: PackedLog, kept: Kept, partition: int) -> Iterator[str]:
+def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> Iterator[str]:
     if log.marks == kept.marks:
         return
     for number, (seq, memory_id) in enumerate(log.entries):
@@ -147,7 +149,9 @@ def _entries_that_differ(log: PackedLog, kept: Kept, partition: int) -> Iterator
             yield f"{position_text(partition, seq)} {memory_id}".strip()
 
 
-def _compare_state(name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: Verdict) -> None:
+def _compare_state(
+    name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: PartitionVerdict
+) -> None:
     """Compare an owner's state, byte for byte; where it differs, say in which field."""
     try:
         state = decode_owner(token) if token else OwnerState()

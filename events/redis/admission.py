@@ -26,7 +26,7 @@ def no_debt(_wire: Wire) -> Debt:
     return Debt()
 
 
-class Admission:
+class AppendAdmission:
     """Lets appends in while there is room for them and for their folding. Safe for threads."""
 
     def __init__(self, read_debt: ReadDebt = no_debt) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from events.entry import dedupe_field
 from events.envelope import Prepared
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.partitions import LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
 from events.redis.wire import Argument, Script, as_store_error
@@ -103,7 +103,7 @@ return {'ok', head, known, recorded, clock}
 )
 
 
-class Sealed(NamedTuple):
+class SealedEvent(NamedTuple):
     """An event and what stands beside its body, but for what only the script knows."""
 
     event: Prepared
@@ -117,7 +117,7 @@ class Sealed(NamedTuple):
 
 def append_arguments(
     keys: LogKeys,
-    events: Sequence[Sealed],
+    events: Sequence[SealedEvent],
     secrets: Mapping[str, bytes],
     expected: Mapping[str, int],
     floor: int = 0,
@@ -159,18 +159,19 @@ def append_arguments(
 
 def append_receipts(
     partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
-) -> list[Receipt]:
+) -> list[AppendReceipt]:
     """A receipt for each event of one partition's part, from the script's answer or its refusal."""
     if isinstance(answer, Exception):
         failure = as_store_error(answer).message
-        return [Receipt(event.event_id, "failed", error=failure) for event in events]
+        return [AppendReceipt(event.event_id, "failed", error=failure) for event in events]
     outcome, head, told = answer[0], answer[1], answer[2]
     if outcome == b"rolled":
         lost = f"the head of partition {partition} is {head}, before what was acknowledged here; see `engramlog alarms`"
-        return [Receipt(event.event_id, "failed", error=lost) for event in events]
+        return [AppendReceipt(event.event_id, "failed", error=lost) for event in events]
     if outcome == b"gap":
         return [
-            Receipt(event.event_id, "failed", error=appending_refused(partition, head, answer[3])) for event in events
+            AppendReceipt(event.event_id, "failed", error=appending_refused(partition, head, answer[3]))
+            for event in events
         ]
     known = dict(zip(told[::2], told[1::2], strict=True))
     wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
@@ -186,14 +187,16 @@ def append_receipts(
             mark, seq = item[:1], int(item[1:])
         position = position_text(partition, seq)
         if mark == b"=" and (seq <= head or outcome == b"ok"):
-            receipts.append(Receipt(event.event_id, "already_appended", position, fsynced, replicas))
+            receipts.append(AppendReceipt(event.event_id, "already_appended", position, fsynced, replicas))
         elif mark == b"!":
-            receipts.append(Receipt(event.event_id, "conflict", position if seq <= head else None))
+            receipts.append(AppendReceipt(event.event_id, "conflict", position if seq <= head else None))
         elif outcome == b"ok":
-            receipts.append(Receipt(event.event_id, "appended", position, fsynced, replicas))
+            receipts.append(AppendReceipt(event.event_id, "appended", position, fsynced, replicas))
         elif mark == b"+" and event.owner.encode() in wrong:
             at = int(wrong[event.owner.encode()])
-            receipts.append(Receipt(event.event_id, "head_mismatch", position_text(partition, at) if at else None))
+            receipts.append(
+                AppendReceipt(event.event_id, "head_mismatch", position_text(partition, at) if at else None)
+            )
         else:
-            receipts.append(Receipt(event.event_id, "not_written"))
+            receipts.append(AppendReceipt(event.event_id, "not_written"))
     return receipts

@@ -21,17 +21,17 @@ from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, principal_of
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
-from events.log import Appendable, Receipt, check_request_size, is_access, marked, ready
+from events.log import Appendable, AppendReceipt, check_request_size, is_access, marked, ready
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
-from events.redis.admission import Admission, ReadDebt, no_debt
-from events.redis.append import APPEND, Sealed, append_arguments, append_receipts
+from events.redis.admission import AppendAdmission, ReadDebt, no_debt
+from events.redis.append import APPEND, SealedEvent, append_arguments, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
-from events.redis.receipts import Kept, KeptReceipts
+from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
 from events.redis.wire import Argument, Wire, WirePool, refusal_code
 
@@ -86,7 +86,7 @@ class RedisEventLog:
         self._replica_timeout_ms = replica_timeout_ms
         self._durability: dict[Wire, _Durability] = {}
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
-        self._admission = Admission(read_debt)
+        self._admission = AppendAdmission(read_debt)
         self._kept = KeptReceipts(self._keys, alarms)
 
     @property
@@ -109,7 +109,7 @@ class RedisEventLog:
         *,
         expected_heads: Mapping[str, int] | None = None,
         principal: str | None = None,
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         """See `EventLog.append`. Raises StoreFull, StoreUnavailable or ReceiptLost where nothing can be said of any partition.
 
         Redis works on one partition's part while the next is made ready, and while receipts are written.
@@ -121,7 +121,7 @@ class RedisEventLog:
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
-        receipts: list[Receipt | None] = [None] * len(events)
+        receipts: list[AppendReceipt | None] = [None] * len(events)
         with self._wires.wire() as wire:
             only_accesses = all(is_access(event) for event in events)
             self._admission.admit(wire, _bytes_of(events), only_accesses=only_accesses)
@@ -134,7 +134,7 @@ class RedisEventLog:
                 left = self._send(wire, request, left, receipts) if left else {}
             for partition, indexes in left.items():
                 for i in indexes:
-                    receipts[i] = Receipt(ready(events[i]).event_id, "failed", error=_CHANGING.format(partition))
+                    receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=_CHANGING.format(partition))
             if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
                 self._refuse_for_the_disk(wire, receipts)
         if lost and not parts:
@@ -142,7 +142,7 @@ class RedisEventLog:
         return [receipt for receipt in receipts if receipt]
 
     def _send(
-        self, wire: Wire, request: _Request, parts: Mapping[int, list[int]], receipts: list[Receipt | None]
+        self, wire: Wire, request: _Request, parts: Mapping[int, list[int]], receipts: list[AppendReceipt | None]
     ) -> dict[int, list[int]]:
         """Send these parts and write their receipts; gives those for which another process made an owner's secret first."""
         events, again = request.events, dict[int, list[int]]()
@@ -174,9 +174,9 @@ class RedisEventLog:
                 receipts[i] = receipt
         return again
 
-    def _sealed(self, events: Sequence[Appendable], secrets: Mapping[str, bytes], principal: str) -> list[Sealed]:
+    def _sealed(self, events: Sequence[Appendable], secrets: Mapping[str, bytes], principal: str) -> list[SealedEvent]:
         """The events with what stands beside their bodies."""
-        salts, found, made = self._chance(SALT_BYTES * len(events)), list[Sealed](), dict[str, Beside]()
+        salts, found, made = self._chance(SALT_BYTES * len(events)), list[SealedEvent](), dict[str, Beside]()
         for number, event in enumerate(events):
             one, marks = marked(event, self._marker)
             beside = made.get(one.owner)
@@ -185,7 +185,7 @@ class RedisEventLog:
             salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
             keyed, level, digests, committed = beside.of(one, marks, salt)
             by = principal if one.model is None else principal_of(principal, one.model)
-            found.append(Sealed(one, keyed, by, level, digests, committed, salt))
+            found.append(SealedEvent(one, keyed, by, level, digests, committed, salt))
         return found
 
     def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:
@@ -205,7 +205,7 @@ class RedisEventLog:
         for answer in found:
             yield answer, replicas
 
-    def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[Receipt | None]) -> None:
+    def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[AppendReceipt | None]) -> None:
         """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
         told = wire.call("HGET", ALARMS_KEY, "disk_full|")
         if told and not any(one and one.written for one in receipts):
@@ -219,11 +219,11 @@ class RedisEventLog:
             self._durability[wire] = known
         return known.fsynced
 
-    def remember(self, kept: Mapping[int, Kept]) -> None:
+    def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
         """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""
         self._kept.remember(kept)
 
-    def kept_receipts(self) -> dict[int, Kept]:
+    def kept_receipts(self) -> dict[int, NewestReceipt]:
         """The highest event of each partition that has a receipt."""
         return self._kept.all()
 
@@ -315,12 +315,12 @@ def _refuse(
     parts: dict[int, list[int]],
     lost: Mapping[int, ReceiptLost],
     events: Sequence[Appendable],
-    receipts: list[Receipt | None],
+    receipts: list[AppendReceipt | None],
 ) -> None:
     """Take the parts that must not be appended out of a request, with receipts that say why."""
     for partition, error in lost.items():
         for i in parts.pop(partition):
-            receipts[i] = Receipt(ready(events[i]).event_id, "failed", error=error.message)
+            receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=error.message)
 
 
 def _answer(wire: Wire) -> Any:

@@ -22,7 +22,7 @@ from events.redis.wire import Wire, as_store_error, server_run
 RECEIPT_LOST = "receipt_lost"
 
 
-class Kept(NamedTuple):
+class NewestReceipt(NamedTuple):
     """The highest event of a partition that has a receipt."""
 
     seq: int
@@ -44,7 +44,7 @@ class KeptReceipts:
     def __init__(self, keys: Sequence[LogKeys], alarms: Alarms | None = None) -> None:
         self._keys = keys
         self._alarms = alarms
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, NewestReceipt] = {}
         self._lost: dict[int, _Lost] = {}
         self._asked: dict[Wire, int] = {}
         self._lock = Lock()
@@ -54,14 +54,14 @@ class KeptReceipts:
         kept = self._kept.get(partition)
         return kept.seq if kept else 0
 
-    def remember(self, kept: Mapping[int, Kept]) -> None:
+    def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
         """Take over receipts that processes before this one had; to be called before anything is appended."""
         with self._lock:
             for partition, one in kept.items():
                 if partition < len(self._keys) and one.seq > self.floor(partition):
                     self._kept[partition] = one
 
-    def all(self) -> dict[int, Kept]:
+    def all(self) -> dict[int, NewestReceipt]:
         """The highest event with a receipt, by partition."""
         with self._lock:
             return dict(self._kept)
@@ -146,12 +146,12 @@ class KeptReceipts:
         return True
 
 
-def _highest(events: Sequence[Prepared], answer: Any) -> Kept | None:
+def _highest(events: Sequence[Prepared], answer: Any) -> NewestReceipt | None:
     """The highest event that the script's answer gives a receipt for; None where it gives none."""
     outcome, head, told = answer[0], int(answer[1]), answer[2]
     known = dict(zip(told[::2], told[1::2], strict=True))
     if outcome == b"ok" and len(known) < len(events):
         index = next(i for i in range(len(events), 0, -1) if i not in known)
-        return Kept(head + len(events) - len(known), events[index - 1].raw_id)
-    there = [Kept(int(mark[1:]), events[i - 1].raw_id) for i, mark in known.items() if mark[:1] == b"="]
+        return NewestReceipt(head + len(events) - len(known), events[index - 1].raw_id)
+    there = [NewestReceipt(int(mark[1:]), events[i - 1].raw_id) for i, mark in known.items() if mark[:1] == b"="]
     return max((one for one in there if one.seq <= head), default=None)

@@ -9,7 +9,7 @@ from random import Random
 from ops.bench.rounds import Comparison, Target, interleave, seconds
 from ops.bench.sample import SEED, STARTS
 from ops.bench.sentences import chinese, english
-from projections.language.extraction.rules import Turn, extract
+from projections.language.extraction.rules import TurnText, extract
 from projections.language.text import tokens
 
 LIMIT = "cutting the same texts into terms, once"
@@ -29,16 +29,16 @@ def measure(turns: int, rounds: int) -> list[Comparison]:
     return found
 
 
-def stated(turns: Sequence[Turn]) -> int:
+def stated(turns: Sequence[TurnText]) -> int:
     """How many statements the rules read in these turns."""
     return sum(one.asserted for turn in turns for one in extract(turn))
 
 
-def _turn(number: int, text: str) -> Turn:
-    return Turn(f"turn-{number}", text, "user", None, STARTS.date().isoformat())
+def _turn(number: int, text: str) -> TurnText:
+    return TurnText(f"turn-{number}", text, "user", None, STARTS.date().isoformat())
 
 
-def _extracted(said: Sequence[Turn]) -> float:
+def _extracted(said: Sequence[TurnText]) -> float:
     found: list[int] = []
     taken = seconds(lambda: found.append(stated(said)))
     assert found[0], "no turn states anything: the rules were not measured"

@@ -12,16 +12,16 @@ from typing import Any
 from events.envelope import Stored, micros, prepare
 from ops.bench.sample import SEED, STARTS, sample
 from ops.bench.sentences import english
-from projections.fold.owner import History, OwnerState, fold_owner
+from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from projections.index.associations import AssociationIndex
 from projections.laws import LAWS
 from projections.lifecycle import plan
 from projections.memory.record import DAY, Memory, with_changes
 from projections.ranking.recall import search
-from projections.ranking.search_request import Wish
+from projections.ranking.search_request import SearchRequest
 from projections.reports.assess import assess
 from projections.reports.review_due import reviews_due
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
 SIZES = (1_000, 10_000, 100_000)
@@ -49,7 +49,9 @@ def _one(size: int, rounds: int) -> dict[str, Any]:
         "review": lambda _: plan(tiered, NOW, ["review"]),
         "due_list": lambda _: reviews_due(weighted, NOW),
         "assess": lambda n: assess(weighted, topics[n], NOW),
-        "spreading": lambda n: search(Asked(weighted, NOW, "review"), topics[n], 10, Wish(associations=True)),
+        "spreading": lambda n: search(
+            ViewQuery(weighted, NOW, "review"), topics[n], 10, SearchRequest(associations=True)
+        ),
     }
     times: dict[str, list[float]] = {name: [] for name in asked}
     for number in range(rounds):
@@ -84,7 +86,7 @@ def _edges(memories: list[Memory]) -> dict[str, float]:
 def _memories(size: int) -> list[Memory]:
     """Memories of one owner, with words of their texts as keywords; every tenth was accessed."""
     stored = [prepare(event) for event in sample(size, 1, only_created=True)]
-    history: History = fold_owner(
+    history: OwnerHistory = fold_owner(
         Stored(seq, one.kind, one.raw_id, "owner", one.body) for seq, one in enumerate(stored, 1)
     )
     found = []

@@ -18,7 +18,7 @@ from ops.bench.server import BenchServer
 from ops.bench.store import filled
 from projections.ranking.recall import search
 from projections.redis.view import RedisViews
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
 OWNER = WRITTEN_TO
@@ -31,14 +31,14 @@ WRITING_SECONDS = 20.0
 """The most that one size is asked while it is written to."""
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """How often the sum of its parts a search may take."""
 
     p50: float
     p95: float
 
 
-LIMITS, LARGE = Limits(2.0, 5.0), Limits(2.0, 4.0)
+LIMITS, LARGE = SearchLimits(2.0, 5.0), SearchLimits(2.0, 4.0)
 """Up to 10,000 memories, and above."""
 
 
@@ -144,7 +144,7 @@ def _goals(rows: list[dict[str, Any]], rest: dict[str, Any]) -> list[dict[str, A
 
 def _whole(views: RedisViews, query: str) -> None:
     with views.view(OWNER) as (view, _):
-        search(Asked(view, NOW, "review"), query, RESULTS)
+        search(ViewQuery(view, NOW, "review"), query, RESULTS)
 
 
 def _text(view: OwnerView, query: str) -> None:

@@ -33,7 +33,7 @@ from ops.bench.server import BenchServer
 from projections.ranking.recall import search
 from projections.redis.create import read_identity
 from projections.redis.view import RedisViews
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 
 RESULTS = 10
 OTHER = "answered-before"
@@ -72,11 +72,11 @@ def _cold_once(url: str, owner: str) -> dict[str, Any]:
     views, asked = RedisViews(client, identity.tags), questions(8)
     with views.view(OTHER, after=200, wait_seconds=_FOLD_SECONDS) as (view, _):
         for query in asked[1:]:
-            search(Asked(view, NOW, "review"), query, RESULTS)
+            search(ViewQuery(view, NOW, "review"), query, RESULTS)
     start, used = perf_counter(), process_time()
     with views.view(owner) as (view, _):
         loaded = perf_counter() - start
-        answer = search(Asked(view, NOW, "review"), asked[0], RESULTS)
+        answer = search(ViewQuery(view, NOW, "review"), asked[0], RESULTS)
     taken, spent = perf_counter() - start, process_time() - used
     assert answer["results"]
     return {
@@ -94,11 +94,11 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
     from ops.settings import load_settings  # noqa: PLC0415
     from ops.store import open_the_store  # noqa: PLC0415
     from ops.token import TokenFile, make_token  # noqa: PLC0415
-    from ops.wiring import CatchUp, assemble, quiet  # noqa: PLC0415
+    from ops.wiring import FoldCatchUp, assemble, quiet  # noqa: PLC0415
 
     settings = load_settings().model_copy(update={"redis_url": server.url})
     with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
-        application = assemble(store, CatchUp(store, quiet))
+        application = assemble(store, FoldCatchUp(store, quiet))
         app = create_app(application, admits=TokenFile(Path(folder)))
         shown = {"authorization": f"Bearer {make_token(Path(folder))}"}
         app.add_api_route("/empty", _empty, methods=["GET"])
@@ -167,7 +167,7 @@ def fresh(server: BenchServer, tags: Sequence[str], owner: str, count: int) -> d
             start = perf_counter()
             assert receipt.position is not None
             with views.view(owner, after=parse_position(receipt.position)[1], wait_seconds=_FOLD_SECONDS) as (view, _):
-                answer = search(Asked(view, NOW, "review"), word, RESULTS)
+                answer = search(ViewQuery(view, NOW, "review"), word, RESULTS)
             taken = (perf_counter() - start) * 1e3
             assert answer["results"][0]["id"] == f"f{number}"
             if number >= 5:  # until then the worker was starting

@@ -31,7 +31,7 @@ QUESTION = "周末爬山带花生酱行吗？我对什么过敏？"
 REPLY = "不行，你对花生过敏。带香蕉和全麦面包吧。"
 
 
-class Talk:
+class DemoTalk:
     """Tells it on one application, after the story of `ops.commands.demo`."""
 
     def __init__(self, application: Application, console: Console) -> None:

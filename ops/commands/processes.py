@@ -176,7 +176,7 @@ def demo(
     """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
     from consumers.verify.store_and_log import verify_partition
     from ops.commands.demo import Demo
-    from ops.commands.demo_talk import Talk
+    from ops.commands.demo_talk import DemoTalk
     from ops.commands.proof import verified, verify_identity
     from ops.settings import load_settings
     from ops.store import open_the_store
@@ -193,7 +193,7 @@ def demo(
         with open_application(settings) as application:
             console = Console(file=StringIO(), width=120) if json else out
             Demo(application, console).tell()
-            Talk(application, console).tell()
+            DemoTalk(application, console).tell()
             told = application.operator.status()
         with open_the_store(settings) as store:
             tags = list(enumerate(store.identity.tags))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from events.errors import EmbeddedRedisError
 from ops.embedded.folder import read_server_file, unusable
-from ops.embedded.process import Patience
+from ops.embedded.process import ProgressBound
 from ops.embedded.socket import shut_down
 
 
@@ -32,7 +32,7 @@ class FolderLock:
         descriptor = _try_lock(folder, "engramlog.owner")
         return None if descriptor is None else cls(folder, descriptor)
 
-    def take_server(self, patience: Patience) -> None:
+    def take_server(self, patience: ProgressBound) -> None:
         """Take the server's lock too, ending an orphaned server first.
 
         On Linux an orphan is already being killed by the kernel and this waits for its last breath; elsewhere it is

@@ -24,7 +24,7 @@ _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""
 
 
-class Patience:
+class ProgressBound:
     """Waiting with a bound: `seconds` without progress, told through `on_wait` whenever what we wait for changes."""
 
     def __init__(self, seconds: float, on_wait: Callable[[str], None] | None, now: Callable[[], float]) -> None:
@@ -132,7 +132,7 @@ class ServerProcess:
         """What this server wrote to its log, from its start on."""
         return read_log(self.plan.log, self._log_start)
 
-    def wait_until_ready(self, size: int, patience: Patience) -> bool:
+    def wait_until_ready(self, size: int, patience: ProgressBound) -> bool:
         """Wait until it answers PING and has loaded its log of `size` bytes; False when it ended instead.
 
         The bound of `patience` counts from the last byte loaded: a long log is waited for as long as the server gets

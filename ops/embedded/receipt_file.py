@@ -19,7 +19,7 @@ import msgspec
 from events.alarms import Alarms
 from events.errors import StoreError, StoreUnavailable
 from events.redis.log import RedisEventLog
-from events.redis.receipts import Kept
+from events.redis.receipts import NewestReceipt
 from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
 from ops.settings import Settings
@@ -52,7 +52,7 @@ class ReceiptFile:
         self.path = path
         self._store_id = store_id
 
-    def read(self) -> dict[int, Kept]:
+    def read(self) -> dict[int, NewestReceipt]:
         """What is kept of this store, by partition. Raises StoreUnavailable where it cannot be read."""
         try:
             with self.path.open("rb") as file:
@@ -63,9 +63,9 @@ class ReceiptFile:
             raise StoreUnavailable(f"kept receipts cannot be read: {error}", file=str(self.path)) from error
         if held.store != self._store_id:
             return {}  # of another store, whose receipts say nothing of this one; its kept heads tell of it
-        return {partition: Kept(seq, key.bytes) for partition, (seq, key) in held.kept.items()}
+        return {partition: NewestReceipt(seq, key.bytes) for partition, (seq, key) in held.kept.items()}
 
-    def merge(self, moved: Mapping[int, Kept], gone: Mapping[int, Kept]) -> None:
+    def merge(self, moved: Mapping[int, NewestReceipt], gone: Mapping[int, NewestReceipt]) -> None:
         """Take in receipts, where none is there that reaches farther; take out those that were let go. On disk when it returns.
 
         Raises StoreUnavailable where the disk refuses.
@@ -79,13 +79,13 @@ class ReceiptFile:
         except OSError as error:
             raise StoreUnavailable(f"receipts cannot be kept: {error}", file=str(self.path)) from error
 
-    def _read_what_can_be(self) -> dict[int, Kept]:
+    def _read_what_can_be(self) -> dict[int, NewestReceipt]:
         try:
             return self.read()
         except StoreUnavailable:
             return {}  # it was told when the store was opened; from here on it is a file again
 
-    def _write(self, kept: Mapping[int, Kept]) -> None:
+    def _write(self, kept: Mapping[int, NewestReceipt]) -> None:
         held = _Held(self._store_id, {p: (one.seq, UUID(bytes=one.raw_id)) for p, one in sorted(kept.items())})
         fresh = self.path.with_name(f".{self.path.name}.new")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -107,7 +107,7 @@ class ReceiptKeeper:
         self._log = log
         self._alarms = alarms
         self._seconds = seconds
-        self._saved: dict[int, Kept] = {}
+        self._saved: dict[int, NewestReceipt] = {}
         self._lock = Lock()
         self._stop = Flag()
         self._thread = Thread(target=self._run, name="receipts", daemon=True)

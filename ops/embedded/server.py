@@ -32,7 +32,7 @@ from ops.embedded.folder import (
 )
 from ops.embedded.kept_socket import KeptSocket
 from ops.embedded.lock import FolderLock
-from ops.embedded.process import Patience, ServerPlan, ServerProcess, default_maxmemory, read_log
+from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
 from ops.embedded.socket import answers, listens, remove_socket, socket_path
 from ops.embedded.start import abandon, start_server
 from ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
@@ -183,7 +183,7 @@ def open_folder(
     store.json says.
     """
     folder = prepare_folder(folder, create=create)
-    patience = Patience(wait_seconds, on_wait, now)
+    patience = ProgressBound(wait_seconds, on_wait, now)
     while (lock := FolderLock.try_own(folder)) is None:
         running = read_server_file(folder)
         if running is not None and running.role != "command" and answers(Path(running.socket), running.pid):
@@ -241,7 +241,7 @@ def _join(folder: Path, running: ServerFile) -> EmbeddedRedis:
 
 
 def _start(
-    folder: Path, role: Role, lock: FolderLock, patience: Patience, *, binary: RedisBinary, maxmemory: int
+    folder: Path, role: Role, lock: FolderLock, patience: ProgressBound, *, binary: RedisBinary, maxmemory: int
 ) -> EmbeddedRedis:
     """Start the server of a folder that is ours alone, and check that it brought back what the folder recorded."""
     remove_server_file(folder)

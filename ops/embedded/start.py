@@ -17,12 +17,12 @@ import redis
 
 from ops.embedded.aof import Cut, aof_files, cut_told, recovery_told, start_failure, torn_file
 from ops.embedded.folder import Role, ServerFile, remove_server_file, write_server_file
-from ops.embedded.process import Patience, ServerPlan, ServerProcess
+from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess
 from ops.embedded.socket import connect, remove_socket, socket_path
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class RunningServer:
     """A server that serves, what server.json says of it, and what was cut off its log at this start."""
 
     server: ServerProcess
@@ -30,7 +30,7 @@ class Serving:
     recovery: str | None
 
 
-def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
+def start_server(plan: ServerPlan, role: Role, patience: ProgressBound) -> RunningServer:
     """The folder's server, loaded and with a sound log; `plan.cut_torn_tail` and `plan.socket` are decided here.
 
     Raises EmbeddedRedisError, with no server left behind, when it refuses the log or does not get on.
@@ -52,7 +52,7 @@ def start_server(plan: ServerPlan, role: Role, patience: Patience) -> Serving:
         cut = cut_told(log, before)
         if ready and (cut is None or cut.whole_scripts):
             _take_back_the_leave(plan)
-            return Serving(server, running, recovery_told([*cuts, cut] if cut else cuts))
+            return RunningServer(server, running, recovery_told([*cuts, cut] if cut else cuts))
         abandon(server)
         if cut is not None and aof_files(plan.folder).sizes != before.sizes:
             # Also a 7.0 that ended: it cuts a log of 6.2 that it has just taken over, then stumbles on the next.

@@ -23,8 +23,8 @@ from api.work.admission import Admission
 from ops.admission import admission_limits
 from ops.processes.ending import end_by_signal
 from ops.processes.file_limit import raise_file_limit
-from ops.processes.keeper import Keeper
 from ops.processes.memory import give_back
+from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 from ops.token import admits_of
 
@@ -65,7 +65,7 @@ def _served(connection: Connection, settings: Settings, toolset: str, tell: Tell
 
 def over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell) -> None:
     """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
-    keeper = Keeper(settings, tell)
+    keeper = Supervisor(settings, tell)
 
     def stop(number: int) -> None:
         # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
@@ -90,7 +90,7 @@ def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -
     if mended:
         tell("data folder closed", what=mended, alarm=True)
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
-    keeper = Keeper(settings, tell)
+    keeper = Supervisor(settings, tell)
     connection = Connection(keeper, owner, keeper.heard)
     app = create_app(_served(connection, settings, toolset, tell), connection, admits)
     limits, malformed = ConnectionLimits(), Malformed(tell)

@@ -33,7 +33,7 @@ from ops.processes.standstill import Standstill
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
-from ops.wiring import CatchUp, assemble
+from ops.wiring import FoldCatchUp, assemble
 
 LOOK_SECONDS = 0.25
 RESTART_SECONDS = 1.0
@@ -200,7 +200,7 @@ def _serve(
     tell: Tell,
     greet: Greet | None,
 ) -> None:
-    catch_up = CatchUp(store, tell)
+    catch_up = FoldCatchUp(store, tell)
     _ask_receipts(store, tell)
     meanings = meanings_of(settings, store)
     if meanings is not None:

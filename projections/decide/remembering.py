@@ -54,7 +54,7 @@ class Remember:
         return {"id": new.memory_id}
 
 
-class Turn(NamedTuple):
+class NewTurn(NamedTuple):
     """One message of a conversation. `occurred_at`: RFC 3339, now if not given."""
 
     role: str
@@ -75,7 +75,7 @@ class RecordTurns:
     Of `ids` it asks `turn 1`, and for that turn's events `turn recorded ID` and `turn kept ID`.
     """
 
-    turns: tuple[Turn, ...]
+    turns: tuple[NewTurn, ...]
 
     @property
     def about(self) -> tuple[str, ...]:

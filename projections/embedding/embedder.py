@@ -29,15 +29,15 @@ def embedder_named(setting: str, *, url: str | None = None, key: str | None = No
         case "none", "", _:
             return None
         case "minilm", "", _:
-            return Remembered(MiniLM())
+            return CachingEmbedder(MiniLM())
         case "sentence", ":", name if name:
-            return Remembered(SentenceModel(name))
+            return CachingEmbedder(SentenceModel(name))
         case "openai", ":", name if name:
-            return Remembered(OpenAI(name, url=url, key=key))
+            return CachingEmbedder(OpenAI(name, url=url, key=key))
     raise BadSetting(f"embedder: got {setting!r}; allowed: {ALLOWED}", setting="embedder", got=setting, allowed=ALLOWED)
 
 
-class Remembered:
+class CachingEmbedder:
     """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is."""
 
     def __init__(self, embedder: Embedder) -> None:

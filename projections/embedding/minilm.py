@@ -19,7 +19,7 @@ import numpy as np
 
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from projections.embedding.minilm_forward import Weights, forward, weights_of
+from projections.embedding.minilm_forward import ModelWeights, forward, weights_of
 from projections.language.question_words import words_at
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _NEEDED = (_PACKAGE, "safetensors", "tokenizers")
 
 
 class _Model(NamedTuple):
-    weights: Weights
+    weights: ModelWeights
     tokenizer: Tokenizer
 
 

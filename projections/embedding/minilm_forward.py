@@ -58,7 +58,7 @@ class Layer(NamedTuple):
     narrowed_norm: Norm
 
 
-class Weights(NamedTuple):
+class ModelWeights(NamedTuple):
     """All weights, float32."""
 
     tokens: Array
@@ -69,10 +69,10 @@ class Weights(NamedTuple):
     layers: tuple[Layer, ...]
 
 
-def weights_of(tensors: Mapping[str, Array]) -> Weights:
+def weights_of(tensors: Mapping[str, Array]) -> ModelWeights:
     """The weights among a BERT model's named tensors. Raises KeyError where one is missing, ValueError where shapes do not fit."""
     layers = sum(1 for name in tensors if name.endswith(".attention.self.query.weight"))
-    return Weights(
+    return ModelWeights(
         tensors["embeddings.word_embeddings.weight"],
         tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0],
         _norm(tensors, "embeddings.LayerNorm"),
@@ -104,7 +104,7 @@ def _norm(tensors: Mapping[str, Array], name: str) -> Norm:
     return Norm(tensors[f"{name}.weight"], tensors[f"{name}.bias"])
 
 
-def forward(weights: Weights, texts: Sequence[Sequence[int]]) -> list[Array]:
+def forward(weights: ModelWeights, texts: Sequence[Sequence[int]]) -> list[Array]:
     """The last layer's vector of every token, shape (tokens, d) a text; a text is one to 512 token numbers."""
     found: dict[int, Array] = {}
     for batch in _batches(texts):
@@ -128,7 +128,7 @@ def _batches(texts: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _encode(weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
+def _encode(weights: ModelWeights, texts: Sequence[Sequence[int]]) -> Array:
     """Vectors of all tokens of texts that are ordered by length, shape (tokens, d)."""
     lengths = [len(text) for text in texts]
     runs = [(length, len(list(alike))) for length, alike in groupby(lengths)]

@@ -26,7 +26,7 @@ MOST_ANSWER = 1 << 26
 """Bytes of an answer that are read."""
 
 
-class Patience(NamedTuple):
+class EndpointPatience(NamedTuple):
     """How long an answer is worth."""
 
     tries: int
@@ -36,8 +36,8 @@ class Patience(NamedTuple):
     """Seconds between two tries at most; an endpoint that asks for a longer wait is not asked again."""
 
 
-FOR_TEXTS = Patience(tries=4, timeout=30.0, longest_wait=20.0)
-FOR_QUESTIONS = Patience(tries=2, timeout=2.0, longest_wait=1.0)
+FOR_TEXTS = EndpointPatience(tries=4, timeout=30.0, longest_wait=20.0)
+FOR_QUESTIONS = EndpointPatience(tries=2, timeout=2.0, longest_wait=1.0)
 """Somebody waits, and words alone find as well."""
 
 
@@ -61,8 +61,8 @@ class OpenAI:
         *,
         url: str | None = None,
         key: str | None = None,
-        for_texts: Patience = FOR_TEXTS,
-        for_questions: Patience = FOR_QUESTIONS,
+        for_texts: EndpointPatience = FOR_TEXTS,
+        for_questions: EndpointPatience = FOR_QUESTIONS,
         pause: Callable[[float], None] = sleep,
     ) -> None:
         """`url` is what comes before /embeddings; with a key alone, OpenAI's own.
@@ -105,7 +105,7 @@ class OpenAI:
         if client is not None:
             client.close()
 
-    def _wholes(self, texts: Sequence[str], patience: Patience) -> list[Vectors]:
+    def _wholes(self, texts: Sequence[str], patience: EndpointPatience) -> list[Vectors]:
         wholes: list[Vectors] = []
         for count, body in requests_of(self._name, texts):
             found = vectors_in(self._answer(body, patience), count, self._dimensions)
@@ -113,7 +113,7 @@ class OpenAI:
             wholes.extend(found)
         return wholes
 
-    def _answer(self, body: bytes, patience: Patience) -> bytes:
+    def _answer(self, body: bytes, patience: EndpointPatience) -> bytes:
         """The answer to a request, sent again where that may help: after 0.5, 1, 2 ... seconds, or when the endpoint says."""
         for attempt in range(1, patience.tries + 1):
             answer = self._send(body, patience.timeout)

@@ -10,7 +10,7 @@ import msgspec
 from events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
 from events.envelope import Event
 from events.vocabulary import MAX_GROUNDS, Plain
-from projections.fold.working_set import Scene
+from projections.fold.working_set import WorkingSet
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET, Basis, Memory, Report, Rests
 
@@ -51,7 +51,7 @@ def _resting(basis: Basis, grounds: Sequence[Ground], at: int) -> Basis:
     return msgspec.structs.replace(basis, grounds=rests, given_at=at, reports=reports)
 
 
-def ground_changed(scene: Scene, data: GroundChanged, _event: Event[Any]) -> None:
+def ground_changed(scene: WorkingSet, data: GroundChanged, _event: Event[Any]) -> None:
     """A digest is reported of what the memory rests on: the newest report decides, whichever came first."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -70,7 +70,7 @@ def ground_changed(scene: Scene, data: GroundChanged, _event: Event[Any]) -> Non
         scene.change(memory, "ground", reason, basis=after)
 
 
-class Standing(NamedTuple):
+class GroundedMemory(NamedTuple):
     """A memory that rests on something: the digest it rests on, the one last known, and since when that is known."""
 
     memory_id: str
@@ -79,7 +79,7 @@ class Standing(NamedTuple):
     since: int
 
 
-def standing_on(columns: Columns, uri: str) -> Iterator[Standing]:
+def standing_on(columns: Columns, uri: str) -> Iterator[GroundedMemory]:
     """The memories that rest on this uri and that events may still change, in the order of rows."""
     for memory in columns.memories:
         basis = memory.basis
@@ -89,7 +89,7 @@ def standing_on(columns: Columns, uri: str) -> Iterator[Standing]:
         if rests is not None:
             known = next((one for one in basis.reports if one.uri == uri), None)
             last, since = (rests.digest, basis.given_at) if known is None else (known.digest, known.at)
-            yield Standing(memory.id, rests.digest, last, since)
+            yield GroundedMemory(memory.id, rests.digest, last, since)
 
 
 def merged(base: Memory, sources: Sequence[Memory]) -> Basis | None:

@@ -12,24 +12,24 @@ from typing import Any
 from events.catalogue import MemoryNegated
 from events.envelope import Event
 from events.vocabulary import DEFAULT_RESOLUTION
-from projections.fold.working_set import Scene
+from projections.fold.working_set import WorkingSet
 from projections.memory.record import (
     MAX_CONFLICTS,
     MAX_NEGATIONS,
     MAX_USER_MENTIONS,
+    CorrectionEntry,
     Memory,
-    Negation,
     UserMention,
 )
 
 
-def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
+def negate(scene: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
     """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
     memory = scene.live(data.memory_id)
     if memory is None:
         return
     replaced_by = data.replaced_by if data.replaced_by != memory.id else None
-    entry = Negation(
+    entry = CorrectionEntry(
         scene.at,
         data.resolution or DEFAULT_RESOLUTION[memory.category],
         data.reason,
@@ -49,11 +49,11 @@ def negate(scene: Scene, data: MemoryNegated, _event: Event[Any]) -> None:
     scene.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
 
 
-def _by_time(entry: Negation) -> tuple[int, int]:
+def _by_time(entry: CorrectionEntry) -> tuple[int, int]:
     return entry.at, entry.position
 
 
-def negation_state(negations: tuple[Negation, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
+def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
     """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them.
 
     The successor is the one named last since the user last said it: a further negation that names none forgets none.
@@ -81,7 +81,7 @@ def _by_turn(said: UserMention) -> tuple[int, str]:
     return said.at, said.turn_id or ""
 
 
-def contradicted(scene: Scene, memory: Memory, successor: str | None) -> tuple[str, ...]:
+def contradicted(scene: WorkingSet, memory: Memory, successor: str | None) -> tuple[str, ...]:
     """`conflicts` of a memory that the user said again: it and what had replaced it may contradict each other.
 
     The other one (if merged, what stands for it) is flagged too; one that is gone or negated contradicts nothing.
@@ -102,7 +102,7 @@ def flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
     return (*(c for c in conflicts if c != other), other)[-MAX_CONFLICTS:]
 
 
-def settled(scene: Scene, memory: Memory) -> tuple[str, ...]:
+def settled(scene: WorkingSet, memory: Memory) -> tuple[str, ...]:
     """No flags: a memory that is negated, revised or deleted stands in conflict with no other; those are told."""
     for other_id in memory.conflicts:
         other = scene.get(other_id)

@@ -10,7 +10,7 @@ from events.standing import FIRM
 from projections.fold.basis import basis_of
 from projections.fold.link import linked
 from projections.fold.use import risen, tier_of
-from projections.fold.working_set import Scene
+from projections.fold.working_set import WorkingSet
 from projections.language.sensitivity.event_level import level_of_data
 from projections.memory.ground import OPERATOR
 from projections.memory.record import Edge, Memory, with_changes
@@ -19,7 +19,7 @@ TIERS = frozenset({"system", "core", "fact", "episode"})
 BY_HAND = frozenset({"user", "operator"})
 
 
-def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
+def create(scene: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     """A new record; a second creation with one id changes nothing, also when the first was purged."""
     if scene.get(data.memory_id) is not None:
         scene.ignore(data.memory_id, "this id exists already")
@@ -72,7 +72,7 @@ def create(scene: Scene, data: MemoryCreated, event: Event[Any]) -> None:
     scene.create(risen(None, memory, scene), "create", "a new memory")
 
 
-def _first_stability(scene: Scene, data: MemoryCreated) -> float:
+def _first_stability(scene: WorkingSet, data: MemoryCreated) -> float:
     """Hours: a memory made by hand (by a user or operator, from no turn) begins more stable than one picked up."""
     by_hand = scene.actor in BY_HAND and not data.source_turns and data.imported is None
     return scene.parameters.manual_stability if by_hand else scene.parameters.initial_stability

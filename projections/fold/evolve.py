@@ -56,29 +56,29 @@ from projections.fold import link as evolve_link
 from projections.fold import merge as evolve_merge
 from projections.fold import sensitivity as evolve_sensitivity
 from projections.fold import use as evolve_use
-from projections.fold.working_set import OWNER, UNKNOWN, Note, Scene, Settings, trouble_with
+from projections.fold.working_set import OWNER, UNKNOWN, Note, OwnerSettings, WorkingSet, trouble_with
 from projections.language.keywords.synonyms import paired, with_pair
 from projections.memory.record import Memory
 
-Handler = Callable[[Scene, Any, Event[Any]], None]
+Handler = Callable[[WorkingSet, Any, Event[Any]], None]
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class EventEffect(msgspec.Struct, frozen=True, gc=False):
     """What an event changed: memories by id, the owner's settings, and the notes for the change log."""
 
     memories: dict[str, Memory]
-    settings: Settings
+    settings: OwnerSettings
     notes: list[Note]
     at: int
     """When the event happened, microseconds since 1970."""
 
 
-def _choose_profile(scene: Scene, data: ProfileChosen, _event: Event[Any]) -> None:
+def _choose_profile(scene: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:
     scene.settings = scene.settings._replace(profile=data.profile)
     scene.notes.append(Note(OWNER, "profile", "the owner's profile from here on", None, None, ("profile",)))
 
 
-def _change_parameters(scene: Scene, data: ParametersChanged, _event: Event[Any]) -> None:
+def _change_parameters(scene: WorkingSet, data: ParametersChanged, _event: Event[Any]) -> None:
     told, reason = data.parameters, "the owner's parameters from here on"
     if scene.actor != "operator" and not PROMOTION.isdisjoint(told):  # an old log may hold them: the door refuses them
         told = {name: value for name, value in told.items() if name not in PROMOTION}
@@ -88,7 +88,7 @@ def _change_parameters(scene: Scene, data: ParametersChanged, _event: Event[Any]
     scene.notes.append(Note(OWNER, "parameters", reason, None, None, tuple(sorted(told))))
 
 
-def _define_synonym(scene: Scene, data: SynonymDefined, _event: Event[Any]) -> None:
+def _define_synonym(scene: WorkingSet, data: SynonymDefined, _event: Event[Any]) -> None:
     pair = paired(data.keyword, data.synonym, data.similarity)
     pairs = "there are no two different words" if pair is None else with_pair(scene.settings.synonyms, pair)
     if isinstance(pairs, str):
@@ -101,11 +101,11 @@ def _define_synonym(scene: Scene, data: SynonymDefined, _event: Event[Any]) -> N
     )
 
 
-def _read_turns(scene: Scene, data: TurnsExtracted, _event: Event[Any]) -> None:
+def _read_turns(scene: WorkingSet, data: TurnsExtracted, _event: Event[Any]) -> None:
     scene.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
 
 
-def _reveal(scene: Scene, data: MemoriesRevealed, _event: Event[Any]) -> None:
+def _reveal(scene: WorkingSet, data: MemoriesRevealed, _event: Event[Any]) -> None:
     """Noted for whatever became of the memory since, and no counter moves: to look at a secret is not to use it."""
     for memory_id in data.memory_ids:
         if scene.get(memory_id) is None:
@@ -114,13 +114,13 @@ def _reveal(scene: Scene, data: MemoriesRevealed, _event: Event[Any]) -> None:
             scene.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
 
 
-def nothing_parked(settings: Settings, event: Event[EventData]) -> Change:
+def nothing_parked(settings: OwnerSettings, event: Event[EventData]) -> EventEffect:
     """An EventDiscarded that names what is not parked, or is not this owner's: nothing is dropped."""
     note = Note(OWNER, "ignored", "nothing is parked there", None, None, ())
-    return Change({}, settings, [note], micros(event.occurred_at))
+    return EventEffect({}, settings, [note], micros(event.occurred_at))
 
 
-def _discard(scene: Scene, data: EventDiscarded, _event: Event[Any]) -> None:
+def _discard(scene: WorkingSet, data: EventDiscarded, _event: Event[Any]) -> None:
     reason = f"{data.position} was parked and is dropped, by {scene.actor}"
     scene.notes.append(Note(OWNER, "discard", reason, None, None, ()))
 
@@ -158,7 +158,7 @@ HANDLERS: Mapping[type, Handler] = {
 """Turns and tool results change nothing and have no handler."""
 
 
-def parameters_of(settings: Settings, base: Parameters = DEFAULTS) -> Parameters:
+def parameters_of(settings: OwnerSettings, base: Parameters = DEFAULTS) -> Parameters:
     """The parameters in force under an owner's settings."""
     return _changed(base, settings.parameters) if settings.parameters else base
 
@@ -169,28 +169,30 @@ def _changed(base: Parameters, values: tuple[tuple[str, ParameterValue], ...]) -
 
 
 def evolve(
-    settings: Settings,
+    settings: OwnerSettings,
     memories: Mapping[str, Memory],
     event: Event[EventData],
     seq: int,
     base: Parameters = DEFAULTS,
     level: int | None = None,
-) -> Change:
+) -> EventEffect:
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
     """
-    scene = Scene(memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor, level)
+    scene = WorkingSet(
+        memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor, level
+    )
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:
         handler(scene, data, event)
     if type(data) is not MemoriesAccessed:
         _note_the_named(scene, data)
-    return Change(scene.changed, scene.settings, scene.notes, scene.at)
+    return EventEffect(scene.changed, scene.settings, scene.notes, scene.at)
 
 
-def _note_the_named(scene: Scene, data: EventData) -> None:
+def _note_the_named(scene: WorkingSet, data: EventData) -> None:
     """One note for every memory the event names, also where it changes nothing."""
     named = names(data)
     if len(named) == 1 and len(scene.notes) == 1:

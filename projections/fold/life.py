@@ -24,7 +24,7 @@ from projections.fold.basis import revised
 from projections.fold.conflict import contradicted, negation_state, newest_said, settled
 from projections.fold.create import words
 from projections.fold.sensitivity import risen_by
-from projections.fold.working_set import MERGED_AWAY, UNKNOWN, Scene
+from projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
 from projections.language.sensitivity.event_level import words_in
 from projections.laws.ebbinghaus import strength_at
 from projections.laws.tiered import effective_importance, review_threshold_of
@@ -43,7 +43,7 @@ from projections.memory.record import (
 )
 
 
-def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
+def mention(scene: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> None:
     """Activates. A mention of a merged source goes to the memory that it was merged into."""
     memory = scene.get(data.memory_id)
     while memory is not None and memory.merged_into is not None:
@@ -83,7 +83,7 @@ def mention(scene: Scene, data: MemoryMentioned, _event: Event[Any]) -> None:
     scene.change(memory, decision, reason, **fields)
 
 
-def final_merge(scene: Scene, memory: Memory) -> str:
+def final_merge(scene: WorkingSet, memory: Memory) -> str:
     """Id of the memory that stands for a merged one at the end of its merges."""
     while memory.merged_into is not None:
         following = scene.get(memory.merged_into)
@@ -102,7 +102,7 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
     return tuple(times[-MAX_MENTIONS:])
 
 
-def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
+def revise(scene: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None:
     """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -139,7 +139,7 @@ def revise(scene: Scene, data: MemoryRevised, _event: Event[Any]) -> None:
     scene.change(memory, "revise", "a new version of the content", **fields)
 
 
-def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
+def _other_words(scene: WorkingSet, memory: Memory) -> dict[str, Any]:
     """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out, a
     sensitivity set by hand (whose level stays the least)."""
     upkeep = memory.upkeep
@@ -150,7 +150,7 @@ def _other_words(scene: Scene, memory: Memory) -> dict[str, Any]:
     }
 
 
-def compress(scene: Scene, data: MemoryCompressed, _event: Event[Any]) -> None:
+def compress(scene: WorkingSet, data: MemoryCompressed, _event: Event[Any]) -> None:
     """Records a level. Identity, core and sensitive memories are never compressed."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -173,7 +173,7 @@ def never_compressed(memory: Memory) -> bool:
     return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
 
 
-def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
+def delete(scene: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None:
     """Soft delete, also of what was merged into it: those are hidden with it."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -188,7 +188,7 @@ def delete(scene: Scene, data: MemoryDeleted, _event: Event[Any]) -> None:
     scene.change(memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy, conflicts=conflicts)
 
 
-def _still_due(scene: Scene, memory: Memory) -> bool:
+def _still_due(scene: WorkingSet, memory: Memory) -> bool:
     """Whether the law that let it go still does: an access may have come between the decision and its event."""
     if scene.settings.profile == "ebbinghaus":
         return strength_at(memory, scene.at, scene.parameters) < scene.parameters.delete_strength
@@ -198,7 +198,7 @@ def _still_due(scene: Scene, memory: Memory) -> bool:
     return True
 
 
-def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
+def restore(scene: WorkingSet, data: MemoryRestored, _event: Event[Any]) -> None:
     """Undoes a soft delete; the level is full again, no time stamp of activity moves."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -219,7 +219,7 @@ def restore(scene: Scene, data: MemoryRestored, _event: Event[Any]) -> None:
     )
 
 
-def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
+def purge(scene: WorkingSet, data: MemoryPurged, _event: Event[Any]) -> None:
     """Content, summary, keywords and edges go; id, dates and lineage stay. Also of everything merged into it."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -251,7 +251,7 @@ def purge(scene: Scene, data: MemoryPurged, _event: Event[Any]) -> None:
                 waiting.append(retired.id)
 
 
-def _forget_correction(scene: Scene, purged: Memory) -> None:
+def _forget_correction(scene: WorkingSet, purged: Memory) -> None:
     """What a memory was corrected to is told no more once the correction is purged."""
     old = scene.get(purged.corrects) if purged.corrects else None
     if old is None or all(
@@ -265,6 +265,6 @@ def _forget_correction(scene: Scene, purged: Memory) -> None:
     scene.adjust(old, negations=negations)
 
 
-def erase(scene: Scene, data: MemoryErased, _event: Event[Any]) -> None:
+def erase(scene: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
     """The door refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
     scene.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

@@ -14,15 +14,15 @@ from events.catalogue import FactAsserted, FactRetracted, MemoriesLinked
 from events.envelope import Event
 from projections.fold.conflict import flagged
 from projections.fold.sensitivity import judged, risen_by
-from projections.fold.working_set import Scene, trouble_with
+from projections.fold.working_set import WorkingSet, trouble_with
 from projections.language.sensitivity.event_level import told_by_triple
-from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
+from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
 
 CO_HIT = "co-hit"
 _NONE = Edge("", 0.0, 0.0, CO_HIT)
 
 
-def link(scene: Scene, data: MemoriesLinked, _event: Event[Any]) -> None:
+def link(scene: WorkingSet, data: MemoriesLinked, _event: Event[Any]) -> None:
     """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
     if data.a == data.b:
         scene.ignore(data.a, "a link to itself")
@@ -51,12 +51,12 @@ def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[
     return strongest([*(e for e in edges if e.to != to), edge])
 
 
-def boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
+def boosted(scene: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
     """Strengthens the edge between two memories on both sides, without a note; a pair without an edge gets one."""
     all_boosted(scene, [(one_id, other_id)], amount)
 
 
-def all_boosted(scene: Scene, pairs: Iterable[tuple[str, str]], amount: float) -> None:
+def all_boosted(scene: WorkingSet, pairs: Iterable[tuple[str, str]], amount: float) -> None:
     """The same for each of these pairs, in this order. A memory's edges depend on no other's, so its record is made anew once."""
     edges: dict[str, tuple[Edge, ...] | None] = {}
     for one_id, other_id in pairs:
@@ -103,14 +103,14 @@ def strongest(edges: list[Edge]) -> tuple[Edge, ...]:
     return tuple(sorted(best.values(), key=_by_strength)[:MAX_EDGES])
 
 
-def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
+def assert_fact(scene: WorkingSet, data: FactAsserted, _event: Event[Any]) -> None:
     """Every memory of the evidence backs the triple from now on; said again, degree and condition are the newest."""
     for memory_id in data.evidence:
         memory = scene.live(memory_id)
         if memory is None:
             continue
         degree = None if data.degree is None else float(data.degree)
-        fact = Fact(data.subject, data.predicate, data.object, data.negation, degree, data.condition, scene.at)
+        fact = MemoryTriple(data.subject, data.predicate, data.object, data.negation, degree, data.condition, scene.at)
         old = _same(memory, data)
         if old is not None and old.at > fact.at:
             scene.ignore(memory_id, "said earlier than what the memory backs already")
@@ -125,7 +125,7 @@ def assert_fact(scene: Scene, data: FactAsserted, _event: Event[Any]) -> None:
         scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 
-def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:
+def retract_fact(scene: WorkingSet, data: FactRetracted, _event: Event[Any]) -> None:
     """These memories no longer back the triple."""
     for memory_id in data.evidence:
         memory = scene.live(memory_id)
@@ -143,6 +143,6 @@ def retract_fact(scene: Scene, data: FactRetracted, _event: Event[Any]) -> None:
         )
 
 
-def _same(memory: Memory, data: FactAsserted | FactRetracted) -> Fact | None:
+def _same(memory: Memory, data: FactAsserted | FactRetracted) -> MemoryTriple | None:
     key = (data.subject, data.predicate, data.object, data.negation)
     return next((f for f in memory.facts if (f.subject, f.predicate, f.object, f.negation) == key), None)

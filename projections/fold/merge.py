@@ -13,9 +13,9 @@ from projections.fold.conflict import flagged, newest_said, settled
 from projections.fold.link import strongest
 from projections.fold.sensitivity import risen_by_merge
 from projections.fold.use import limited, tier_of
-from projections.fold.working_set import Scene, trouble_with
+from projections.fold.working_set import WorkingSet, trouble_with
 from projections.laws.tiered import effective_importance
-from projections.memory.ground import Standing, of_merge
+from projections.memory.ground import MergedGround, of_merge
 from projections.memory.record import (
     MAX_CONFLICTS,
     MAX_MENTIONS,
@@ -28,7 +28,7 @@ from projections.memory.record import (
 )
 
 
-def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
+def merge(scene: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
     """Creates `into` from its sources and marks them; all or nothing."""
     problem = _merge_problem(scene, data)
     if problem is not None:
@@ -46,7 +46,7 @@ def merge(scene: Scene, data: MemoryMerged, _event: Event[Any]) -> None:
         scene.change(source, "merge", f"merged into {data.into}", merged_into=data.into, merged_at=scene.at)
 
 
-def _merge_problem(scene: Scene, data: MemoryMerged) -> str | None:
+def _merge_problem(scene: WorkingSet, data: MemoryMerged) -> str | None:
     if scene.get(data.into) is not None or data.into in data.sources:
         return f"{data.into} exists already: a merge needs a new id"
     for memory_id in data.sources:
@@ -58,7 +58,7 @@ def _merge_problem(scene: Scene, data: MemoryMerged) -> str | None:
     return None if len(set(data.sources)) >= 2 else "a merge needs two sources"
 
 
-def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
+def _merged(scene: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> Memory:
     base = max(sources, key=lambda m: (m.last_activated_at, m.created_seq))
     importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
     tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
@@ -112,7 +112,7 @@ def _merged(scene: Scene, data: MemoryMerged, sources: list[Memory]) -> Memory:
     )
 
 
-def _upkeep(sources: Iterable[Memory], at: int, standing: Standing) -> Upkeep:
+def _upkeep(sources: Iterable[Memory], at: int, standing: MergedGround) -> Upkeep:
     """Boosts of all, so that a merge is no way around their limits; what is left of the importance is set now."""
     found = [m.upkeep for m in sources if m.upkeep is not None]
     boosts = sorted((boost for upkeep in found for boost in upkeep.boosts), key=lambda boost: boost.at)
@@ -131,7 +131,7 @@ def _united(sources: Iterable[Memory], part: Callable[[Memory], tuple[str, ...]]
     return tuple(dict.fromkeys(value for memory in sources for value in part(memory)))
 
 
-def unmerge(scene: Scene, data: MemoryUnmerged, _event: Event[Any]) -> None:
+def unmerge(scene: WorkingSet, data: MemoryUnmerged, _event: Event[Any]) -> None:
     """The sources come back as they were; `into` retires and keeps what happened to it meanwhile."""
     into = scene.live(data.into)
     if into is None:

@@ -18,7 +18,7 @@ from events.partitions import parse_position
 from projections.checks import EVERY, Check, unchecked
 from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
 from projections.fold.evolve import evolve, nothing_parked, parameters_of
-from projections.fold.working_set import Settings
+from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
 
 PROJECTION_VERSION = 5
@@ -61,14 +61,14 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How far its turns were read, and what that took."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> OwnerSettings:
         """Profile, parameters and synonyms as `evolve` takes them."""
         if self.profile == "weighted" and not self.parameters and not self.synonyms:
             return _UNCHANGED
-        return Settings(self.profile, self.parameters, self.synonyms)
+        return OwnerSettings(self.profile, self.parameters, self.synonyms)
 
 
-_UNCHANGED = Settings()
+_UNCHANGED = OwnerSettings()
 _ENCODE = msgspec.msgpack.Encoder()
 _DECODE = msgspec.msgpack.Decoder(OwnerState)
 
@@ -83,7 +83,7 @@ def decode_owner(raw: bytes) -> OwnerState:
     return _DECODE.decode(raw)
 
 
-class Step(msgspec.Struct, frozen=True, gc=False):
+class FoldStep(msgspec.Struct, frozen=True, gc=False):
     """What one event did: the owner after it, the memories it changed, its change-log entries."""
 
     owner: OwnerState
@@ -99,7 +99,7 @@ def fold_event(
     base: Parameters = DEFAULTS,
     drops: bool = True,
     secret: bytes = b"",
-) -> Step:
+) -> FoldStep:
     """One event on one owner. Total for every decodable event; `memories` as `evolve` asks.
 
     `drops`: whether what an EventDiscarded names is parked, which only whoever folds the partition knows. `secret`: the owner's,
@@ -128,7 +128,7 @@ def fold_event(
         settings.synonyms,
         _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
     )
-    return Step(after, change.memories, entries)
+    return FoldStep(after, change.memories, entries)
 
 
 def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
@@ -141,7 +141,7 @@ def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
     return ReadTurns(data.up_to, owner.applied + 1, owner.read.applied, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
 
 
-class History(NamedTuple):
+class OwnerHistory(NamedTuple):
     """An owner folded from its events: the answer to "what was it, then"."""
 
     owner: OwnerState
@@ -161,7 +161,7 @@ def fold_owner(
     total: int = 0,
     held: Callable[[str], bool] = lambda _: True,
     secret: bytes = b"",
-) -> History:
+) -> OwnerHistory:
     """All of an owner's events in the order in which they were applied, those that `keep` lets through.
 
     `held`: whether a position is that of one of the owner's events; asked of what is discarded. What is held and was not
@@ -191,13 +191,13 @@ def fold_owner(
         entries.extend(step.entries)
         at = micros(event.occurred_at)
         newest = at if newest is None else max(newest, at)
-    return History(_with(owner, forced), memories, entries, newest or 0)
+    return OwnerHistory(_with(owner, forced), memories, entries, newest or 0)
 
 
 class Folded(NamedTuple):
-    """An owner's records, settings and how many events led there: a `History` without its change log."""
+    """An owner's records, settings and how many events led there: a `OwnerHistory` without its change log."""
 
-    settings: Settings
+    settings: OwnerSettings
     memories: dict[str, Memory]
     applied: int
 
@@ -227,7 +227,7 @@ def fold_records(
     return Folded(settings, memories, applied)
 
 
-def _forced(settings: Settings, forced: Mapping[str, ParameterValue] | None) -> Settings:
+def _forced(settings: OwnerSettings, forced: Mapping[str, ParameterValue] | None) -> OwnerSettings:
     if not forced:
         return settings
     return settings._replace(parameters=tuple(sorted({**dict(settings.parameters), **forced}.items())))

@@ -253,7 +253,7 @@ def record_hash(secret: bytes, owner: str, memory_id: str, record: bytes) -> int
     return int.from_bytes(keyed(secret, _PURPOSE, f"{owner}\x00{memory_id}\x00".encode() + record, HASH_BYTES), "big")
 
 
-class Sealed(NamedTuple):
+class EncodedOutcome(NamedTuple):
     """The records of an outcome, encoded, and the checkpoint that they lead to."""
 
     checkpoint: Checkpoint
@@ -261,7 +261,7 @@ class Sealed(NamedTuple):
     """Owner -> memory id -> canonical record."""
 
 
-def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> Sealed:
+def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> EncodedOutcome:
     """Encode what changed and bring digest and count forward."""
     digest, count = checkpoint.digest, checkpoint.memories
     records: dict[str, dict[str, bytes]] = {}
@@ -279,4 +279,4 @@ def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingO
                 digest += value - known
             hashes[memory_id] = value
         records[name] = mine
-    return Sealed(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)
+    return EncodedOutcome(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)

@@ -12,13 +12,13 @@ from typing import Any
 
 from events.catalogue import SensitivityRaised, SensitivitySet
 from events.envelope import Event
-from projections.fold.working_set import PURGED, UNKNOWN, Scene
+from projections.fold.working_set import PURGED, UNKNOWN, WorkingSet
 from projections.language.extractive import sentences
 from projections.language.sensitivity.event_level import highest
 from projections.memory.record import Memory
 
 
-def set_by_hand(scene: Scene, data: SensitivitySet, _event: Event[Any]) -> None:
+def set_by_hand(scene: WorkingSet, data: SensitivitySet, _event: Event[Any]) -> None:
     """A person says how sensitive it is, up or down. The change log tells from what to what, the event why."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -28,7 +28,7 @@ def set_by_hand(scene: Scene, data: SensitivitySet, _event: Event[Any]) -> None:
     scene.change(memory, "sensitivity", reason, sensitivity=data.level, sensitivity_set_at=at)
 
 
-def raise_by_rules(scene: Scene, data: SensitivityRaised, _event: Event[Any]) -> None:
+def raise_by_rules(scene: WorkingSet, data: SensitivityRaised, _event: Event[Any]) -> None:
     """Newer rules find more in its words. Also of what is deleted or merged away: it is readable, and may come back."""
     memory = scene.get(data.memory_id)
     if memory is None or memory.purged_at is not None:

@@ -18,8 +18,8 @@ from events.catalogue import MemoriesAccessed, MemoriesRevealed, ParametersChang
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, unchecked
-from projections.fold.evolve import Change, evolve, names, parameters_of
-from projections.fold.working_set import OWNER, Settings
+from projections.fold.evolve import EventEffect, evolve, names, parameters_of
+from projections.fold.working_set import OWNER, OwnerSettings
 from projections.memory.record import Memory
 
 FREE = 50_000
@@ -38,7 +38,7 @@ class State(NamedTuple):
     parameters: Parameters
 
 
-class Touch(NamedTuple):
+class RecordTouch(NamedTuple):
     """What changed the memory's record, or the parameters by which it is read; `at` in microseconds since 1970."""
 
     at: int
@@ -62,7 +62,7 @@ class _Told(NamedTuple):
 
 def life_of(
     stored: Iterable[Stored], memory_id: str, base: Parameters = DEFAULTS, check: Check = unchecked
-) -> list[Touch]:
+) -> list[RecordTouch]:
     """What changed a memory, in order of time: after each touch it is as an `as_of` of that instant has it.
 
     `stored`: the owner's events in the order of folding. Only those about this memory and what hangs together with it are
@@ -70,7 +70,7 @@ def life_of(
     """
     told = _about(stored, memory_id)
     fold = _Fold(told, base, check)
-    state, touches, waiting = fold.state(memory_id), list[Touch](), list[int]()
+    state, touches, waiting = fold.state(memory_id), list[RecordTouch](), list[int]()
     order = sorted(range(len(told)), key=lambda number: told[number].at)
     for count, number in enumerate(order, 1):
         waiting.append(number)
@@ -84,7 +84,7 @@ def life_of(
             together = len(waiting)
             if together > 1:
                 reason += f"; with {together - 1} events that happened before it and came late"
-            touches.append(Touch(one.at, one.seq, one.event.type, decision, reason, before, state, together))
+            touches.append(RecordTouch(one.at, one.seq, one.event.type, decision, reason, before, state, together))
         waiting = []
     return touches
 
@@ -195,7 +195,7 @@ class _Fold:
         self._folded: list[int] = []
         self._readers: defaultdict[str, list[int]] = defaultdict(list)
         self._asked: dict[int, set[str]] = {}
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, EventEffect] = {}
 
     def take(self, numbers: Iterable[int]) -> None:
         """Fold these too, and anew what reads something that came out otherwise."""
@@ -220,7 +220,7 @@ class _Fold:
     def _readers_of(self, thing: str) -> Sequence[int]:
         return self._folded if thing == OWNER else self._readers[thing]
 
-    def change(self, number: int) -> Change:
+    def change(self, number: int) -> EventEffect:
         """What an event did."""
         return self._changes[number]
 
@@ -230,14 +230,14 @@ class _Fold:
         versions = self._things.get(memory_id)
         return State(
             None if versions is None else versions.before(end),
-            parameters_of(self._things[OWNER].before(end) or Settings(), self._base),
+            parameters_of(self._things[OWNER].before(end) or OwnerSettings(), self._base),
         )
 
     def _evolve(self, number: int) -> set[str]:
         """Fold one event; what it makes otherwise than before: memories, and `OWNER` for the settings."""
         self._check(self.taken, self._most)
         self.taken += 1
-        one, met = self._told[number], self._things[OWNER].before(number) or Settings()
+        one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
         change = evolve(met, memories, one.event, one.seq, self._base, one.level)
         self._note_asked(number, memories.asked)
@@ -263,7 +263,7 @@ class _Fold:
         self._asked[number] = asked
 
 
-def _decided(change: Change, event: Event[Any], memory_id: str) -> tuple[str, str]:
+def _decided(change: EventEffect, event: Event[Any], memory_id: str) -> tuple[str, str]:
     if isinstance(event.data, ParametersChanged):
         return "parameters", "the owner's parameters from here on"
     if isinstance(event.data, MemoriesAccessed):

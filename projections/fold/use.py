@@ -18,7 +18,7 @@ from events.envelope import Event, micros
 from events.parameters import Parameters
 from events.standing import FIRM, REVIEWERS
 from projections.fold.link import all_boosted, boosted
-from projections.fold.working_set import Scene, trouble_with
+from projections.fold.working_set import WorkingSet, trouble_with
 from projections.laws.spaced import OUTCOME_GRADES, graded
 from projections.laws.tiered import effective_importance, review_threshold_of
 from projections.memory.ground import WITNESSES, of_promotion
@@ -34,7 +34,7 @@ ALIKE = ("used", "manual_review")
 """Outcomes that strengthen the association to the memory that led there."""
 
 
-def access(scene: Scene, data: MemoriesAccessed, _event: Event[Any]) -> None:
+def access(scene: WorkingSet, data: MemoriesAccessed, _event: Event[Any]) -> None:
     """Counts what was shown, no later than the event itself, and reinforces it once. Moves no time stamp of activity, writes
     no entry. What a person only looked at moves nothing."""
     if data.via in LOOKING:
@@ -86,12 +86,12 @@ def _first_hits(data: MemoriesAccessed) -> list[tuple[str, ...]]:
     return [one.shown[:FIRST_HITS] for one in data.accesses if one.first == 1 and len(one.shown) > 1]
 
 
-def _steadied(scene: Scene, memory: Memory, factor: float) -> float:
+def _steadied(scene: WorkingSet, memory: Memory, factor: float) -> float:
     """S after a reinforcement, hours."""
     return min(max(memory.stability * factor, scene.parameters.min_stability), scene.parameters.max_stability)
 
 
-def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
+def reinforce(scene: WorkingSet, data: MemoryReinforced, _event: Event[Any]) -> None:
     """It was put to use: stability and clock, the boost of a use, the grade of a task, the way that led there."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -120,7 +120,7 @@ def reinforce(scene: Scene, data: MemoryReinforced, _event: Event[Any]) -> None:
         boosted(scene, data.from_memory, memory.id, parameters.used_edge_boost)
 
 
-def _boost(scene: Scene, memory: Memory) -> tuple[dict[str, Any], str | None]:
+def _boost(scene: WorkingSet, memory: Memory) -> tuple[dict[str, Any], str | None]:
     """The importance after a use (seed 003, boost limits), or why this use does not count.
 
     The decayed value is taken first. One that comes late, before the last counted boost, falls within its cool-down.
@@ -165,7 +165,7 @@ def limited(boosts: tuple[Boost, ...]) -> tuple[Boost, ...]:
     return (Boost(older[-1].at, round(sum(boost.amount for boost in older), 6)), *newest)
 
 
-def risen(before: Memory | None, after: Memory, scene: Scene) -> Memory:
+def risen(before: Memory | None, after: Memory, scene: WorkingSet) -> Memory:
     """`after`, asking for a reviewer where its effective importance rose to the promotion threshold just now."""
     threshold = scene.parameters.promotion_importance
     if after.importance < threshold or after.tier not in ("fact", "episode"):
@@ -178,7 +178,7 @@ def risen(before: Memory | None, after: Memory, scene: Scene) -> Memory:
     return with_changes(after, upkeep=msgspec.structs.replace(upkeep, promotion_at=scene.at))
 
 
-def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
+def grade(scene: WorkingSet, data: ReviewGraded, _event: Event[Any]) -> None:
     """A review: the schedule moves, and it counts as an access."""
     memory = scene.live(data.memory_id)
     if memory is None:
@@ -193,7 +193,7 @@ def grade(scene: Scene, data: ReviewGraded, _event: Event[Any]) -> None:
     scene.change(memory, "review", f"graded {data.grade}", **fields, upkeep=after.upkeep)
 
 
-def promote(scene: Scene, data: MemoryPromoted, _event: Event[Any]) -> None:
+def promote(scene: WorkingSet, data: MemoryPromoted, _event: Event[Any]) -> None:
     """A reviewer's decision: another tier."""
     if memory := scene.live(data.memory_id):
         ground, reason = of_promotion(memory, data.to, scene.actor), f"tier {data.to}"
@@ -207,12 +207,12 @@ def _answered(memory: Memory) -> Upkeep | None:
     return None if upkeep is None else msgspec.structs.replace(upkeep, promotion_at=None)
 
 
-def _who(scene: Scene) -> str:
+def _who(scene: WorkingSet) -> str:
     """Who keeps it: anybody may, and only some are reviewers."""
     return "a reviewer" if scene.actor in REVIEWERS else f"the {scene.actor}"
 
 
-def keep(scene: Scene, data: MemoryKept, _event: Event[Any]) -> None:
+def keep(scene: WorkingSet, data: MemoryKept, _event: Event[Any]) -> None:
     """A reviewer's decision: it stays. Asked whether to promote, nothing else changes; asked because it had decayed, it
     starts again from the review threshold, when the reviewer says so: a late answer leaves it as long as a prompt one."""
     memory = scene.live(data.memory_id)

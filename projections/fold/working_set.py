@@ -21,7 +21,7 @@ PURGED = "purged: only a tombstone is left"
 MERGED_AWAY = "merged away: its merge stands for it"
 
 
-class Settings(NamedTuple):
+class OwnerSettings(NamedTuple):
     """What an owner chose: the profile, the parameters that differ from the defaults, and its own synonyms."""
 
     profile: str = "weighted"
@@ -41,11 +41,11 @@ class Note(msgspec.Struct, frozen=True, gc=False):
     fields: tuple[str, ...]
 
 
-class Scene(msgspec.Struct, gc=False):
+class WorkingSet(msgspec.Struct, gc=False):
     """One event's view of its owner's memories; `at`: `occurred_at` in microseconds, `seq`: its place in the log."""
 
     memories: Mapping[str, Memory]
-    settings: Settings
+    settings: OwnerSettings
     parameters: Parameters
     at: int
     seq: int

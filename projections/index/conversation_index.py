@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from projections.index.postings import Found
+from projections.index.postings import Occurrences
 from projections.index.search_index import Bm25Index
 from projections.language.conversation_words import traits
 from projections.language.text import stop_words
@@ -41,7 +41,7 @@ _Key = tuple[int, int, int]
 """created_at, created_seq, row."""
 
 
-class Shape(NamedTuple):
+class ViewShape(NamedTuple):
     """What the owner's memories look like as a whole."""
 
     spread: float
@@ -79,7 +79,7 @@ class ConversationIndex:
         self._speaking: Counter[int] = Counter()
         """Members by speaker."""
         self._lengths: Counter[int] = Counter()
-        self._shape: Shape | None = None
+        self._shape: ViewShape | None = None
         self._names: dict[str, int] | None = None
         self.previous = np.zeros(0, dtype=np.int64)
         """Row of the turn before in the session, or NONE; `next` likewise."""
@@ -170,7 +170,7 @@ class ConversationIndex:
         self.next[rows] = np.where(np.roll(place, -1) > 0, np.roll(rows, -1), NONE)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ViewShape:
         """The shape of the members; read anew after a change."""
         self.settle()
         if self._shape is None:
@@ -179,7 +179,7 @@ class ConversationIndex:
             mean = fsum(value * count for value, count in counted) / size
             spread = sqrt(fsum(count * (value - mean) ** 2 for value, count in counted) / size)
             taken = (self.previous != NONE) & (self.speaker != self.speaker[self.previous])
-            self._shape = Shape(spread, float(np.count_nonzero(taken)) / size)
+            self._shape = ViewShape(spread, float(np.count_nonzero(taken)) / size)
         return self._shape
 
     @property
@@ -202,7 +202,7 @@ class ConversationIndex:
             self._known[row] |= lacking
         return self._traits[rows]
 
-    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+    def found(self, rows: Rows, terms: Sequence[str]) -> Occurrences:
         """Where these different terms stand in the contents of member rows."""
         return self._texts.found(rows, terms)
 

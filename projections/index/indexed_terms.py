@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from projections.index.postings import Said, whole
+from projections.index.postings import TermSequence, whole
 from projections.language.text import kept_tokens, tokens
 from projections.memory.record import Memory
 
 
-def indexed_terms(memory: Memory, text: str) -> Said:
+def indexed_terms(memory: Memory, text: str) -> TermSequence:
     """The terms of `text`, the lines of the memory that search reads ("" for none); its content is what is read in order.
 
     Line by line the terms are those of the text as a whole, since no token reaches over a line's end. Where the content has
@@ -23,9 +23,9 @@ def indexed_terms(memory: Memory, text: str) -> Said:
     after = [term for line in (memory.summary, *memory.keywords) if line for term in kept_tokens(line)]
     counted = [*before, *said, *after] or tokens(text)
     if said:
-        return Said(counted, len(counted), len(before), len(before) + len(said))
+        return TermSequence(counted, len(counted), len(before), len(before) + len(said))
     alone = tokens(memory.content)
-    return Said([*counted, *alone], len(counted), len(counted), len(counted) + len(alone))
+    return TermSequence([*counted, *alone], len(counted), len(counted), len(counted) + len(alone))
 
 
 @lru_cache(maxsize=1024)

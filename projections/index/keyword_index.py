@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from projections.index.keyword_shelf import Integers, Latecomers, Search, Shelf
+from projections.index.keyword_postings import Integers, KeywordPostings, Latecomers, Search
 from projections.index.timeline import Entry
 
 
@@ -37,7 +37,7 @@ class KeywordIndex:
         self._waiting: dict[Entry, tuple[str, ...]] = {}
         """Those of them that were put since somebody last asked."""
         self._late = Latecomers()
-        self._shelves: dict[int, Shelf] = {}
+        self._shelves: dict[int, KeywordPostings] = {}
         self._shelved = self._buried = 0
         """How many entries were put on the shelves, and how many of these are gone."""
         self._vocabulary = _Vocabulary()
@@ -70,7 +70,7 @@ class KeywordIndex:
         words = [self._vocabulary[word] for word in keywords]
         search = Search(entry, words, len(self._vocabulary), least, most)
         self._late.read(search)
-        long: list[tuple[float, Shelf, Integers]] = []
+        long: list[tuple[float, KeywordPostings, Integers]] = []
         for shelf in sorted(self._shelves.values(), key=lambda one: -one.reach(len(words))):
             if shelf.reach(len(words)) < search.least:
                 break
@@ -107,7 +107,9 @@ class KeywordIndex:
                 entries[size], words[size] = [], array("i")
             entries[size].append(entry)
             words[size].extend([number[word] for word in keywords])
-        self._shelves = {size: Shelf(size, entries[size], np.frombuffer(words[size], np.int32)) for size in entries}
+        self._shelves = {
+            size: KeywordPostings(size, entries[size], np.frombuffer(words[size], np.int32)) for size in entries
+        }
         self._late = Latecomers()
         self._shelved, self._buried = len(self._held), 0
 

@@ -40,7 +40,7 @@ class _Vocabulary(dict[str, int]):
         return number
 
 
-class Said(NamedTuple):
+class TermSequence(NamedTuple):
     """A text as terms: the first `counted` are what it is found by, those from `begin` to `end` are read in order."""
 
     terms: Sequence[str]
@@ -49,12 +49,12 @@ class Said(NamedTuple):
     end: int
 
 
-def whole(terms: Sequence[str]) -> Said:
+def whole(terms: Sequence[str]) -> TermSequence:
     """A text all of which is counted, and read."""
-    return Said(terms, len(terms), 0, len(terms))
+    return TermSequence(terms, len(terms), 0, len(terms))
 
 
-class Found(NamedTuple):
+class Occurrences(NamedTuple):
     """Where terms stand in documents' stretches, in reading order; aligned."""
 
     at: Integers
@@ -83,7 +83,7 @@ class Postings:
         self._of_term: list[array[int]] = []
         self._held = 0
 
-    def add_all(self, texts: Iterable[Said]) -> Integers:
+    def add_all(self, texts: Iterable[TermSequence]) -> Integers:
         """Take in texts in order; their documents."""
         start, spans = len(self._told), list[tuple[int, int, int, int]]()
         number_of, told = self._vocabulary.__getitem__, self._told
@@ -156,7 +156,7 @@ class Postings:
         lengths = self.lengths[documents]
         return self._stretches(self._starts[documents], lengths), lengths
 
-    def found(self, documents: Integers, place_of: Integers) -> Found:
+    def found(self, documents: Integers, place_of: Integers) -> Occurrences:
         """Where terms stand in the stretches of documents: those whose number has a place in `place_of`, not NONE."""
         lengths = self._read[documents]
         windows = (lengths + _WINDOW - 1) // _WINDOW
@@ -165,12 +165,12 @@ class Postings:
         starts = self._begins[documents][column] + within
         told = np.frombuffer(self._told, dtype=np.int32)
         if not starts.size or not told.size:
-            return Found(_NOTHING, _NOTHING, _NOTHING)
+            return Occurrences(_NOTHING, _NOTHING, _NOTHING)
         places = place_of[told.take(starts[:, None] + np.arange(_WINDOW), mode="clip")].ravel()
         at = np.flatnonzero(places != NONE)
         window, offset = np.divmod(at, _WINDOW)
         at = at[within[window] + offset < lengths[column[window]]]  # a last window reaches into what follows
-        return Found(at, places[at], column[at // _WINDOW])
+        return Occurrences(at, places[at], column[at // _WINDOW])
 
     def compact(self, living: npt.NDArray[np.bool_]) -> None:
         """Keep only the living documents, numbered anew from 0 in their order, and the terms that they hold."""

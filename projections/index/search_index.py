@@ -25,7 +25,7 @@ import numpy as np
 
 from projections.index.bm25 import Bm25, Values
 from projections.index.key_rows import KeyRows
-from projections.index.postings import COUNT_BITS, COUNT_MAX, NONE, Found, Integers, Postings, Said, whole
+from projections.index.postings import COUNT_BITS, COUNT_MAX, NONE, Integers, Occurrences, Postings, TermSequence, whole
 from projections.language.text import tokens
 from projections.memory.columns import Rows
 
@@ -99,11 +99,11 @@ class Bm25Index:
         """`put` for each (key, text), in order."""
         self.put_said((key, whole(self._analyse(text))) for key, text in dict(items).items())
 
-    def put_said(self, items: Iterable[tuple[str, Said]]) -> None:
+    def put_said(self, items: Iterable[tuple[str, TermSequence]]) -> None:
         """`put` of texts that are read into terms already, each under a key of its own; taken one by one."""
         rows: list[int] = []
 
-        def texts() -> Iterator[Said]:
+        def texts() -> Iterator[TermSequence]:
             for key, said in items:
                 rows.append(self._row_for(key))
                 yield said
@@ -178,7 +178,7 @@ class Bm25Index:
             counts += documents[places] == wanted
         return counts / max(len(terms), 1)
 
-    def found(self, rows: Rows, terms: Sequence[str]) -> Found:
+    def found(self, rows: Rows, terms: Sequence[str]) -> Occurrences:
         """Where these different terms stand in what is read in order of rows; `places` are those among the terms."""
         documents = np.frombuffer(self._document_of, dtype=np.int64)[rows]
         return self._postings.found(documents, self._places(terms))

@@ -48,7 +48,7 @@ _BITS = 128
 Integers = npt.NDArray[np.int32]
 
 
-class Pair(NamedTuple):
+class SimilarPair(NamedTuple):
     """Two alike texts, by their places in the sequence, a < b; similarity in (0, 1]."""
 
     a: int
@@ -94,7 +94,7 @@ def similar_pairs(
     *,
     enough: int | None = None,
     check: Check = unchecked,
-) -> list[Pair]:
+) -> list[SimilarPair]:
     """All pairs of texts that share a token and are alike by `least` to `most`, ascending by place.
 
     Equal texts are compared once, but all their pairs are told: with many copies ask for a `most` below 1. Ten thousand
@@ -105,16 +105,16 @@ def similar_pairs(
     for place, text in enumerate(counted(texts, check, len(texts))):
         places[bag_of(text)].append(place)
     held = list(places.values())
-    found = [Pair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
+    found = [SimilarPair(*pair, 1.0) for same in held for pair in combinations(same, 2)] if least <= 1 <= most else []
     for one, other, similar in _joined(list(places), least, enough, check):
         if similar <= most and enough is not None:
-            found.append(Pair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), similar))
+            found.append(SimilarPair(min(held[one][-1], held[other][-1]), max(held[one][-1], held[other][-1]), similar))
         elif similar <= most:
-            found += [Pair(min(pair), max(pair), similar) for pair in product(held[one], held[other])]
+            found += [SimilarPair(min(pair), max(pair), similar) for pair in product(held[one], held[other])]
     return _ascending(found)
 
 
-def _ascending(found: list[Pair]) -> list[Pair]:
+def _ascending(found: list[SimilarPair]) -> list[SimilarPair]:
     """By place; a million pairs sorted in one call of Python's would keep every other thread waiting for a second."""
     places = np.array([(pair.a, pair.b) for pair in found], dtype=np.int64).reshape(-1, 2)
     return [found[at] for at in np.lexsort((places[:, 1], places[:, 0])).tolist()]

@@ -28,7 +28,7 @@ class Family(IntFlag):
     """A fault: no complaint any more once it is repaired."""
 
 
-class Entry(NamedTuple):
+class TagWord(NamedTuple):
     """One word in its forms, and what it speaks for: nothing where it only hides the words inside it."""
 
     families: Family
@@ -38,9 +38,9 @@ class Entry(NamedTuple):
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[TagWord, ...]:
     """All words that give tags, and the masks among them, in order."""
-    return tuple(Entry(_families(row["family"]), row["english"], row["chinese"], row["sign"]) for row in rows("tags"))
+    return tuple(TagWord(_families(row["family"]), row["english"], row["chinese"], row["sign"]) for row in rows("tags"))
 
 
 def _families(names: tuple[str, ...]) -> Family:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from events.envelope import EPOCH
 from events.parameters import Parameters
 from projections.laws.law import Floats
-from projections.memory.record import DAY, Memory, Schedule
+from projections.memory.record import DAY, Memory, ReviewSchedule
 
 if TYPE_CHECKING:
     from fsrs import Scheduler
@@ -30,7 +30,7 @@ OUTCOME_GRADES = {"task_success": 5, "task_failure": 2}
 """Grades that the outcomes of `MemoryReinforced` stand for; the others grade nothing."""
 
 
-def graded(schedule: Schedule | None, grade: int, at: int) -> Schedule:
+def graded(schedule: ReviewSchedule | None, grade: int, at: int) -> ReviewSchedule:
     """The schedule after a grade from 0 (forgotten) to 5 (at once), given `at` microseconds since 1970.
 
     A grade that arrives late (`at` before `graded_at`) counts as given at `graded_at`, which never moves back.
@@ -38,7 +38,7 @@ def graded(schedule: Schedule | None, grade: int, at: int) -> Schedule:
     since = at if schedule is None else max(at, schedule.graded_at)
     ease, interval, repetitions = _sm2(schedule, grade)
     stability, difficulty, fsrs_interval = _fsrs(schedule, grade, since)
-    return Schedule(since, grade, ease, interval, repetitions, stability, difficulty, fsrs_interval)
+    return ReviewSchedule(since, grade, ease, interval, repetitions, stability, difficulty, fsrs_interval)
 
 
 def interval_days(memory: Memory, parameters: Parameters) -> float:
@@ -72,7 +72,7 @@ def review_importance(confidence: _Number, consolidation: _Number, emotion: _Num
     )
 
 
-def _sm2(schedule: Schedule | None, grade: int) -> tuple[float, float, int]:
+def _sm2(schedule: ReviewSchedule | None, grade: int) -> tuple[float, float, int]:
     """Ease, interval in days and repetitions after a grade: 1 day, 6 days, then the last interval times the new ease."""
     ease, interval, repetitions = (
         (FIRST_EASE, 0.0, 0) if schedule is None else (schedule.ease, schedule.interval, schedule.repetitions)
@@ -88,7 +88,7 @@ def _sm2(schedule: Schedule | None, grade: int) -> tuple[float, float, int]:
     return ease, min(round(interval * ease, 6), float(MOST_DAYS)), repetitions + 1
 
 
-def _fsrs(schedule: Schedule | None, grade: int, at: int) -> tuple[float, float, float]:
+def _fsrs(schedule: ReviewSchedule | None, grade: int, at: int) -> tuple[float, float, float]:
     """FSRS stability in days, difficulty in [1, 10] and interval in whole days after a grade.
 
     Grades 0 to 2 are the package's Again, 3 Hard, 4 Good, 5 Easy. Rounded, as they come from exp and pow.

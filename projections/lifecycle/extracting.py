@@ -12,15 +12,15 @@ from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
 from projections.checks import Check, counted, unchecked
-from projections.language.extraction.rules import Turn, extract, questions
+from projections.language.extraction.rules import TurnText, extract, questions
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.judging import JOB, Heard, Verdict, judge
+from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict, judge
 from projections.lifecycle.turns import TurnIndex
 from projections.memory import sessions
 from projections.memory.columns import Columns
 from projections.memory.creating import memory_of_turn
+from projections.memory.deletion_view import deleted_turns
 from projections.memory.record import SECRET, Memory
-from projections.memory.retraction import deleted_turns
 from projections.views.view import OwnerView
 
 RULES = "rules"
@@ -41,14 +41,14 @@ def verdicts(view: OwnerView, now: int, *, again: bool = False, check: Check = u
     return judge(turns_heard(view, again=again, check=check), view, now, check)
 
 
-def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecked) -> list[Heard]:
+def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecked) -> list[ReadTurn]:
     """All turns of users and other people in the order of the log, with what they ask; those to be read are `unread`, and say
     what they state too.
     """
     first = 0 if again else first_unread(view)
     forgotten = deleted_turns(view.columns)
 
-    def heard(memory: Memory, zone: ZoneInfo) -> Heard:
+    def heard(memory: Memory, zone: ZoneInfo) -> ReadTurn:
         told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
         statements = tuple(extract(told.turn)) if told.unread else ()
         return told._replace(statements=statements, questions=tuple(questions(told.turn)))
@@ -58,7 +58,7 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
     return [heard(memory, zone) for memory in counted(turns, check, len(turns), every=1)]
 
 
-def unread_turns(view: OwnerView) -> Iterator[Heard]:
+def unread_turns(view: OwnerView) -> Iterator[ReadTurn]:
     """The turns that are to be read, one by one, in the order of the log: no more of them are looked at than are taken."""
     forgotten, zone = deleted_turns(view.columns), ZoneInfo(view.parameters.time_zone)
     for memory in _turns(view, view.index(TurnIndex).rows(first_unread(view))):
@@ -66,13 +66,13 @@ def unread_turns(view: OwnerView) -> Iterator[Heard]:
             yield _heard(memory, zone, unread=True)
 
 
-def turns_before(view: OwnerView, seq: int, most: int) -> list[Heard]:
+def turns_before(view: OwnerView, seq: int, most: int) -> list[ReadTurn]:
     """The newest `most` turns before a position; they are not to be read."""
     zone, rows = ZoneInfo(view.parameters.time_zone), view.index(TurnIndex).rows_before(seq, most)
     return [_heard(memory, zone, unread=False) for memory in _turns(view, rows)]
 
 
-def mark(unread: Sequence[Heard], by: str, now: int, *, after: int, **told: object) -> Decision:
+def mark(unread: Sequence[ReadTurn], by: str, now: int, *, after: int, **told: object) -> Decision:
     """That these turns were read; `told` are further fields of the event.
 
     `after`: how many events were applied at the mark before, so that turns that are read once more get a mark of their own.
@@ -129,7 +129,7 @@ def first_unread(view: OwnerView) -> int:
     return view.index(TurnIndex).after(view.state.read.up_to)
 
 
-def _heard(memory: Memory, zone: ZoneInfo, *, unread: bool) -> Heard:
+def _heard(memory: Memory, zone: ZoneInfo, *, unread: bool) -> ReadTurn:
     day = datetime.fromtimestamp(memory.created_at // 1_000_000, zone).date().isoformat()
-    turn = Turn(memory.source_turns[0], memory.content, "user", memory.speaker, day)
-    return Heard(turn, memory.created_seq, memory.created_at, memory.session, (), (), unread)
+    turn = TurnText(memory.source_turns[0], memory.content, "user", memory.speaker, day)
+    return ReadTurn(turn, memory.created_seq, memory.created_at, memory.session, (), (), unread)

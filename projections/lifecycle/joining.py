@@ -9,7 +9,7 @@ from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
 from projections.checks import Check, counted, unchecked
 from projections.decide.merging import merged_text
-from projections.language.similar import Pair, similar_pairs
+from projections.language.similar import SimilarPair, similar_pairs
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
 from projections.memory.columns import Columns
@@ -40,13 +40,13 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
 def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
-    found: dict[int, list[Pair]] = defaultdict(list)
+    found: dict[int, list[SimilarPair]] = defaultdict(list)
     most = parameters.related_similarity_most
     contents = [memory.content for memory in memories]
     pairs = similar_pairs(contents, parameters.related_similarity, most, enough=ENOUGH, check=check)
     framed = cache(lambda place: frame_of(memories[place], parameters))
 
-    def may_become_one(pair: Pair) -> bool:
+    def may_become_one(pair: SimilarPair) -> bool:
         """Left to merging. What is framed apart is told by a look at each of the two, not at each pair."""
         if pair.similarity < parameters.merge_similarity or framed(pair.a) != framed(pair.b):
             return False

@@ -22,7 +22,7 @@ from projections.lifecycle.decision import Decision
 from projections.memory.columns import NEVER, Columns
 from projections.memory.ground import borne_out
 from projections.memory.record import Memory
-from projections.models.chat import Usage
+from projections.models.chat import ModelUsage
 from projections.views.view import OwnerView
 
 LASTING = frozenset({"identity", "stable_preference", "skill"})
@@ -34,7 +34,7 @@ Review = Literal["promotion", "decay"]
 Action = Literal["promote", "keep", "delete"]
 
 
-class Question(NamedTuple):
+class ReviewQuestion(NamedTuple):
     """What a reviewer is asked: may a memory become core (promotion), or may it go (decay)."""
 
     memory: Memory
@@ -56,7 +56,7 @@ class Question(NamedTuple):
         return {"id": self.memory.id, "review": self.review, "due_at": moment(self.due_at)}
 
 
-class Answer(NamedTuple):
+class ReviewDecision(NamedTuple):
     """A reviewer's answer, and why."""
 
     action: Action
@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 class Briefing(NamedTuple):
     """A question with what a reviewer sees beside it."""
 
-    question: Question
+    question: ReviewQuestion
     shown: Mapping[str, Any]
     """The memory and those nearest to it, JSON-ready."""
     chinese: bool
@@ -84,19 +84,19 @@ class Reviewer(Protocol):
     """Who answers. One that has to be waited for is asked while nothing is held."""
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ModelUsage:
         """What asking it took so far."""
 
-    def answer(self, briefing: Briefing, look: Look) -> Answer:
+    def answer(self, briefing: Briefing, look: Look) -> ReviewDecision:
         """Its answer. Raises ModelFailed where there is none: then nothing is decided, and it is asked again later."""
 
 
-class Rule:
+class ReviewerByRule:
     """The reviewer by rule."""
 
-    usage = Usage()
+    usage = ModelUsage()
 
-    def answer(self, briefing: Briefing, look: Look) -> Answer:  # noqa: ARG002 - a rule looks at the memory alone
+    def answer(self, briefing: Briefing, look: Look) -> ReviewDecision:  # noqa: ARG002 - a rule looks at the memory alone
         """See `by_rule`."""
         return by_rule(briefing.question)
 
@@ -107,7 +107,7 @@ def reviews(view: OwnerView, now: int, check: Check = unchecked) -> list[Decisio
     return [decided(question, by_rule(question)) for question in counted(asked, check, len(asked))]
 
 
-def questions(view: OwnerView, now: int) -> list[Question]:
+def questions(view: OwnerView, now: int) -> list[ReviewQuestion]:
     """What a reviewer is asked by `now`, microseconds: promotions first, each memory once."""
     if view.state.profile != "tiered":
         return []
@@ -121,19 +121,19 @@ def questions(view: OwnerView, now: int) -> list[Question]:
     crossed = columns.importance >= least  # what never stood above has crossed nothing
     fallen = np.flatnonzero(asked & crossed & (due <= now) & (due > columns.restored_at))
 
-    def question(row: int, review: Review, due_at: int) -> Question:
-        return Question(columns.memories[row], review, due_at, bool(columns.kept[row]))
+    def question(row: int, review: Review, due_at: int) -> ReviewQuestion:
+        return ReviewQuestion(columns.memories[row], review, due_at, bool(columns.kept[row]))
 
     promotions = [question(row, "promotion", int(columns.promotion_at[row])) for row in risen.tolist()]
     return promotions + [question(row, "decay", int(due[row])) for row in fallen.tolist()]
 
 
-def answered(view: OwnerView, now: int, answers: Mapping[tuple[str, str, int, int], Answer]) -> list[Decision]:
-    """What follows from answers (by `Question.key`) that were thought over meanwhile: of questions that still stand."""
+def answered(view: OwnerView, now: int, answers: Mapping[tuple[str, str, int, int], ReviewDecision]) -> list[Decision]:
+    """What follows from answers (by `ReviewQuestion.key`) that were thought over meanwhile: of questions that still stand."""
     return [decided(one, answers[one.key]) for one in questions(view, now) if one.key in answers]
 
 
-def decided(question: Question, answer: Answer) -> Decision:
+def decided(question: ReviewQuestion, answer: ReviewDecision) -> Decision:
     """The event that an answer to a question is."""
     memory, at = question.memory, from_micros(question.due_at)
     data: MemoryPromoted | MemoryKept | MemoryDeleted
@@ -149,20 +149,20 @@ def decided(question: Question, answer: Answer) -> Decision:
                     model=answer.model)  # fmt: skip
 
 
-def by_rule(question: Question) -> Answer:
+def by_rule(question: ReviewQuestion) -> ReviewDecision:
     """The rule's answer: the same whenever it is asked."""
     memory = question.memory
     if question.review == "promotion":
         doubt = unfit_for_core(memory)
         if doubt is not None:
-            return Answer("keep", doubt)
+            return ReviewDecision("keep", doubt)
         if memory.category in LASTING:
-            return Answer("promote", f"{memory.category}: it lasts")
+            return ReviewDecision("promote", f"{memory.category}: it lasts")
         if memory.kind in AGREEMENTS:
-            return Answer("promote", f"{memory.kind}: it holds until another one does")
-        return Answer("keep", f"{memory.category}: often is not lasting")
+            return ReviewDecision("promote", f"{memory.kind}: it holds until another one does")
+        return ReviewDecision("keep", f"{memory.category}: often is not lasting")
     reason = _may_go(memory, question.asked_again)
-    return Answer("keep", "it still says something") if reason is None else Answer("delete", reason)
+    return ReviewDecision("keep", "it still says something") if reason is None else ReviewDecision("delete", reason)
 
 
 def unfit_for_core(memory: Memory) -> str | None:

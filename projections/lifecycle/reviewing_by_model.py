@@ -23,13 +23,13 @@ from projections.language.contradiction.reading import read
 from projections.language.prompt_text import is_chinese, one_line
 from projections.language.similar import similarity
 from projections.laws.modes import Flags, visibility
-from projections.lifecycle.reviewing import Answer, Briefing, Look, Question, by_rule, unfit_for_core
+from projections.lifecycle.reviewing import Briefing, Look, ReviewDecision, ReviewQuestion, by_rule, unfit_for_core
 from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, UNCOMPRESSED, Memory
-from projections.models.chat import Chat, Unfit, Usage
+from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.models.prompt_files import prompt
 from projections.ranking.recall import search
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
 NEAREST = 5
@@ -60,14 +60,14 @@ class ModelReviewer:
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
-        self._usage = Usage()
+        self._usage = ModelUsage()
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ModelUsage:
         """What asking took so far, failures included."""
         return self._usage
 
-    def answer(self, briefing: Briefing, look: Look) -> Answer:
+    def answer(self, briefing: Briefing, look: Look) -> ReviewDecision:
         """See `Reviewer`. At most three searches, each answered by `look`."""
         system, _, beginning = prompt("review", "zh" if briefing.chinese else "en").partition("\n---\n")
         searched: list[dict[str, Any]] = []
@@ -84,24 +84,24 @@ class ModelReviewer:
         try:
             given, usage = self._chat.ask(system, words, ReviewAnswer, check)
         except ModelFailed as error:
-            self._usage = self._usage.plus(Usage(*error.usage))
+            self._usage = self._usage.plus(ModelUsage(*error.usage))
             raise
         self._usage = self._usage.plus(usage)
         return given
 
 
-def without_model(question: Question) -> Answer | None:
+def without_model(question: ReviewQuestion) -> ReviewDecision | None:
     """The answer where no model is to be asked: about a secret, or where only keeping is left; else None."""
     memory = question.memory
     if memory.sensitivity >= SECRET:
         return by_rule(question)
     if choices(question) == ("KEEP",):
         fixed = _not_to_promote(memory) if question.review == "promotion" else _not_to_delete(memory)
-        return Answer("keep", fixed or "nothing else is left")
+        return ReviewDecision("keep", fixed or "nothing else is left")
     return None
 
 
-def choices(question: Question) -> tuple[Choice, ...]:
+def choices(question: ReviewQuestion) -> tuple[Choice, ...]:
     """What may become of a memory, whatever a model says."""
     memory = question.memory
     if question.review == "promotion":
@@ -135,7 +135,7 @@ def _not_to_delete(memory: Memory) -> str | None:
     return "identity: it lasts" if memory.category == "identity" else None
 
 
-def fitting(question: Question, searches_left: int) -> Callable[[ReviewAnswer], None]:
+def fitting(question: ReviewQuestion, searches_left: int) -> Callable[[ReviewAnswer], None]:
     """What an answer must hold to: raises Unfit with what is wrong, in words for the model."""
     allowed: tuple[Choice, ...] = choices(question) + (("SEARCH",) if searches_left else ())
 
@@ -150,16 +150,16 @@ def fitting(question: Question, searches_left: int) -> Callable[[ReviewAnswer], 
     return check
 
 
-def answer_of(question: Question, given: ReviewAnswer, model: str) -> Answer:
+def answer_of(question: ReviewQuestion, given: ReviewAnswer, model: str) -> ReviewDecision:
     """What is made of a model's answer; keeping where it may not be done, should nobody have checked it before."""
     reason = one_line(given.reason)[:MOST_REASON].rstrip() or "no reason given"
     if given.action not in choices(question) or (given.action == "PROMOTE" and given.ground == "none"):
-        return Answer("keep", f"{named(model)} may not {given.action.lower()} it: {reason}", "judge", model)
+        return ReviewDecision("keep", f"{named(model)} may not {given.action.lower()} it: {reason}", "judge", model)
     ground = f" ({given.ground})" if given.action == "PROMOTE" else ""
     told = f"{named(model)}{ground}: {reason}"
     if given.action == "PROMOTE":
-        return Answer("promote", told, "judge", model)
-    return Answer("delete" if given.action == "DELETE" else "keep", told, "judge", model)
+        return ReviewDecision("promote", told, "judge", model)
+    return ReviewDecision("delete" if given.action == "DELETE" else "keep", told, "judge", model)
 
 
 def named(model: str) -> str:
@@ -179,7 +179,7 @@ def shown_to(briefing: Briefing, searched: Sequence[dict[str, Any]]) -> dict[str
     }
 
 
-def briefing(view: OwnerView, now: int, question: Question) -> Briefing:
+def briefing(view: OwnerView, now: int, question: ReviewQuestion) -> Briefing:
     """A question with five memories beside: what replaced it, then the nearest that normal mode shows, which shows no secret."""
     memory = question.memory
     beside = [_shown(view, one, MOST_BESIDE) for one in _nearest(view, now, memory)]
@@ -197,7 +197,7 @@ def briefing(view: OwnerView, now: int, question: Question) -> Briefing:
 
 def found(view: OwnerView, now: int, query: str, besides: str) -> list[dict[str, Any]]:
     """The best matches that normal mode shows, but for the memory `besides`: what a search of a model's finds."""
-    results = search(Asked(view, now, "normal"), query, NEAREST + 1)["results"]
+    results = search(ViewQuery(view, now, "normal"), query, NEAREST + 1)["results"]
     memories = [view.get(one["id"]) for one in results if one["id"] != besides]
     return [_shown(view, one, MOST_BESIDE) for one in memories if one is not None][:NEAREST]
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from projections.checks import Check, counted, unchecked
 from projections.lifecycle.decision import Decision
 from projections.memory.columns import Columns
-from projections.memory.episode import Planned, groups, is_episode, plan
+from projections.memory.deletion_view import deleted_turns
+from projections.memory.episode import PlannedEpisode, groups, is_episode, plan
 from projections.memory.record import HOUR
-from projections.memory.retraction import deleted_turns
 from projections.memory.sessions import Said
 from projections.memory.sittings import sittings
 from projections.views.view import OwnerView
@@ -18,17 +18,17 @@ from projections.views.view import OwnerView
 JOB = "sessions"
 
 
-class Due(NamedTuple):
+class DueEpisodes(NamedTuple):
     """What a look at an owner's sittings came to."""
 
-    planned: list[Planned]
+    planned: list[PlannedEpisode]
     waiting_from: int | None
     """Seq of the oldest message that is to become part of a later episode; None for none."""
     next_at: int | None
     """When the next sitting ends if nothing more is said, microseconds since 1970; None where none is open."""
 
 
-def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecked) -> Due:
+def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecked) -> DueEpisodes:
     """The episodes that fall due at `now`, oldest sitting first, and what is left for later.
 
     `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
@@ -36,7 +36,7 @@ def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecke
     forgotten = deleted_turns(view.columns)
     have = _summed_up(view, forgotten)
     idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
-    planned: list[Planned] = []
+    planned: list[PlannedEpisode] = []
     waiting, ends = [], []
     found_sittings = sittings(told, idle, now)
     for sitting in counted(found_sittings, check, len(found_sittings), every=1):
@@ -52,7 +52,7 @@ def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecke
         if not sitting.ended:
             ends.append(sitting.ends_at)
             waiting += [group[0].seq for group, is_due in groups(sitting.turns, {*have, *forgotten}) if not is_due]
-    return Due(planned, min(waiting, default=None), min(ends, default=None))
+    return DueEpisodes(planned, min(waiting, default=None), min(ends, default=None))
 
 
 def _summed_up(view: OwnerView, forgotten: Collection[str]) -> set[str]:
@@ -65,7 +65,7 @@ def _summed_up(view: OwnerView, forgotten: Collection[str]) -> set[str]:
     return found
 
 
-def decision(planned: Planned) -> Decision:
+def decision(planned: PlannedEpisode) -> Decision:
     """The event that makes an episode: dated with its last message, caused by it, and of its session."""
     said = planned.data.source_turns
     return Decision(

@@ -27,8 +27,8 @@ from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.judge.known import core
 from projections.lifecycle.summarising import JOB
 from projections.memory.columns import Columns
+from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
-from projections.memory.retraction import forgotten_turns
 from projections.memory.sessions import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
 from projections.views.view import OwnerView
 

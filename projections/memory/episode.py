@@ -33,7 +33,7 @@ SENSITIVE = 2
 """Sensitivity from which a sentence is left out of a summary."""
 
 
-class Planned(NamedTuple):
+class PlannedEpisode(NamedTuple):
     """An episode that falls due, for a job to append with actor `system`."""
 
     data: MemoryCreated
@@ -122,7 +122,7 @@ def plan(
     ended: bool = False,
     zone: str = "UTC",
     forgotten: Collection[str] = (),
-) -> list[Planned]:
+) -> list[PlannedEpisode]:
     """The episodes that fall due in a sitting, oldest first, as `groups` has them; turns in `forgotten` say nothing.
 
     Each has an id derived from the owner, the session and its turns: planned again, it is the same memory.
@@ -134,5 +134,5 @@ def plan(
             continue
         ids = tuple(dict.fromkeys(turn.turn_id for turn in group))
         name = PREFIX + derived_id("episode", owner, group[0].session or "", *ids)
-        found.append(Planned(episode(name, text, ids), group))
+        found.append(PlannedEpisode(episode(name, text, ids), group))
     return found

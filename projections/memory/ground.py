@@ -51,7 +51,7 @@ def of_promotion(memory: Memory, to: str, actor: str) -> str | None:
     return REVIEW if actor in REVIEWERS and sure and witnessed(memory) else memory.ground
 
 
-class Standing(NamedTuple):
+class MergedGround(NamedTuple):
     """What a merge has of the sources whose words it keeps."""
 
     ground: str | None
@@ -59,12 +59,12 @@ class Standing(NamedTuple):
     witnessed: float
 
 
-def of_merge(summary: str, sources: Sequence[Memory], actor: str, tier: str) -> Standing:
+def of_merge(summary: str, sources: Sequence[Memory], actor: str, tier: str) -> MergedGround:
     """Ground and earned importance of a merge: those of the source whose words it keeps. An operator answers for his own."""
     kept = [one for one in sources if one.content == summary]
     upkeeps = [one.upkeep for one in kept if one.upkeep is not None]
     ground = next((one.ground for one in kept if one.ground is not None), None)
-    return Standing(
+    return MergedGround(
         OPERATOR if tier in FIRM and actor == "operator" else ground,
         max((one.earned for one in upkeeps), default=0.0),
         max((one.witnessed for one in upkeeps), default=0.0),

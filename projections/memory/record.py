@@ -42,7 +42,7 @@ class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     turn_id: str | None
 
 
-class Negation(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One entry of the correction history."""
 
     at: int
@@ -97,7 +97,7 @@ class Upkeep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     anybody else tells, or that a job finds in turns that anybody else told, are dated and made by those whom they would lift."""
 
 
-class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ReviewSchedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Spaced repetition since the first grade: SM-2 and FSRS side by side, so that either can be read. Intervals in days."""
 
     graded_at: int
@@ -112,7 +112,7 @@ class Schedule(msgspec.Struct, frozen=True, array_like=True, gc=False):
     fsrs_interval: float
 
 
-class Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class MemoryTriple(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A triple that this memory backs."""
 
     subject: str
@@ -215,7 +215,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """Recorded level; the effective one at an instant is in `projections.laws.modes`."""
     compressed: str | None = None
     """The shortened text that a sweep recorded with the level."""
-    negations: tuple[Negation, ...] = ()
+    negations: tuple[CorrectionEntry, ...] = ()
     """The newest 32 negations by `occurred_at`, ascending: the correction history."""
     negated_at: int | None = None
     """Time of the newest negation while the memory is negated, else None."""
@@ -248,8 +248,8 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     changed_seq: int = 0
     """Seq of the last event that changed this record: the deciding position of whatever falls due next."""
     upkeep: Upkeep | None = None
-    schedule: Schedule | None = None
-    facts: tuple[Fact, ...] = ()
+    schedule: ReviewSchedule | None = None
+    facts: tuple[MemoryTriple, ...] = ()
     """Triples it backs, the newest 64."""
     level_due_at: int | None = None
     """When the recorded level fell due, where a sweep recorded it: levels that follow from time are read from time."""

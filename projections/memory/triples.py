@@ -21,7 +21,7 @@ MOST_SEEDS = 8
 """Entities of a question from which a walk starts."""
 
 
-class Triple(NamedTuple):
+class KnownTriple(NamedTuple):
     """A statement with its evidence; degree, condition and time are those of its newest assertion."""
 
     subject: str
@@ -40,15 +40,15 @@ class Triple(NamedTuple):
         return f"{self.subject} {'not ' if self.negation else ''}{self.predicate} {self.object}"
 
 
-class Reached(NamedTuple):
+class ReachedMemory(NamedTuple):
     """A memory that a walk over triples reached; `path` are the triples followed, the last one backed by it."""
 
     row: int
     activation: float
-    path: tuple[Triple, ...]
+    path: tuple[KnownTriple, ...]
 
 
-def triples_of(columns: Columns) -> list[Triple]:
+def triples_of(columns: Columns) -> list[KnownTriple]:
     """All triples that hold, by subject, predicate and object. A secret memory backs nothing that is told."""
     found: dict[tuple[str, str, str, bool], list[tuple[int, str, float | None, str | None]]] = defaultdict(list)
     usable = (columns.standing() < Columns.DELETED) & (columns.sensitivity < SECRET)
@@ -60,16 +60,16 @@ def triples_of(columns: Columns) -> list[Triple]:
     triples = []
     for key in sorted(found):
         at, _, degree, condition = max(found[key], key=lambda one: (one[0], one[1]))
-        triples.append(Triple(*key, degree, condition, at, tuple(sorted(one[1] for one in found[key]))))
+        triples.append(KnownTriple(*key, degree, condition, at, tuple(sorted(one[1] for one in found[key]))))
     return triples
 
 
 class Graph:
     """Triples by the entities that they join. Entities are compared as they are folded: case and width do not matter."""
 
-    def __init__(self, triples: Iterable[Triple]) -> None:
+    def __init__(self, triples: Iterable[KnownTriple]) -> None:
         self.triples = tuple(triples)
-        self._by_entity: dict[str, list[Triple]] = defaultdict(list)
+        self._by_entity: dict[str, list[KnownTriple]] = defaultdict(list)
         self._words: dict[str, frozenset[str]] = {}
         self._by_word: dict[str, list[str]] = defaultdict(list)
         for triple in self.triples:
@@ -80,7 +80,7 @@ class Graph:
             for word in words:
                 self._by_word[word].append(entity)
 
-    def about(self, entity: str) -> list[Triple]:
+    def about(self, entity: str) -> list[KnownTriple]:
         """The triples of which it is subject or object."""
         return list(self._by_entity.get(_folded(entity), ()))
 
@@ -99,17 +99,17 @@ class Graph:
         limit: int = 5,
         *,
         hop: float = 0.5,
-        admits: Callable[[Triple], bool] = lambda _triple: True,
-    ) -> list[Reached]:
+        admits: Callable[[KnownTriple], bool] = lambda _triple: True,
+    ) -> list[ReachedMemory]:
         """Memories that back triples within `depth` steps of what the query names, the nearest first; ties by id.
 
         Each step leaves `hop` of the activation. `admits` tells which triples may be followed.
         """
-        seen: set[Triple] = set()
-        best: dict[int, Reached] = {}
-        frontier: list[tuple[str, tuple[Triple, ...]]] = [(entity, ()) for entity in self.named_in(query)]
+        seen: set[KnownTriple] = set()
+        best: dict[int, ReachedMemory] = {}
+        frontier: list[tuple[str, tuple[KnownTriple, ...]]] = [(entity, ()) for entity in self.named_in(query)]
         for step in range(1, depth + 1):
-            following: list[tuple[str, tuple[Triple, ...]]] = []
+            following: list[tuple[str, tuple[KnownTriple, ...]]] = []
             for entity, path in frontier:
                 for triple in self._by_entity.get(entity, ()):
                     if triple in seen:
@@ -127,12 +127,16 @@ class Graph:
 
 
 def _reach(
-    best: dict[int, Reached], triple: Triple, columns: Columns, activation: float, path: Sequence[Triple]
+    best: dict[int, ReachedMemory],
+    triple: KnownTriple,
+    columns: Columns,
+    activation: float,
+    path: Sequence[KnownTriple],
 ) -> None:
     for memory_id in triple.backing:
         row = columns.row(memory_id)
         if row is not None and row not in best:
-            best[row] = Reached(row, activation, tuple(path))
+            best[row] = ReachedMemory(row, activation, tuple(path))
 
 
 def _folded(entity: str) -> str:

@@ -8,16 +8,16 @@ from typing import NamedTuple, Protocol, TypeVar
 T = TypeVar("T")
 
 
-class Usage(NamedTuple):
+class ModelUsage(NamedTuple):
     """What asking took, refused answers and repeated requests included."""
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def plus(self, other: Usage) -> Usage:
+    def plus(self, other: ModelUsage) -> ModelUsage:
         """Both together."""
-        return Usage(*(a + b for a, b in zip(self, other, strict=True)))
+        return ModelUsage(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 class Unfit(ValueError):
@@ -35,5 +35,5 @@ class Chat(Protocol):
     def model(self) -> str:
         """Its name, as events tell who decided."""
 
-    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
+    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         """An answer of the type (a pydantic model), after `check` raised no Unfit on it. Raises ModelFailed."""

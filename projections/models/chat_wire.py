@@ -18,7 +18,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from projections.embedding.endpoint_wire import LATER, REFUSES_CONTENT, asked_to_wait, trouble_of
-from projections.models.chat import Unfit, Usage
+from projections.models.chat import ModelUsage, Unfit
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ _REASONS = 5
 """Things wrong with an answer that are told to the model at once."""
 
 
-class Place(NamedTuple):
+class ChatEndpoint(NamedTuple):
     """Who is asked, and how."""
 
     model: str
@@ -68,13 +68,15 @@ class Completion(NamedTuple):
     body: bytes
 
 
-def judged(status: int, headers: Mapping[str, str], body: bytes, key: str | None) -> tuple[Completion | Trouble, Usage]:
+def judged(
+    status: int, headers: Mapping[str, str], body: bytes, key: str | None
+) -> tuple[Completion | Trouble, ModelUsage]:
     """What an answer is, and the tokens it says it took, an unusable one included."""
     try:
         data = orjson.loads(body)
     except ValueError:
         data = None
-    usage = Usage(1, _count(data, "prompt_tokens"), _count(data, "completion_tokens"))
+    usage = ModelUsage(1, _count(data, "prompt_tokens"), _count(data, "completion_tokens"))
     if status == 200 and isinstance(data, dict) and "error" in data and not data.get("choices"):
         status = _told_status(data["error"])
     if status != 200:

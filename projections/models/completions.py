@@ -43,19 +43,19 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from projections.embedding.endpoint_wire import OPENAI
-from projections.models.chat import Unfit, Usage
-from projections.models.chat_wire import TOOL, Completion, Output, Place, Trouble, judged, unfenced
+from projections.models.chat import ModelUsage, Unfit
+from projections.models.chat_wire import TOOL, ChatEndpoint, Completion, Output, Trouble, judged, unfenced
 
 MOST_ANSWER = 1 << 22
 """Bytes of an answer that are read."""
 
 
-class Sent(NamedTuple):
+class RequestOutcome(NamedTuple):
     """What came of one request."""
 
     response: ModelResponse | None
     trouble: Trouble | None
-    usage: Usage
+    usage: ModelUsage
 
 
 class Dialogue:
@@ -106,7 +106,7 @@ class Dialogue:
 class Completions:
     """One endpoint, with its connections. Safe for threads."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ChatEndpoint) -> None:
         self.process = os.getpid()
         self._place = place
         self._http = httpx2.AsyncClient(transport=_Exchange(place), trust_env=False)
@@ -123,7 +123,7 @@ class Completions:
         """A question to be answered by the type."""
         return Dialogue(system, prompt, kind.json_schema(), self._place.output)
 
-    def start(self, dialogue: Dialogue) -> Future[Sent]:
+    def start(self, dialogue: Dialogue) -> Future[RequestOutcome]:
         """One request, begun; cancelling it ends it, and closing these cancels it."""
         return asyncio.run_coroutine_threadsafe(self._send(dialogue), self._loop)
 
@@ -137,7 +137,7 @@ class Completions:
         self._thread.join()
         self._loop.close()
 
-    async def _send(self, dialogue: Dialogue) -> Sent:
+    async def _send(self, dialogue: Dialogue) -> RequestOutcome:
         told = _Told()
         _TOLD.set(told)
         try:
@@ -149,11 +149,11 @@ class Completions:
                 instrument=False,
             )
         except asyncio.CancelledError:  # by `close`, or because who asked has gone
-            return Sent(None, Trouble("was left before it answered"), told.usage)
+            return RequestOutcome(None, Trouble("was left before it answered"), told.usage)
         except (_Stopped, AgentRunError, UserError, OpenAIError, ValueError) as error:
             unread = Trouble(f"gave an answer that cannot be read ({type(error).__name__})", down=False)
-            return Sent(None, told.trouble or unread, told.usage)
-        return Sent(response, None, told.usage)
+            return RequestOutcome(None, told.trouble or unread, told.usage)
+        return RequestOutcome(response, None, told.usage)
 
     async def _shut(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -167,7 +167,7 @@ class _Told:
     """What an exchange found, past the libraries between it and who asked."""
 
     trouble: Trouble | None = None
-    usage = Usage()
+    usage = ModelUsage()
 
 
 _TOLD: ContextVar[_Told] = ContextVar("_TOLD")
@@ -180,7 +180,7 @@ class _Stopped(Exception):
 class _Exchange(httpx2.AsyncBaseTransport):
     """One request and its whole answer, within a time and a size, judged before any library reads it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ChatEndpoint) -> None:
         self._place = place
         self._url = f"{place.url}/chat/completions"
         self._headers = {
@@ -203,7 +203,7 @@ class _Exchange(httpx2.AsyncBaseTransport):
 
     async def _exchange(self, body: bytes, told: _Told) -> Completion | Trouble:
         request = httpx2.Request("POST", self._url, headers=self._headers, content=body)
-        told.usage = Usage(1)
+        told.usage = ModelUsage(1)
         try:
             async with (
                 asyncio.timeout(self._place.timeout),
@@ -226,7 +226,7 @@ class _Exchange(httpx2.AsyncBaseTransport):
         await self._wire.aclose()
 
 
-def _model(place: Place, http: httpx2.AsyncClient) -> OpenAIChatModel:
+def _model(place: ChatEndpoint, http: httpx2.AsyncClient) -> OpenAIChatModel:
     # The key is the exchange's business; the client takes any, and would look for one in the environment without.
     client = AsyncOpenAI(base_url=place.url, api_key="unused", http_client=http, max_retries=0, timeout=None)
     if urlsplit(place.url).hostname == urlsplit(OPENAI).hostname:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from projections.language.contradiction.reading import MOST_READ
 from projections.language.contradiction.relation import Kind, Relation
 from projections.language.scripts import holds_han
-from projections.models.chat import Chat, Unfit, Usage
+from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.models.prompt_files import Language
 
 BATCH = 20
@@ -28,7 +28,7 @@ MOST_REASON = 300
 PROMPT = "contradiction"
 
 
-class Compared(NamedTuple):
+class StatementPair(NamedTuple):
     """A new statement and the known one that it is compared with."""
 
     new: str
@@ -57,7 +57,7 @@ class Judgement(BaseModel):
     pairs: list[Judged]
 
 
-def batches(pairs: Sequence[Compared], most: int = BATCH) -> Iterator[list[int]]:
+def batches(pairs: Sequence[StatementPair], most: int = BATCH) -> Iterator[list[int]]:
     """Indexes of the pairs, in order, in batches of one language each; every index once."""
     waiting: dict[str, list[int]] = {}
     letters: Counter[str] = Counter()
@@ -72,8 +72,8 @@ def batches(pairs: Sequence[Compared], most: int = BATCH) -> Iterator[list[int]]
 
 
 def relations(
-    pairs: Sequence[Compared], chat: Chat, prompt: Callable[[str, Language], str]
-) -> tuple[list[Relation], Usage]:
+    pairs: Sequence[StatementPair], chat: Chat, prompt: Callable[[str, Language], str]
+) -> tuple[list[Relation], ModelUsage]:
     """The relation of each pair, in order, and what asking took: one request, of pairs in one language.
 
     `prompt` gives the instructions by name and language. Only a contradiction is `sure`, as with rules, but for equal words.

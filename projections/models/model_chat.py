@@ -18,11 +18,11 @@ from pydantic import TypeAdapter
 
 from events.errors import BadSetting, ModelFailed
 from projections.embedding.endpoint_wire import base_url, checked_key
-from projections.models.chat import Unfit, Usage, fits
-from projections.models.chat_wire import Output, Place, typed
+from projections.models.chat import ModelUsage, Unfit, fits
+from projections.models.chat_wire import ChatEndpoint, Output, typed
 
 if TYPE_CHECKING:
-    from projections.models.completions import Completions, Dialogue, Sent
+    from projections.models.completions import Completions, Dialogue, RequestOutcome
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ LONGEST_WAIT = 60.0
 """Seconds between two tries at most; an endpoint that asks for a longer wait is not asked again."""
 
 
-class Pace:
+class RequestPace:
     """Spaces requests evenly: the first at once, each further one no sooner than 60 / `per_minute` seconds after."""
 
     def __init__(self, per_minute: float | None, pause: Callable[[float], None], clock: Callable[[], float]) -> None:
@@ -89,10 +89,10 @@ class ModelChat:
         _check("the model's requests per minute", rate, "above 0", rate is None or (isfinite(rate) and rate > 0))
         key = checked_key(key, "model")
         base = base_url(url, key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
-        self._place = Place(model, base, key, output, timeout, max_tokens)
+        self._place = ChatEndpoint(model, base, key, output, timeout, max_tokens)
         self._host = urlsplit(base).netloc
         self._tries, self._pause = tries, pause
-        self._pace = Pace(requests_per_minute, pause, clock)
+        self._pace = RequestPace(requests_per_minute, pause, clock)
         self._lock = RLock()
         self._open: Completions | None = None
 
@@ -101,7 +101,7 @@ class ModelChat:
         """The endpoint's name of the model; not the endpoint, which may move."""
         return self._place.model
 
-    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
+    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         """An answer of the type (a pydantic model), after `check` raised no Unfit on it. Raises ModelFailed.
 
         An answer that does not do is told what is wrong with it, at most twice. Usage counts every request; its tokens are those
@@ -109,7 +109,7 @@ class ModelChat:
         """
         kind = TypeAdapter(answer)
         dialogue = self._opened().dialogue(system, prompt, kind)
-        usage = Usage()
+        usage = ModelUsage()
         for _ in range(1 + ASKED_AGAIN):
             sent, usage = self._sent(dialogue, usage)
             try:
@@ -129,7 +129,7 @@ class ModelChat:
         if opened is not None:
             opened.close()
 
-    def _sent(self, dialogue: Dialogue, usage: Usage) -> tuple[Sent, Usage]:
+    def _sent(self, dialogue: Dialogue, usage: ModelUsage) -> tuple[RequestOutcome, ModelUsage]:
         """An answer, sent for again where that may help: after 0.5, 1, 2 ... seconds, or when the endpoint says."""
         attempt = 0
         while True:
@@ -146,7 +146,7 @@ class ModelChat:
                 raise self._failed(f"{trouble.words}{times}{asked}", usage, down=trouble.down)
             self._pause(wait)
 
-    def _result(self, dialogue: Dialogue) -> Sent:
+    def _result(self, dialogue: Dialogue) -> RequestOutcome:
         with self._lock:
             future = self._opened().start(dialogue)
         try:
@@ -165,7 +165,7 @@ class ModelChat:
                 self._open = Completions(self._place)
             return self._open
 
-    def _failed(self, words: str, usage: Usage, *, down: bool) -> ModelFailed:
+    def _failed(self, words: str, usage: ModelUsage, *, down: bool) -> ModelFailed:
         return ModelFailed(
             f"the model endpoint {self._host} {words}", down=down, usage=usage, endpoint=self._host, model=self.model
         )

@@ -19,7 +19,7 @@ from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.episode import SENSITIVE, stamped, tellable
 from projections.memory.sessions import Turn
-from projections.models.chat import Chat, Unfit, Usage
+from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.models.prompt_files import prompt
 
 MOST_CHARACTERS = 600
@@ -40,7 +40,7 @@ class Summary(BaseModel):
     summary: str = Field(description="One to three sentences in the language of the conversation.")
 
 
-def summary_by(chat: Chat, turns: Sequence[Turn], zone: str) -> tuple[str, Usage]:
+def summary_by(chat: Chat, turns: Sequence[Turn], zone: str) -> tuple[str, ModelUsage]:
     """The episode of these messages in the model's words, with our time before it. Raises ModelFailed."""
     said = ((turn.name, cut(" ".join(tellable(turn.text)), MOST_TOKENS)) for turn in turns)
     told = [f"{one_line(name)}: {text}" for name, text in said if text]

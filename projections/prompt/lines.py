@@ -19,11 +19,11 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.corrections import Correction
+from projections.memory.deletion_view import deleted_memories
 from projections.memory.episode import SENSITIVE, local
 from projections.memory.ground import always_holds
 from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
-from projections.memory.retraction import deleted_memories
 from projections.memory.sessions import Conversation, Turn
 from projections.prompt.block import Line
 from projections.prompt.tool_context import prepared
@@ -122,7 +122,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_CORRECTION else text[: LONGEST_CORRECTION - 1].rstrip() + "…"
 
 
-class Standing(NamedTuple):
+class StandingLines(NamedTuple):
     """Memories that hold whatever is asked, and why others do not stand here."""
 
     core: list[Memory]
@@ -133,7 +133,7 @@ class Standing(NamedTuple):
     left_out: Counter[str]
 
 
-def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> Standing:
+def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, rules: Rules) -> StandingLines:
     """Memories that always hold, whatever their weight, and the session's episodes that normal mode shows.
 
     Without those that sum up nothing but the newest messages, which the block tells anyway: older ones have their places.
@@ -157,7 +157,7 @@ def standing_memories(columns: Columns, seen: Visibility, talk: Conversation, ru
     episodes = allowed(int(row) for row in tier if session is not None and columns.memories[row].session == session)
     episodes = [one for one in episodes if not _sums_up_the_newest(one, talk)]
     episodes.sort(key=lambda one: (one.created_at, one.id))
-    return Standing(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
+    return StandingLines(core[:MOST_CORE], episodes[-MOST_EPISODES:], left_out)
 
 
 def said_already(memory: Memory, conversation: Conversation, text: str) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS
-from projections.memory.triples import Reached, Triple
+from projections.memory.triples import KnownTriple, ReachedMemory
 from projections.ranking.spreading import Activated, spread
-from projections.views.query import Asked, card, conflicts_told
+from projections.views.query import ViewQuery, card, conflicts_told
 from projections.views.view import OwnerView
 
 MOST_ACTIVATED = 50
@@ -19,7 +19,7 @@ MOST_ASSOCIATED = 5
 
 
 def brought_to_mind(
-    asked: Asked, query: str, seeds: Sequence[tuple[int, float]], shown: set[int], seen: Visibility
+    asked: ViewQuery, query: str, seeds: Sequence[tuple[int, float]], shown: set[int], seen: Visibility
 ) -> list[dict[str, Any]]:
     """What the best hits bring to mind and the results do not show: over associations, then over triples."""
     view, now, _ = asked
@@ -53,10 +53,10 @@ def admits_shown(seen: Visibility) -> Callable[[int], bool]:
     return lambda row: bool(seen.shown[row])
 
 
-def _backed(view: OwnerView, seen: Visibility) -> Callable[[Triple], bool]:
+def _backed(view: OwnerView, seen: Visibility) -> Callable[[KnownTriple], bool]:
     """Whether a shown memory backs a triple, itself or as a source of it: what only hidden ones say is not walked."""
 
-    def admits(triple: Triple) -> bool:
+    def admits(triple: KnownTriple) -> bool:
         heirs = (_heir(view.columns, memory_id) for memory_id in triple.backing)
         return any(row is not None and bool(seen.shown[row]) for row in heirs)
 
@@ -84,7 +84,7 @@ def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
     ]
 
 
-def _triples_told(reached: Reached) -> list[dict[str, Any]]:
+def _triples_told(reached: ReachedMemory) -> list[dict[str, Any]]:
     return [
         {"from": triple.subject, "to": triple.object, "link": triple.predicate, "negation": triple.negation}
         for triple in reached.path

@@ -23,7 +23,7 @@ from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.conversation_dates import date_fit
 from projections.ranking.conversation_meaning import Meant, meaning_values, meant, only_meant
-from projections.ranking.conversation_question import Heard
+from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_terms import Stage, over_best, term_values
 from projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
 from projections.ranking.ranked import Ranked, added, best
@@ -46,7 +46,7 @@ class Asking(NamedTuple):
 
 def rank(
     view: OwnerView,
-    heard: Heard,
+    heard: QuestionReading,
     shown: Flags,
     standing: Floats,
     wished: Callable[[Rows], Flags] | None,
@@ -85,7 +85,7 @@ def rank(
     return Ranked(rows[admitted], added(parts, told.shape[1]), parts, {})
 
 
-def _meant(view: OwnerView, heard: Heard, own: Floats, members: Rows, asking: Asking) -> Meant:
+def _meant(view: OwnerView, heard: QuestionReading, own: Floats, members: Rows, asking: Asking) -> Meant:
     if asking.alone:
         return only_meant(view, heard, members, asking.sense)
     return meant(view, asking.query, heard, own, members, asking.sense)
@@ -93,7 +93,7 @@ def _meant(view: OwnerView, heard: Heard, own: Floats, members: Rows, asking: As
 
 def _candidates(
     index: ConversationIndex,
-    heard: Heard,
+    heard: QuestionReading,
     own: Floats,
     dated: Floats,
     there: Flags,
@@ -116,7 +116,7 @@ def _candidates(
     return np.sort(rows[best(rough, rows, SETTINGS.candidates)])
 
 
-def _reached(index: ConversationIndex, heard: Heard, own: Floats, matched: Rows, *, every: bool) -> Flags:
+def _reached(index: ConversationIndex, heard: QuestionReading, own: Floats, matched: Rows, *, every: bool) -> Flags:
     """Whether text can bring a row among those that go on, unless `every` row that it reaches at all is asked for.
 
     As many as go on score at least as much as the last of as many texts, and twice the best of a row and its neighbours is the

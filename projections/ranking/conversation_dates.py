@@ -48,7 +48,7 @@ class TimeRange(NamedTuple):
     """How exact it was told."""
 
 
-class Times(NamedTuple):
+class QuestionTimes(NamedTuple):
     """What a question says of time."""
 
     text: str
@@ -84,12 +84,12 @@ _BEFORE = regex(r"(?:(?:in|on|at|during|over|within|from) ?)?(?:the )?|[在于]"
 _FIRST, _LAST = micros(datetime.min.replace(tzinfo=UTC)), micros(datetime.max.replace(tzinfo=UTC))
 
 
-def times_in(text: str, now: int, zone: str) -> tuple[Times, str]:
+def times_in(text: str, now: int, zone: str) -> tuple[QuestionTimes, str]:
     """The times that a case-folded text names, asked at `now`; and the text without the days and months it names."""
     in_english = not WORDS.isdisjoint(_LETTERS.findall(text)) or _NUMERIC.search(text) is not None
     in_chinese = not SIGNS.isdisjoint(text)
     if not in_english and not in_chinese:
-        return Times(text, (), now, zone), text
+        return QuestionTimes(text, (), now, zone), text
     today = _local(now, zone).date()
     even = _evened(text)
     phrases: list[Phrase] = []
@@ -100,7 +100,7 @@ def times_in(text: str, now: int, zone: str) -> tuple[Times, str]:
     if in_chinese:
         more = chinese(even, today)
         phrases, named = sorted(phrases + more.phrases), named + more.named
-    return Times(text, tuple(phrases[:MOST]), now, zone), _without(text, named)
+    return QuestionTimes(text, tuple(phrases[:MOST]), now, zone), _without(text, named)
 
 
 def parse_range(text: str, now: int, zone: str) -> TimeRange:
@@ -121,7 +121,7 @@ def parse_range(text: str, now: int, zone: str) -> TimeRange:
     raise ValueError(f"{asked[:60]!r} is no time; allowed: {RANGE_RULE}")
 
 
-def told(times: Times, question: str, within: tuple[int, int] | None = None) -> list[dict[str, str]]:
+def told(times: QuestionTimes, question: str, within: tuple[int, int] | None = None) -> list[dict[str, str]]:
     """What was understood: the words (`text`), from when and to when (RFC 3339 in the time zone; `to` is not included).
 
     `within`: the owner's first and last instant, microseconds since 1970, which bound what is open ("before April").
@@ -153,7 +153,7 @@ def range_of(span: Span, now: int, zone: str) -> TimeRange:
     return TimeRange(_start(span.first, zone, first), _start(span.first, zone, last), span.kind)
 
 
-def date_fit(times: Times, said_at: Instants, shares: DateShares) -> Floats:
+def date_fit(times: QuestionTimes, said_at: Instants, shares: DateShares) -> Floats:
     """How well each instant (microseconds since 1970) fits the times named, 0 to 1; shape (len(said_at),)."""
     fit = np.zeros(said_at.size)
     if not said_at.size:
@@ -176,7 +176,7 @@ def _closed(span: Span, first: int, last: int) -> Span | None:
     return span._replace(first=begins, after=after) if begins < after else None
 
 
-def _steps(span: Span, times: Times, shares: DateShares) -> tuple[list[int], list[float]]:
+def _steps(span: Span, times: QuestionTimes, shares: DateShares) -> tuple[list[int], list[float]]:
     """Days (ordinals) at which the value changes, and the values between them."""
     if span.kind == "moment":
         start, end, _ = range_of(span, times.now, times.zone)

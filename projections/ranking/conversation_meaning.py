@@ -22,7 +22,7 @@ from projections.language.text import tokens
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
-from projections.ranking.conversation_question import Heard
+from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_terms import Stage, Values, over_best
 from projections.ranking.ranked import best
 from projections.views.view import OwnerView
@@ -64,7 +64,7 @@ class Meant(NamedTuple):
     """What meaning brought to it."""
 
 
-def meant(view: OwnerView, query: str, heard: Heard, own: Floats, members: Rows, sense: Sense) -> Meant:
+def meant(view: OwnerView, query: str, heard: QuestionReading, own: Floats, members: Rows, sense: Sense) -> Meant:
     """Text mixed with nearness; `own`: text of every row over the best, and a last 0; `members`: rows that are shown.
 
     Rows that the view has and `sense` has not, as they came after it was made, have no vectors.
@@ -82,7 +82,7 @@ def meant(view: OwnerView, query: str, heard: Heard, own: Floats, members: Rows,
     return Meant((text + meaning) / top, text / top, meaning / top)
 
 
-def only_meant(view: OwnerView, heard: Heard, members: Rows, sense: Sense) -> Meant:
+def only_meant(view: OwnerView, heard: QuestionReading, members: Rows, sense: Sense) -> Meant:
     """Nearness alone, for a search by meaning; rows without vectors have none."""
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
@@ -139,7 +139,9 @@ def _share(query: str, question: EmbeddedQuestion, known: float) -> float:
     return most * known**2 * max(0.0, 2 * legible(query, question) - 1)
 
 
-def _nearness(view: OwnerView, heard: Heard, own: Floats, rows: Rows, share: float, sense: Sense, most: int) -> Floats:
+def _nearness(
+    view: OwnerView, heard: QuestionReading, own: Floats, rows: Rows, share: float, sense: Sense, most: int
+) -> Floats:
     """Nearness of rows that have vectors, 0 to 1, shape (len(rows),); pieces are looked at of `most` rows."""
     cosines = _cosines(sense, rows)
     # The mean of a handful of memories is no measure of what is far: a few at a right angle stand beside them.
@@ -173,7 +175,7 @@ def _raised(values: Floats, floor: float) -> Floats:
     return raised
 
 
-def _word_weights(view: OwnerView, heard: Heard, question: EmbeddedQuestion) -> Floats:
+def _word_weights(view: OwnerView, heard: QuestionReading, question: EmbeddedQuestion) -> Floats:
     """What each piece of the question counts: the rarity of its word, if it is a term that is searched for."""
     rarity: dict[str, float] = {}
     for word in set(question.words):

@@ -10,13 +10,13 @@ from projections.index.search_index import Scores
 from projections.language.conversation_words import last_sentence, named_speakers
 from projections.language.text import tokens
 from projections.laws.modes import Flags
-from projections.ranking.conversation_dates import Times, times_in
+from projections.ranking.conversation_dates import QuestionTimes, times_in
 from projections.ranking.conversation_weights import SETTINGS
 from projections.ranking.keyword_match import expanded_terms
 from projections.views.view import OwnerView, Weighing
 
 
-class Heard(NamedTuple):
+class QuestionReading(NamedTuple):
     """A question as an owner's view understands it."""
 
     folded: str
@@ -28,7 +28,7 @@ class Heard(NamedTuple):
     last: set[str]
     """Terms of the last of several sentences."""
     speakers: list[int]
-    times: Times
+    times: QuestionTimes
     dialogue: bool
     long: float
     """0 for short turns of even length, 1 where a line is asked and a page answered."""
@@ -37,7 +37,7 @@ class Heard(NamedTuple):
     """BM25 of what is counted, of every row that has some of it."""
 
 
-def hear(view: OwnerView, query: str, now: int, shown: Flags) -> Heard:
+def hear(view: OwnerView, query: str, now: int, shown: Flags) -> QuestionReading:
     """Read a question, asked at `now` (microseconds since 1970), and match its terms; who is not shown has no name."""
     index, folded = view.conversation, query.casefold()
     speakers, nameless = _named(index, folded, shown)
@@ -54,7 +54,7 @@ def hear(view: OwnerView, query: str, now: int, shown: Flags) -> Heard:
         terms, matches = _match(view, tokens(searched), alike, weighing)
     last = set(tokens(last_sentence(searched)))
     sequence, counted = tokens(searched), alike | terms
-    return Heard(folded, sequence, terms, counted, last, speakers, times, dialogue, long, weighing, matches)
+    return QuestionReading(folded, sequence, terms, counted, last, speakers, times, dialogue, long, weighing, matches)
 
 
 def _named(index: ConversationIndex, folded: str, shown: Flags) -> tuple[list[int], str]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
-from projections.index.postings import Found
+from projections.index.postings import Occurrences
 from projections.language.conversation_words import (
     ENDS_ASKING,
     HAS_NUMBER,
@@ -22,7 +22,7 @@ from projections.language.conversation_words import (
 )
 from projections.laws.law import Floats
 from projections.memory.columns import Rows
-from projections.ranking.conversation_question import Heard
+from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView
 
@@ -46,7 +46,7 @@ class Stage:
     """Whether an assistant's word is among what is shown."""
 
 
-def term_values(view: OwnerView, heard: Heard, stage: Stage) -> Values:
+def term_values(view: OwnerView, heard: QuestionReading, stage: Stage) -> Values:
     """The values of the terms that apply to the question, each of shape (len(stage.rows),)."""
     values = _of_text(view, heard, stage)
     if heard.dialogue:
@@ -63,7 +63,7 @@ def term_values(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     return values
 
 
-def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
+def _of_text(view: OwnerView, heard: QuestionReading, stage: Stage) -> Values:
     rows, text = stage.rows, stage.own[stage.rows]
     terms = list(heard.terms)
     said = stage.index.found(rows, terms)
@@ -84,7 +84,7 @@ def _of_text(view: OwnerView, heard: Heard, stage: Stage) -> Values:
     return {"text": text, "focus": text * focus, "phrase": phrase}
 
 
-def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Found, size: int) -> Floats:
+def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Occurrences, size: int) -> Floats:
     """Sum of the mean rarity of each pair that stands side by side in a candidate, each counted once, shape (size,)."""
     if not pairs:
         return np.zeros(size)
@@ -101,7 +101,7 @@ def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Found, size: int
     return summed.astype(np.float64)
 
 
-def _of_place(heard: Heard, stage: Stage) -> Values:
+def _of_place(heard: QuestionReading, stage: Stage) -> Values:
     index, rows, own = stage.index, stage.rows, stage.own
     before, after = index.previous[rows], index.next[rows]
     before2 = np.where(before != NONE, index.previous[before], NONE)
@@ -128,7 +128,7 @@ def _of_session(sessions: Rows, text: Floats) -> Floats:
     return np.where(sessions != NONE, tops[sessions], 0.0)
 
 
-def _of_speakers(heard: Heard, stage: Stage) -> Values:
+def _of_speakers(heard: QuestionReading, stage: Stage) -> Values:
     index, rows = stage.index, stage.rows
     values: Values = {}
     if stage.with_assistant:

@@ -52,7 +52,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RankingConstants:
     """What is fixed beside the weights; none is an owner's parameter."""
 
     k1: float = 1.4
@@ -80,7 +80,7 @@ class Settings:
     dates: DateShares = field(default_factory=DateShares)
 
 
-WEIGHTS, SETTINGS = Weights(), Settings()
+WEIGHTS, SETTINGS = Weights(), RankingConstants()
 TERM_WEIGHTS: dict[str, float] = asdict(WEIGHTS)
 """The weights by the name of their term."""
 ADMITTING = ("text", "meaning", "thread", "neighbour", "answer", "date")

@@ -20,9 +20,9 @@ from projections.ranking.brought import MOST_ACTIVATED, admits_shown
 from projections.ranking.keyword_match import KeywordMatch, keyword_match, reached_rows
 from projections.ranking.published import Matched, hit, relevance_parts, score_parts, youth
 from projections.ranking.ranked import Ranked, added, best
-from projections.ranking.search_request import Filter, Wish
+from projections.ranking.search_request import Filter, SearchRequest
 from projections.ranking.spreading import MOST_SEEDS, associative_score, spread
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
 WEIGHT_SHARE = 0.05
@@ -85,7 +85,9 @@ class Relevance(NamedTuple):
         return added(self.parts, self.matched.text.size)
 
 
-def relevance_of(asked: Asked, query: str, rows: Rows, bm25: Floats, wish: Wish, sense: Sense | None) -> Relevance:
+def relevance_of(
+    asked: ViewQuery, query: str, rows: Rows, bm25: Floats, wish: SearchRequest, sense: Sense | None
+) -> Relevance:
     """The published relevance of rows with these BM25 scores, in the search mode that is asked for."""
     view = asked.view
     keywords = keyword_match(view, query, rows)
@@ -95,12 +97,12 @@ def relevance_of(asked: Asked, query: str, rows: Rows, bm25: Floats, wish: Wish,
 
 
 def by_published(
-    asked: Asked,
+    asked: ViewQuery,
     query: str,
     matches: Scores,
     seen: Visibility,
     wished: Filter,
-    wish: Wish,
+    wish: SearchRequest,
     sense: Sense | None,
 ) -> Ranked:
     """Seed 001's score of what matches by text, keyword (prefixes and synonyms too) or meaning."""
@@ -142,7 +144,7 @@ def _strengths(view: OwnerView, rows: Rows, now: int) -> Floats:
     return LAWS["ebbinghaus"].weights(view.columns.only(rows), now, view.parameters)
 
 
-def by_overlap(asked: Asked, query: str, found: Direct, near_project: str | None) -> Ranked:
+def by_overlap(asked: ViewQuery, query: str, found: Direct, near_project: str | None) -> Ranked:
     """2 overlap + 0.5 strength + 0.3 of the project asked for + 0.3 confidence (seed 004, section 6).
 
     Overlap is the share of the query's terms that the memory's text and keywords hold.
@@ -160,7 +162,7 @@ def by_overlap(asked: Asked, query: str, found: Direct, near_project: str | None
     return Ranked(rows, added(parts, rows.size), parts, {})
 
 
-def by_activation(asked: Asked, query: str, found: Direct, seen: Visibility, wished: Filter) -> Ranked:
+def by_activation(asked: ViewQuery, query: str, found: Direct, seen: Visibility, wished: Filter) -> Ranked:
     """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.2).
 
     Activation may pass through what the filters leave out, but only what they let through is a result.

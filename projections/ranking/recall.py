@@ -22,7 +22,7 @@ from projections.memory.tags import contextual_match
 from projections.ranking import conversation, conversation_meaning
 from projections.ranking.brought import brought_to_mind, path_told
 from projections.ranking.conversation_dates import told
-from projections.ranking.conversation_question import Heard, hear
+from projections.ranking.conversation_question import QuestionReading, hear
 from projections.ranking.conversation_weights import TERM_WEIGHTS, WEIGHTS
 from projections.ranking.keyword_match import expanded
 from projections.ranking.ranked import Ranked, best
@@ -39,9 +39,9 @@ from projections.ranking.rankings import (
     seeds_of,
     text_score,
 )
-from projections.ranking.search_request import BY_MEANING, PLAIN, Filter, Wish
+from projections.ranking.search_request import BY_MEANING, PLAIN, Filter, SearchRequest
 from projections.ranking.successors import Lifted, with_successors
-from projections.views.query import Asked, card, conflicts_told
+from projections.views.query import ViewQuery, card, conflicts_told
 from projections.views.view import OwnerView
 
 MOST_EXPLAINED = 100
@@ -54,14 +54,14 @@ MOST_WITHHELD = 5
 class _Search:
     """One search, understood."""
 
-    asked: Asked
+    asked: ViewQuery
     query: str
-    wish: Wish
+    wish: SearchRequest
     sense: Sense | None
     """None where meaning is not asked for, or cannot be compared."""
     seen: Visibility
     wished: Filter
-    heard: Heard | None
+    heard: QuestionReading | None
     """The question as the conversation ranking understands it, under that ranking."""
     matches: Scores
 
@@ -72,7 +72,7 @@ class _Search:
 
 
 def search(
-    asked: Asked, query: str, limit: int, wish: Wish = PLAIN, sense: Sense | None = None, offset: int = 0
+    asked: ViewQuery, query: str, limit: int, wish: SearchRequest = PLAIN, sense: Sense | None = None, offset: int = 0
 ) -> dict[str, Any]:
     """The best `limit` matches after `offset` that the mode shows, each with its reasons, and what was withheld.
 
@@ -98,7 +98,7 @@ def search(
     return answer
 
 
-def _understood(asked: Asked, query: str, wish: Wish, sense: Sense | None) -> _Search:
+def _understood(asked: ViewQuery, query: str, wish: SearchRequest, sense: Sense | None) -> _Search:
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
     if wish.search_mode == "keyword" or wish.ranking not in BY_MEANING:

@@ -46,7 +46,7 @@ class Filters(NamedTuple):
     """Unclipped weight under the owner's law."""
 
 
-class Wish(NamedTuple):
+class SearchRequest(NamedTuple):
     """How a search is to be answered."""
 
     ranking: str = RANKINGS[0]
@@ -59,7 +59,7 @@ class Wish(NamedTuple):
     """Whether to tell also what the hits bring to mind, over associations and triples."""
 
 
-PLAIN = Wish()
+PLAIN = SearchRequest()
 
 
 class Filter:

@@ -26,7 +26,7 @@ LOOKED_FOR = 64
 _T = TypeVar("_T")
 
 
-class Place(NamedTuple):
+class EntryPlace(NamedTuple):
     """Where an entry stands."""
 
     build: str
@@ -61,15 +61,15 @@ class ChangeLogs:
         owner: str,
         of: Collection[str] | None = None,
         *,
-        start: Place | None = None,
+        start: EntryPlace | None = None,
         newest: bool = False,
         check: Check = unchecked,
-    ) -> Iterator[tuple[Place, Entry]]:
+    ) -> Iterator[tuple[EntryPlace, Entry]]:
         """Entries with their places, the oldest or the newest first, from a place on; `of`: those about these memories.
 
         Packs without any of them are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
         """
-        place = start or Place(self.live(owner))
+        place = start or EntryPlace(self.live(owner))
         wanted = None if of is None else frozenset(of)
         names = [one.encode() for one in wanted or () if len(wanted or ()) <= LOOKED_FOR]
         first = True
@@ -82,7 +82,7 @@ class ChangeLogs:
                 found = found[: begins + 1] if newest else found[begins:]
             for index, entry in reversed(found) if newest else found:
                 if wanted is None or entry.memory_id in wanted:
-                    yield Place(place.build, pack, index), entry
+                    yield EntryPlace(place.build, pack, index), entry
 
     def newest(self, owner: str, check: Check = unchecked) -> Iterator[tuple[list[int], list[Entry]]]:
         """The packs, the newest first: seqs and entries of each in the order of folding. An event's entries are in its pack."""

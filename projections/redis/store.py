@@ -22,7 +22,7 @@ from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import pack
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
-from projections.fold.partition import Checkpoint, Outcome, OwnerWrites, Quarantine, Sealed, WorkingOwner
+from projections.fold.partition import Checkpoint, EncodedOutcome, Outcome, OwnerWrites, Quarantine, WorkingOwner
 from projections.memory.record import Memory, decode_memory
 from projections.redis.scripts import COMMIT, LEASE
 
@@ -152,7 +152,12 @@ class _Writes:
 
 
 def commit_command(
-    lease: Lease, outcome: Outcome, sealed: Sealed, owners: Mapping[str, WorkingOwner], *, control: Sequence[str] = ()
+    lease: Lease,
+    outcome: Outcome,
+    sealed: EncodedOutcome,
+    owners: Mapping[str, WorkingOwner],
+    *,
+    control: Sequence[str] = (),
 ) -> tuple[list[Argument], list[Argument]]:
     """Keys and arguments of the commit script; brings the owners' packs forward. `control`: requests that this settles."""
     keys, checkpoint = lease.keys, sealed.checkpoint

@@ -31,7 +31,7 @@ from projections.redis.changelog import ChangeLogs, Mark
 from projections.redis.deletions import RedisDeletions
 from projections.redis.scripts import DELTA
 from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record
-from projections.views.kept_views import Held, KeptViews
+from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
 
 PAGE = 500
@@ -43,7 +43,7 @@ VIEW_BYTES = 1 << 30
 """About how much the kept views may take together; the least recently asked leave first, the one just asked stays."""
 
 
-class Standing(NamedTuple):
+class PartitionStanding(NamedTuple):
     """Where an owner's partition stood when it was asked."""
 
     partition: int
@@ -127,7 +127,7 @@ class RedisViews:
         after: int = 0,
         wait_seconds: float = 2.0,
         bounds: Bounds = UNBOUNDED,
-    ) -> Iterator[tuple[OwnerView, Standing]]:
+    ) -> Iterator[tuple[OwnerView, PartitionStanding]]:
         """The owner's view, level with Redis, for the length of a question.
 
         `after`: a seq of the owner's partition that must have been folded. Raises NotYetFolded after `wait_seconds`,
@@ -149,12 +149,12 @@ class RedisViews:
         self,
         wire: Wire,
         owner: str,
-        held: Held,
-        standing: Standing,
+        held: CachedView,
+        standing: PartitionStanding,
         after: int,
         wait_seconds: float,
         bounds: Bounds,
-    ) -> Standing:
+    ) -> PartitionStanding:
         end, pause = monotonic() + wait_seconds, 0.001
         while True:
             if after > standing.head:
@@ -184,7 +184,7 @@ class RedisViews:
             pause = min(pause * 2, 0.02)
             standing = self._level(wire, owner, held, bounds)
 
-    def _level(self, wire: Wire, owner: str, held: Held, bounds: Bounds) -> Standing:
+    def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""
         self._watch_server(wire)
         if held.epoch != self._epoch:
@@ -197,7 +197,7 @@ class RedisViews:
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
             stands_still = decode_quarantine(stuck) if stuck else None
-            standing = Standing(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
+            standing = PartitionStanding(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
             if kind == b"delta" and held.view is not None:
                 keys = BuildKeys(self._tags[partition], held.build)
                 changed = [
@@ -227,7 +227,7 @@ class RedisViews:
             self._server = server
             self._generations[id(wire)] = wire.generation
 
-    def _delta(self, wire: Wire, partition: int, owner: str, held: Held) -> list[Any]:
+    def _delta(self, wire: Wire, partition: int, owner: str, held: CachedView) -> list[Any]:
         keys = BuildKeys(self._tags[partition], held.build)
         since = held.view.state.applied if held.view is not None else 0
         names = [keys.log.meta, keys.checkpoint, keys.owners, keys.quarantine, keys.changes(owner), keys.records(owner)]
@@ -237,7 +237,7 @@ class RedisViews:
         )
         return answer
 
-    def _load(self, wire: Wire, partition: int, owner: str, held: Held, token: bytes, bounds: Bounds) -> None:
+    def _load(self, wire: Wire, partition: int, owner: str, held: CachedView, token: bytes, bounds: Bounds) -> None:
         """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
         keys = BuildKeys(self._tags[partition], held.build)
         memories: dict[str, Memory] = {}

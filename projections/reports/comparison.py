@@ -17,7 +17,7 @@ import numpy as np
 from events.parameters import DEFAULTS
 from events.partitions import position_text
 from projections.checks import Check, counted, unchecked
-from projections.fold.touches import State, Touch
+from projections.fold.touches import RecordTouch, State
 from projections.laws import LAWS
 from projections.laws.law import Floats
 from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
@@ -107,7 +107,7 @@ def _standing(seen: Visibility, row: int) -> dict[str, Any]:
 
 
 def curves(
-    life: Sequence[Touch], start: int, end: int, points: int, partition: int, check: Check = unchecked
+    life: Sequence[RecordTouch], start: int, end: int, points: int, partition: int, check: Check = unchecked
 ) -> dict[str, Any]:
     """A memory's weights under every law from `start` to `end` (microseconds since 1970), with what touched it meanwhile.
 
@@ -151,7 +151,7 @@ def _alone(state: State) -> Columns:
     return columns
 
 
-def _told(touch: Touch, partition: int) -> dict[str, Any]:
+def _told(touch: RecordTouch, partition: int) -> dict[str, Any]:
     return {
         "position": position_text(partition, touch.seq),
         "time": moment(touch.at),

@@ -14,7 +14,7 @@ from projections.language.scripts import begins_with_han
 from projections.language.text import stop_words, tokens
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import reasons_told, visibility
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 
 CENTRES = 5
 LABEL = 40
@@ -26,7 +26,7 @@ _WORD = regex(r"(?<!\w)[a-z0-9]+(?!\w)")
 
 
 def knowledge_map(
-    asked: Asked,
+    asked: ViewQuery,
     topic: str,
     *,
     depth: int = 2,
@@ -87,7 +87,7 @@ def knowledge_map(
     }
 
 
-def _edges(asked: Asked, depths: dict[int, int], least: float, check: Check) -> list[tuple[int, int, float, str]]:
+def _edges(asked: ViewQuery, depths: dict[int, int], least: float, check: Check) -> list[tuple[int, int, float, str]]:
     """Each association between two nodes once."""
     view = asked.view
     return [
@@ -115,7 +115,7 @@ def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]], check: 
     return sorted(found, key=lambda community: (-len(community), community))
 
 
-def _nodes(asked: Asked, depths: dict[int, int], clusters: list[list[int]]) -> list[dict[str, Any]]:
+def _nodes(asked: ViewQuery, depths: dict[int, int], clusters: list[list[int]]) -> list[dict[str, Any]]:
     view = asked.view
     of = {row: number for number, community in enumerate(clusters) for row in community}
     rows = list(depths)
@@ -141,7 +141,7 @@ def _label(content: str) -> str:
     return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
 
 
-def _told(asked: Asked, clusters: list[list[int]]) -> list[dict[str, Any]]:
+def _told(asked: ViewQuery, clusters: list[list[int]]) -> list[dict[str, Any]]:
     """Each cluster with its members and the words that most of them share."""
     memories = asked.view.columns.memories
     answer = []

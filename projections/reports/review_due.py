@@ -22,7 +22,7 @@ from projections.laws.consolidating import consolidations
 from projections.laws.law import Floats, Instants
 from projections.laws.spaced import interval_days, review_due_at, review_importance
 from projections.memory.columns import NEVER, Columns
-from projections.memory.record import DAY, SECRET, Memory, Schedule
+from projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
 from projections.memory.tags import EMOTIONS
 from projections.views.query import card, conflicts_told, level_at, moment
 from projections.views.view import OwnerView
@@ -35,7 +35,7 @@ Rows = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 
-class Due(NamedTuple):
+class DueReviews(NamedTuple):
     """What is due for review: the rows asked for, most pressing first, and how many there are. Arrays have one element a row."""
 
     rows: Rows
@@ -78,7 +78,9 @@ def due_instants(columns: Columns, parameters: Parameters) -> Instants:
     return found
 
 
-def reviews_due(view: OwnerView, now: int, *, least: float = 0.5, limit: int = 10, kind: str | None = None) -> Due:
+def reviews_due(
+    view: OwnerView, now: int, *, least: float = 0.5, limit: int = 10, kind: str | None = None
+) -> DueReviews:
     """What is due at `now` (microseconds since 1970) with an importance of at least `least`, the first `limit` of it.
 
     Ordered by importance * (1 + days overdue); of equal ones the longer due first.
@@ -99,7 +101,7 @@ def reviews_due(view: OwnerView, now: int, *, least: float = 0.5, limit: int = 1
     importance = np.round(review_importance(confidence, consolidation, emotion, parameters), 6)
     enough = np.flatnonzero(importance >= least)
     first = enough[np.lexsort((rows[enough], due_at[enough], -(importance * (1.0 + days))[enough]))][:limit]
-    return Due(
+    return DueReviews(
         rows[first],
         due_at[first],
         days[first],
@@ -196,7 +198,7 @@ def scheduler_of(memory: Memory, parameters: Parameters) -> str:
     return "accesses" if memory.schedule is None else parameters.scheduler
 
 
-def next_reviews(schedule: Schedule) -> dict[str, dict[str, Any]]:
+def next_reviews(schedule: ReviewSchedule) -> dict[str, dict[str, Any]]:
     """The next review by each scheduler, and what each keeps of a memory."""
 
     def after(days: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from projections.memory.record import LEVELS
 from projections.views.query import status
 
 
-class Standing(NamedTuple):
+class LawStanding(NamedTuple):
     """One memory's."""
 
     weight: float
@@ -25,18 +25,18 @@ class Standing(NamedTuple):
     mention_count: int
 
 
-def standings(columns: Columns, law: Law, now: int, parameters: Parameters) -> dict[str, Standing]:
+def standings(columns: Columns, law: Law, now: int, parameters: Parameters) -> dict[str, LawStanding]:
     """Memory -> where it stands at `now` (microseconds since 1970)."""
     weights = law.weights(columns, now, parameters)
     levels = effective_levels(columns, law, weights, now, parameters).tolist()
     return {
-        memory.id: Standing(round(weight, 6), LEVELS[level], status(memory), memory.is_negated, memory.mention_count)
+        memory.id: LawStanding(round(weight, 6), LEVELS[level], status(memory), memory.is_negated, memory.mention_count)
         for memory, weight, level in zip(columns, weights.tolist(), levels, strict=True)
     }
 
 
 def differences(
-    today: Mapping[str, Standing], replayed: Mapping[str, Standing], check: Check = unchecked
+    today: Mapping[str, LawStanding], replayed: Mapping[str, LawStanding], check: Check = unchecked
 ) -> list[dict[str, Any]]:
     """The memories that stand otherwise, or on one side alone; those of today first."""
     ids = dict.fromkeys([*today, *replayed])
@@ -50,5 +50,5 @@ def differences(
     return found
 
 
-def _told(standing: Standing | None) -> dict[str, Any] | None:
+def _told(standing: LawStanding | None) -> dict[str, Any] | None:
     return None if standing is None else standing._asdict()

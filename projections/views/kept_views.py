@@ -18,7 +18,7 @@ _LOOKED_AT = 1_000
 """Views that are looked at after one question: more than one is dropped only where a large one came."""
 
 
-class Held:
+class CachedView:
     """One owner's view with its lock and what validates it."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class KeptViews:
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
-        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._held: OrderedDict[str, CachedView] = OrderedDict()
         """The least recently asked first."""
         self._bytes = 0
         self._lock = Lock()
@@ -62,12 +62,12 @@ class KeptViews:
     def __contains__(self, owner: object) -> bool:
         return owner in self._held
 
-    def hold(self, owner: str) -> Held:
+    def hold(self, owner: str) -> CachedView:
         """What is held of an owner, empty where nothing is; it is now the most recently asked."""
         with self._lock:
             held = self._held.get(owner)
             if held is None:
-                held = self._held[owner] = Held()
+                held = self._held[owner] = CachedView()
             self._held.move_to_end(owner)
             return held
 
@@ -78,7 +78,7 @@ class KeptViews:
             if held is not None:
                 self._bytes -= held.bytes
 
-    def make_room(self, owner: str, held: Held) -> None:
+    def make_room(self, owner: str, held: CachedView) -> None:
         """Count what an owner's view takes now, and drop others while all take too much; the one just asked stays.
 
         To be called under the view's lock. Whoever still reads a view that was dropped, or waits for it, goes on with it, since

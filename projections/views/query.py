@@ -16,14 +16,14 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws import LAWS
 from projections.laws.modes import Mode, effective_levels, reasons_told, visibility
 from projections.memory.columns import Columns, conflict_of, state_of
-from projections.memory.record import LEVELS, SECRET, Memory, Negation
-from projections.memory.retraction import forgotten_turns
+from projections.memory.deletion_view import forgotten_turns
+from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
 from projections.views.view import WITHHELD, OwnerView
 
 MAX_RESULTS = 100
 
 
-class Asked(NamedTuple):
+class ViewQuery(NamedTuple):
     """A question to a view at an instant, microseconds since 1970."""
 
     view: OwnerView
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     mode: Mode
 
 
-def listing(asked: Asked, limit: int, offset: int) -> dict[str, Any]:
+def listing(asked: ViewQuery, limit: int, offset: int) -> dict[str, Any]:
     """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
@@ -179,7 +179,7 @@ def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
     return [] if row is None else [one._asdict() for one in view.keywords(row)]
 
 
-def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | None:
+def _correction(view: OwnerView, negation: CorrectionEntry, *, reveal: bool) -> str | None:
     """What holds instead, as far as it may be told: a secret only where asked for."""
     text = negation.new_preference
     if text is None:
@@ -189,7 +189,7 @@ def _correction(view: OwnerView, negation: Negation, *, reveal: bool) -> str | N
     return WITHHELD if secret and not reveal else text
 
 
-def _gone(view: OwnerView, negations: Sequence[Negation]) -> frozenset[Negation]:
+def _gone(view: OwnerView, negations: Sequence[CorrectionEntry]) -> frozenset[CorrectionEntry]:
     """Negations whose words may not be told: their correction is deleted, or the turn that stated them retracted."""
     told = [one for one in negations if one.turn_id is not None]
     forgotten = forgotten_turns(view.columns) if told else frozenset[str]()

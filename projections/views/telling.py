@@ -17,8 +17,8 @@ from events.lateness import lateness
 from events.text.unreadable import UNREADABLE
 from events.vocabulary import Actor
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET, Memory
-from projections.memory.retraction import forgotten_turns
 from projections.views.view import WITHHELD, OwnerView
 
 

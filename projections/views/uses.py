@@ -9,7 +9,7 @@ from typing import NamedTuple
 from projections.memory.sessions import ASKING, SPEAKING, Injection, Said, Turn
 
 
-class Use(NamedTuple):
+class MemoryUse(NamedTuple):
     """One turn for which a memory was injected."""
 
     injection: Injection
@@ -21,7 +21,7 @@ class Use(NamedTuple):
     """Whether the replies say so themselves (`reply_to`); else they are what the assistant said next in the session."""
 
 
-def uses_of(memory_id: str, told: Sequence[Said]) -> list[Use]:
+def uses_of(memory_id: str, told: Sequence[Said]) -> list[MemoryUse]:
     """Every use of a memory in these turns and injections, which are in log order; the newest first, each turn once."""
     turns: dict[str, Turn] = {}
     replies: dict[str, list[Turn]] = defaultdict(list)
@@ -30,7 +30,7 @@ def uses_of(memory_id: str, told: Sequence[Said]) -> list[Use]:
             turns[one.turn_id] = one
             if one.reply_to is not None:
                 replies[one.reply_to].append(one)
-    found: dict[str | int, Use] = {}
+    found: dict[str | int, MemoryUse] = {}
     for at, one in enumerate(told):
         if not isinstance(one, Injection) or memory_id not in one.ids:
             continue
@@ -39,7 +39,7 @@ def uses_of(memory_id: str, told: Sequence[Said]) -> list[Use]:
             continue
         turn = turns.get(one.turn_id) if one.turn_id else None
         linked = tuple(replies.get(one.turn_id, ())) if one.turn_id else ()
-        found[key] = Use(one, turn, linked or _next(told, at, one, turn), bool(linked))
+        found[key] = MemoryUse(one, turn, linked or _next(told, at, one, turn), bool(linked))
     return sorted(found.values(), key=lambda use: -use.injection.seq)
 
 

@@ -10,12 +10,12 @@ from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, counted, unchecked
 from projections.fold.evolve import parameters_of
-from projections.fold.owner import History, OwnerState
+from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
 from projections.index.conversation_index import ConversationIndex
 from projections.index.indexed_terms import indexed_terms
 from projections.index.meaning_index import MeaningIndex
-from projections.index.postings import Said
+from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index, Scores
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
@@ -92,7 +92,7 @@ class OwnerView:
     def of_history(
         cls,
         owner: str,
-        history: History,
+        history: OwnerHistory,
         today: Iterable[Memory] = (),
         base: Parameters = DEFAULTS,
         check: Check = unchecked,
@@ -128,7 +128,7 @@ class OwnerView:
             for index in self._indexes.values():
                 index.put(row, memory)
 
-    def _newly_said(self, changed: Iterable[Memory]) -> Iterator[tuple[str, Said]]:
+    def _newly_said(self, changed: Iterable[Memory]) -> Iterator[tuple[str, TermSequence]]:
         """What search reads of new and changed texts, one by one: the terms of a large owner are not held twice."""
         for memory in changed:
             row = self.columns.row(memory.id)

@@ -8,7 +8,7 @@ from threading import Lock
 
 from events.envelope import Prepared
 from events.errors import EngramlogError
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position
 
 
@@ -50,7 +50,7 @@ class Ledger:
             self.lines.append(line)
             return line
 
-    def answered(self, lines: Sequence[Line], receipts: Sequence[Receipt]) -> None:
+    def answered(self, lines: Sequence[Line], receipts: Sequence[AppendReceipt]) -> None:
         """Note what the receipts say; one that contradicts an earlier one, or promises less than a disk, is a complaint."""
         with self._lock:
             for line, receipt in zip(lines, receipts, strict=True):

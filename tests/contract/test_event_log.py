@@ -11,7 +11,7 @@ import pytest
 
 from events.envelope import Prepared
 from events.errors import RequestTooLarge
-from events.log import EventLog, Receipt
+from events.log import AppendReceipt, EventLog
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position, partition_of, position_text, spread_tags
 from events.redis.log import RedisEventLog
@@ -38,7 +38,7 @@ def log(request: pytest.FixtureRequest) -> Iterator[EventLog]:
     client.close()
 
 
-def told(receipts: list[Receipt]) -> list[tuple[str, str | None]]:
+def told(receipts: list[AppendReceipt]) -> list[tuple[str, str | None]]:
     return [(receipt.status, receipt.position) for receipt in receipts]
 
 
@@ -259,7 +259,7 @@ def test_appenders_at_once_lose_nothing_and_double_nothing(log: EventLog) -> Non
     requests = [[mention(f"{n} {i}", owners[(n + i) % 3], f"m{n}") for i in range(3)] for n in range(120)]
     start = threading.Barrier(6)
 
-    def send(thread: int) -> list[tuple[Prepared, Receipt]]:
+    def send(thread: int) -> list[tuple[Prepared, AppendReceipt]]:
         start.wait(PATIENCE)
         mine = [request for n, request in enumerate(requests) if thread in (n % 6, (n + 1) % 6)]
         return [pair for request in mine for pair in zip(request, log.append(request), strict=True)]

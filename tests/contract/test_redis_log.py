@@ -21,7 +21,7 @@ from redis.crc import key_slot
 from events.catalogue import TurnRecorded
 from events.envelope import Prepared, Stored
 from events.errors import StoreFull, StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis.durability import KEPT_BY, read_durability
@@ -59,7 +59,7 @@ def user_without(server: RedisServer, *commands: str) -> redis.Redis:
     return connect(server.url.replace("unix://", "unix://guest:secret@"))
 
 
-def until_answered(call: Callable[[], list[Receipt]]) -> list[Receipt]:
+def until_answered(call: Callable[[], list[AppendReceipt]]) -> list[AppendReceipt]:
     """What the caller does: send again for as long as Redis does not answer."""
     until = time.monotonic() + PATIENCE
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from projections.language.extraction.rules import Turn, extract
+from projections.language.extraction.rules import TurnText, extract
 from tests.doubles.scripted import Asked
 
 
@@ -29,7 +29,7 @@ def honest(asked: Asked) -> dict[str, Any]:
 
 
 def _additions(told: dict[str, Any]) -> list[dict[str, Any]]:
-    turn = Turn(told["id"], told["text"], "user", told["who"], told["day"])
+    turn = TurnText(told["id"], told["text"], "user", told["who"], told["day"])
     return [
         {
             "operation": "ADD",

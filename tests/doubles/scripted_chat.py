@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from events.errors import ModelFailed
-from projections.models.chat import Unfit, Usage, fits
+from projections.models.chat import ModelUsage, Unfit, fits
 
 T = TypeVar("T")
 Says = Callable[[dict[str, Any]], dict[str, Any]]
@@ -32,7 +32,7 @@ class ScriptedChat:
         self.asked: list[dict[str, Any]] = []
         self.refusals: list[str] = []
 
-    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
+    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         """See `projections.models.chat.Chat`."""
         asked = json.loads(prompt[prompt.index("{") :])
         self.systems.append(system)
@@ -45,7 +45,7 @@ class ScriptedChat:
             except Unfit as unfit:
                 self.refusals.append(str(unfit))
                 continue
-            return given, Usage(number, 100 * number, 10 * number)
+            return given, ModelUsage(number, 100 * number, 10 * number)
         raise ModelFailed("no answer that can be used", down=False, usage=(TRIES, 100 * TRIES, 10 * TRIES))
 
     def close(self) -> None:

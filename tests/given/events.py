@@ -42,7 +42,7 @@ from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
 from events.validation import make_event
 from projections.fold.changelog import Entry, describe
-from projections.fold.owner import History, fold_owner
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
 from projections.memory.record import Memory
 
@@ -115,7 +115,7 @@ def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]
     ]
 
 
-def folded(*events: Told, base: Parameters = DEFAULTS) -> History:
+def folded(*events: Told, base: Parameters = DEFAULTS) -> OwnerHistory:
     """The history that these events fold into, under ada's secret."""
     return fold_owner(stored(events), base=base, secret=secret_of("ada"))
 
@@ -140,8 +140,8 @@ def differences(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
 class Outcome:
     """What the events of `when` did."""
 
-    before: History
-    after: History
+    before: OwnerHistory
+    after: OwnerHistory
 
     @property
     def log(self) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from consumers.fold.worker import FoldWorker
 from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from ops.settings import Settings
 from ops.store import open_the_store
-from ops.wiring import CatchUp, assemble
+from ops.wiring import FoldCatchUp, assemble
 from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
@@ -131,7 +131,7 @@ def world(folder: Path, language: Language) -> Iterator[World]:
         logged.append(f"{fact} {facts}")
 
     with open_the_store(Settings(data=folder, partitions=2)) as opened:
-        catch_up = CatchUp(opened, tell)
+        catch_up = FoldCatchUp(opened, tell)
         meanings = Meanings(lambda: embedder, opened.vectors)
         embedder = WordEmbedder()
         application = assemble(opened, catch_up, tell, meanings=meanings)

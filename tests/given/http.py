@@ -22,7 +22,7 @@ from consumers.fold.worker import FoldWorker
 from events.envelope import derived_id
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
-from ops.wiring import CatchUp, assemble, quiet
+from ops.wiring import FoldCatchUp, assemble, quiet
 
 BASE = "http://127.0.0.1:8733"
 TOKEN = "a-token-of-the-tests-0123456789-abcdef"
@@ -99,7 +99,7 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
     """A store in a folder, closed in order."""
     stop = Flag()
     with open_the_store(Settings(data=folder, partitions=4)) as store:
-        catch_up = CatchUp(store, quiet)
+        catch_up = FoldCatchUp(store, quiet)
         application = assemble(store, catch_up)
         folder_thread = Thread(target=FoldWorker(store.client, store.identity.tags, "tester").run, args=(stop,))
         if worker:

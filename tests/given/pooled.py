@@ -10,7 +10,7 @@ from events.catalogue import Access, Hit, MemoriesAccessed
 from events.envelope import micros
 from projections.fold.link import strongest
 from projections.fold.use import risen
-from projections.fold.working_set import Scene, trouble_with
+from projections.fold.working_set import WorkingSet, trouble_with
 from projections.memory.record import Edge, with_changes
 
 
@@ -42,7 +42,7 @@ def summed(shown: Sequence[Shown], via: str) -> MemoriesAccessed:
     return MemoriesAccessed(hits=told, via=via, together=tuple(together))  # type: ignore[arg-type]
 
 
-def fold_of_version_1(scene: Scene, data: MemoriesAccessed) -> None:
+def fold_of_version_1(scene: WorkingSet, data: MemoriesAccessed) -> None:
     """The fold of 0.2.0, word for word."""
     parameters = scene.parameters
     factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
@@ -72,7 +72,7 @@ def fold_of_version_1(scene: Scene, data: MemoriesAccessed) -> None:
                 _boosted(scene, one, other, parameters.co_hit_boost)
 
 
-def _boosted(scene: Scene, one_id: str, other_id: str, amount: float) -> None:
+def _boosted(scene: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
     one, other = scene.get(one_id), scene.get(other_id)
     if one_id == other_id or one is None or other is None or trouble_with(one) or trouble_with(other):
         return

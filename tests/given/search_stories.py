@@ -18,8 +18,8 @@ from projections.laws import LAWS
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
 from projections.ranking.recall import search
-from projections.ranking.search_request import BY_MEANING, Filters, Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest
+from projections.views.query import ViewQuery
 from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import (
     Told,
@@ -188,8 +188,8 @@ class Asker:
 
     def __call__(self, query: str, limit: int = MOST, offset: int = 0, **changed: Any) -> Answer:
         asking = self._asking | changed
-        wish = Wish(asking["ranking"], asking["search_mode"], asking.get("filters", Filters()), None, True)
-        asked = Asked(self.view, at(asking["day"]), asking["mode"])
+        wish = SearchRequest(asking["ranking"], asking["search_mode"], asking.get("filters", Filters()), None, True)
+        asked = ViewQuery(self.view, at(asking["day"]), asking["mode"])
         with kept_vectors(WordEmbedder(), None) as vectors:
             return search(asked, check_query(query), limit, wish, self._sense(vectors, query), offset)
 

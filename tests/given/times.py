@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from events.envelope import micros
-from projections.ranking.conversation_dates import Times, times_in, told
+from projections.ranking.conversation_dates import QuestionTimes, times_in, told
 
 NOW = micros(datetime(2023, 6, 15, 10, tzinfo=UTC))
 
 
-def heard(text: str, now: int = NOW, zone: str = "UTC") -> Times:
+def heard(text: str, now: int = NOW, zone: str = "UTC") -> QuestionTimes:
     """The times of a text."""
     return times_in(text.casefold(), now, zone)[0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from api.services.reading import Reader
-from consumers.jobs.embedding import Embedding
+from consumers.jobs.embedding import EmbeddingJob
 from events.envelope import prepare
 from events.redis.wire import WirePool
 from events.validation import make_event
@@ -33,8 +33,8 @@ class Vectors:
     def meanings_by(self, embedder: Embedder) -> Meanings:
         return Meanings(lambda: embedder, self.vectors)
 
-    def job_by(self, embedder: Embedder | None) -> Embedding:
-        return Embedding(self.vectors, None if embedder is None else lambda: embedder)
+    def job_by(self, embedder: Embedder | None) -> EmbeddingJob:
+        return EmbeddingJob(self.vectors, None if embedder is None else lambda: embedder)
 
     def tell(self, owner: str, *events: Told) -> None:
         """Append these events and have them folded."""

@@ -8,8 +8,8 @@ from events.catalogue import FactAsserted
 from events.naming import Naming
 from projections.laws.modes import Mode
 from projections.ranking.recall import search
-from projections.ranking.search_request import Filters, Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import Filters, SearchRequest
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, folded, linked
 
@@ -37,7 +37,7 @@ def asked(
 ) -> dict[str, Any]:
     """The answer to a search."""
     filters = Filters(**{name: wish.pop(name) for name in Filters._fields if name in wish})
-    return search(Asked(view, at(day), mode), query, limit, Wish(**wish, filters=filters))
+    return search(ViewQuery(view, at(day), mode), query, limit, SearchRequest(**wish, filters=filters))
 
 
 def found(view: OwnerView, query: str, day: float = 0, **asking: Any) -> dict[str, Found]:

@@ -15,7 +15,7 @@ from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryCreated, MemoryMentioned
 from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
@@ -91,13 +91,13 @@ class Live:
             make_event(data, owner=owner, occurred_at=when, actor="user", now=self.log.now(), event_id=event_id)
         )
 
-    def append(self, *events: Prepared) -> list[Receipt]:
+    def append(self, *events: Prepared) -> list[AppendReceipt]:
         """Append, sending again while the store is not reached; every event must be written."""
         receipts = wait_until(lambda: self.try_append(*events))
         assert all(receipt.written for receipt in receipts), receipts
         return receipts
 
-    def try_append(self, *events: Prepared) -> list[Receipt] | None:
+    def try_append(self, *events: Prepared) -> list[AppendReceipt] | None:
         """Append, or None where the store was not reached."""
         try:
             return self.log.append(events)

@@ -16,7 +16,7 @@ from events.validation import read_event
 from projections.fold.evolve import parameters_of
 from projections.fold.link import strengthened, strongest
 from projections.fold.use import access
-from projections.fold.working_set import Scene, Settings
+from projections.fold.working_set import OwnerSettings, WorkingSet
 from projections.laws import LAWS
 from projections.memory.record import MAX_EDGES, Edge, Memory
 from tests.given.events import CLOCK, Told, at, created, deleted, folded, merged, moment, reinforced
@@ -92,7 +92,9 @@ def test_an_event_of_version_1_folds_into_what_it_folded_into_when_it_was_writte
     )  # fmt: skip
     memories = folded(*before).memories
     there = decode("MemoriesAccessed.1", read_event(encode(event), now=CLOCK).body)
-    scenes = [Scene(memories, Settings(), parameters_of(Settings()), at(day), 99, "system") for _ in range(2)]
+    scenes = [
+        WorkingSet(memories, OwnerSettings(), parameters_of(OwnerSettings()), at(day), 99, "system") for _ in range(2)
+    ]
     access(scenes[0], there.data, there)
     fold_of_version_1(scenes[1], there.data)
     assert scenes[0].changed == scenes[1].changed

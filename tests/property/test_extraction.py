@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from events.envelope import from_micros, prepare
 from events.validation import make_event
-from projections.language.extraction.rules import Turn, extract, questions
+from projections.language.extraction.rules import TurnText, extract, questions
 from projections.lifecycle import plan
 from projections.views.view import OwnerView
 from tests.given.events import CLOCK, Told, at, created, folded
@@ -28,7 +28,7 @@ SPEAKERS = st.sampled_from([None, "user", "Ada", "小雨", "assistant", "İ"])
 
 @given(TEXTS, SPEAKERS)
 def test_any_text_is_read_and_always_the_same(text: str, speaker: str | None) -> None:
-    turn = Turn("t", text, "user", speaker, "2024-05-01")
+    turn = TurnText("t", text, "user", speaker, "2024-05-01")
     found = extract(turn)
     assert found == extract(turn)
     assert all(0 <= one.span[0] <= one.span[1] <= len(text) for one in found)
@@ -40,7 +40,7 @@ def test_any_text_is_read_and_always_the_same(text: str, speaker: str | None) ->
 @given(st.sampled_from(["Do I", "Should I", "When did I", "Where do I", "Can I", "Did I"]), TEXTS)
 def test_a_sentence_that_begins_and_ends_as_a_question_asserts_nothing(opening: str, rest: str) -> None:
     words = " ".join(word for word in rest.split() if word.isalpha() and word.isascii())
-    assert not any(one.asserted for one in extract(Turn("t", f"{opening} {words}?", "user", None, None)))
+    assert not any(one.asserted for one in extract(TurnText("t", f"{opening} {words}?", "user", None, None)))
 
 
 @given(
@@ -48,12 +48,12 @@ def test_a_sentence_that_begins_and_ends_as_a_question_asserts_nothing(opening: 
     st.sampled_from(["喜欢咖啡", "住在杭州", "叫李雪", "会弹吉他", "有一只猫"]),
 )
 def test_a_chinese_supposition_or_report_asserts_nothing(opening: str, rest: str) -> None:
-    assert not any(one.asserted for one in extract(Turn("t", f"{opening}我{rest}。", "user", None, None)))
+    assert not any(one.asserted for one in extract(TurnText("t", f"{opening}我{rest}。", "user", None, None)))
 
 
 @given(TEXTS)
 def test_an_assistant_asserts_nothing(text: str) -> None:
-    assert extract(Turn("t", text, "assistant", "assistant", None)) == []
+    assert extract(TurnText("t", text, "assistant", "assistant", None)) == []
 
 
 @given(st.lists(TEXTS.filter(lambda text: bool(text.strip()) and text.isprintable()), max_size=6), SPEAKERS)

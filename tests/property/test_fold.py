@@ -12,7 +12,7 @@ from events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated
 from events.envelope import Stored, decode
 from projections.fold.changelog import DECISIONS, pack, unpack
 from projections.fold.evolve import names
-from projections.fold.owner import History, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
+from projections.fold.owner import OwnerHistory, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
 from projections.memory.record import Memory, decode_memory, encode_memory
 from tests.given.events import (
     Told,
@@ -197,7 +197,7 @@ def test_every_event_is_applied_parked_or_discarded_and_each_once(log: list[Stor
 # --- order ----------------------------------------------------------------------------------------------------------
 
 
-def bare(history: History) -> list[Memory]:
+def bare(history: OwnerHistory) -> list[Memory]:
     """Records without the places in the log that they remember."""
     return [
         msgspec.structs.replace(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, NAMES, Parameters, ParameterValue, changed, problem_with
 from events.vocabulary import Via
-from projections.fold.owner import History, fold_owner
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS, Law
 from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at
@@ -210,13 +210,13 @@ def test_a_profile_chosen_and_taken_back_leaves_no_trace_but_its_events(told: li
     assert facts(fold_owner(log), now) == facts(fold_owner(without), now)
 
 
-def facts(history: History, now: int) -> tuple[dict[str, Memory], list[list[float]]]:
+def facts(history: OwnerHistory, now: int) -> tuple[dict[str, Memory], list[list[float]]]:
     """The records, and their weights under every law."""
     columns = columns_of(list(history.memories.values()))
     return history.memories, [law.weights(columns, now, DEFAULTS).tolist() for law in LAWS.values()]
 
 
-def without_places(history: History) -> list[Memory]:
+def without_places(history: OwnerHistory) -> list[Memory]:
     """Records without the places in the log that they remember."""
     return [
         msgspec.structs.replace(

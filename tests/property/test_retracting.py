@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.memory.retracting import Retracting
+from projections.memory.deletion_cascade import DeletionCascade
 from tests.given.events import Told, created, deleted, restored
 from tests.given.views import viewed
 
@@ -44,7 +44,7 @@ class Owner:
     def toggle(self, turn: str) -> None:
         """Delete the turn, or restore it."""
         view = viewed(*self._events)
-        retracting = Retracting(view.columns)
+        retracting = DeletionCascade(view.columns)
         memory = view.get(turn)
         assert memory is not None
         day = len(self._events)

@@ -19,8 +19,8 @@ from projections.language.text import kept_tokens
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
 from projections.ranking.recall import search
-from projections.ranking.search_request import Filters, Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import Filters, SearchRequest
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, negated
 from tests.given.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
@@ -178,15 +178,15 @@ def crowd() -> OwnerView:
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_the_longest_contents_answer_the_oddest_questions(crowd: OwnerView, query: str, ranking: str) -> None:
     for mode in MODES:
-        wish = Wish(ranking, associations=True)
-        check(search(Asked(crowd, at(20), mode), check_query(query), MOST, wish))
+        wish = SearchRequest(ranking, associations=True)
+        check(search(ViewQuery(crowd, at(20), mode), check_query(query), MOST, wish))
 
 
 @pytest.mark.parametrize("content", LONG_CONTENTS.values(), ids=list(LONG_CONTENTS))
 def test_a_content_of_64_kib_is_found_by_how_it_begins(content: str) -> None:
     view, words = viewed(created(content, "m")), kept_tokens(content)
     for ranking in RANKINGS:
-        answer = search(Asked(view, at(1), "review"), check_query(content[:10_000]), MOST, Wish(ranking))
+        answer = search(ViewQuery(view, at(1), "review"), check_query(content[:10_000]), MOST, SearchRequest(ranking))
         check(answer)
         assert ids_of(answer) == (["m"] if words else [])
 

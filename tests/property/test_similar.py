@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from events.parameters import DEFAULTS, changed
 from projections.language.polarity import difference, opposite
-from projections.language.similar import Pair, similar_pairs, similarity
+from projections.language.similar import SimilarPair, similar_pairs, similarity
 from projections.lifecycle.may_merge import may_merge, merge_groups
 from projections.memory.record import Memory
 
@@ -60,7 +60,7 @@ def test_case_width_and_punctuation_take_nothing_away(text) -> None:
 
 @given(st.lists(ANY_TEXTS, max_size=25), SHARES)
 def test_the_join_finds_exactly_the_pairs_that_comparing_each_with_each_finds(texts, least) -> None:
-    every = [Pair(x, y, similarity(texts[x], texts[y])) for x, y in combinations(range(len(texts)), 2)]
+    every = [SimilarPair(x, y, similarity(texts[x], texts[y])) for x, y in combinations(range(len(texts)), 2)]
     assert similar_pairs(texts, least) == [pair for pair in every if pair.similarity >= least]
 
 

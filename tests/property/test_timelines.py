@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.requests.checks import PRESENT, AsOf
-from api.requests.timelines import Counted, Owned, Times, counted_of
+from api.requests.timelines import Counted, Owned, RequestedTimes, counted_of
 from events.envelope import Stored, decode, from_micros, micros, utc_text
 from events.errors import InputError
-from projections.fold.owner import History, fold_owner, fold_records
+from projections.fold.owner import OwnerHistory, fold_owner, fold_records
 from projections.laws import LAWS
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines
-from projections.views.query import Asked, listing
+from projections.views.query import ViewQuery, listing
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, profile, stored
 from tests.given.histories import histories
@@ -40,9 +40,9 @@ class Log(NamedTuple):
 
     def counted(self, as_of: AsOf = PRESENT, known: AsOf = PRESENT) -> Counted:
         owned = Owned(lambda: [one.seq for one in self.entries], "UTC", lambda seq: self.entries[seq - 1], self.began)
-        return counted_of(Times(as_of, known, None, 0), {}, owned)
+        return counted_of(RequestedTimes(as_of, known, None, 0), {}, owned)
 
-    def answered(self, counted: Counted) -> History:
+    def answered(self, counted: Counted) -> OwnerHistory:
         """What a question is answered from, by the way that questions take."""
         wanted = self.entries if counted.seqs is None else [self.entries[seq - 1] for seq in counted.seqs]
         return fold_owner(wanted, keep=counted.lines.counts, held=lambda _: False)
@@ -64,10 +64,10 @@ def logs(draw: st.DrawFn, law: str) -> Log:
     return Log(entries, began)
 
 
-def told(history: History, now: int) -> tuple[Any, Any]:
+def told(history: OwnerHistory, now: int) -> tuple[Any, Any]:
     """Every weight, and what each mode shows."""
     view = OwnerView.of_history("ada", history)
-    return history.memories, [listing(Asked(view, now, mode), 100, 0) for mode in ("normal", "review")]
+    return history.memories, [listing(ViewQuery(view, now, mode), 100, 0) for mode in ("normal", "review")]
 
 
 @pytest.mark.parametrize("law", LAWS)

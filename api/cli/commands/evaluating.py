@@ -87,9 +87,9 @@ def evaluate_set(
     from api.exchange.long_texts import check_way
     from api.requests.checks import check_mode, check_ranking, check_search_mode
     from projections.embedding.embedder import embedder_named
-    from projections.ranking.search_request import Wish
+    from projections.ranking.search_request import SearchRequest
 
-    wish, checked = Wish(check_ranking(ranking), check_search_mode(search_mode)), check_mode(mode)
+    wish, checked = SearchRequest(check_ranking(ranking), check_search_mode(search_mode)), check_mode(mode)
     if profile is not None and profile not in get_args(Profile):
         raise refused("profile", profile, ", ".join(get_args(Profile)))
     before = None if against is None else read_saved(against)

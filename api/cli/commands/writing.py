@@ -31,8 +31,8 @@ from events.errors import EngramlogError, refused
 
 if TYPE_CHECKING:
     from api.application import Application
-    from api.exchange.appending import Appended
-    from api.exchange.importing import Imported
+    from api.exchange.appending import AppendReport
+    from api.exchange.importing import ImportReport
 
 
 File = Annotated[
@@ -62,7 +62,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     raise typer.Exit(answer.exit_code)
 
 
-def fold_appended(application: Application, answer: Appended) -> None:
+def fold_appended(application: Application, answer: AppendReport) -> None:
     """Wait for the fold; what was written stays said where that fails."""
     from events.log import positions_by_partition
 
@@ -72,7 +72,7 @@ def fold_appended(application: Application, answer: Appended) -> None:
         answer.error = answer.error or problem
 
 
-def has_faded(application: Application, imported: Imported) -> bool:
+def has_faded(application: Application, imported: ImportReport) -> bool:
     """Whether normal mode shows nothing of the first owner of an import, and review mode does."""
     owner = next(iter(imported.owners), None)
     if owner is None or imported.done.error is not None:
@@ -81,7 +81,7 @@ def has_faded(application: Application, imported: Imported) -> bool:
     return bool(there and not shown)
 
 
-def _render_append(answer: Appended) -> None:
+def _render_append(answer: AppendReport) -> None:
     out.print(
         f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
     )

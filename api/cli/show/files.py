@@ -10,7 +10,7 @@ from api.cli.app import err, out
 from api.cli.show import memories as render
 
 if TYPE_CHECKING:
-    from api.exchange.appending import Appended
+    from api.exchange.appending import AppendReport
 
 
 SHOWN = 10
@@ -24,7 +24,7 @@ def _place(told: dict[str, Any]) -> str:
     return f"conversation {told['conversation']}, message {told['message']}"
 
 
-def tell_failures(answer: Appended) -> None:
+def tell_failures(answer: AppendReport) -> None:
     """Print on standard error which events of a file are not in the log, and why: the first ten of each sort and a count."""
     for conflict in answer.conflicts[:SHOWN]:
         where = f" at {conflict['position']}" if conflict["position"] else " in the same request"
@@ -57,7 +57,7 @@ def _complain(words: str) -> None:
     err.print(words, soft_wrap=True)
 
 
-def render_turns(told: dict[str, Any], done: Appended, *, faded: bool) -> None:
+def render_turns(told: dict[str, Any], done: AppendReport, *, faded: bool) -> None:
     """Print what an import of turns did. `faded`: normal mode shows none of it by now."""
     owners = told["owners"]
     skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""

@@ -15,7 +15,7 @@ from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.operations.answers import EXAMPLE_EVENT, Appended
 from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 
 router = APIRouter(tags=["events"], route_class=AdmittedRoute)
 
@@ -94,7 +94,7 @@ def append(parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)]) -> Res
     return Json(answer, 200 if len(written) == len(receipts) else 207)
 
 
-def _nothing_written(receipts: list[Receipt]) -> EngramlogError:
+def _nothing_written(receipts: list[AppendReceipt]) -> EngramlogError:
     """409 where ids or heads stood in the way, 503 where no partition could be written."""
     told = [receipt.as_dict() for receipt in receipts]
     for receipt in receipts:

@@ -22,7 +22,7 @@ REFUSED_SECONDS = 2.0
 """How long a refused connection may take to ask, so that it can be told."""
 
 
-class Connection(H11Protocol):
+class TrackedConnection(H11Protocol):
     """A connection that is one of `connections` for as long as it is open."""
 
     def __init__(self, connections: Connections, **given: Any) -> None:
@@ -171,7 +171,7 @@ class Connection(H11Protocol):
 
 def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
     """What uvicorn makes its connections by."""
-    return cast("type[asyncio.Protocol]", partial(Connection, connections))
+    return cast("type[asyncio.Protocol]", partial(TrackedConnection, connections))
 
 
 class _Connection(h11.Connection):

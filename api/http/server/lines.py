@@ -83,7 +83,7 @@ def not_malformed(record: logging.LogRecord) -> bool:
     return record.msg != MALFORMED
 
 
-class Told(logging.Handler):
+class ThreadLines(logging.Handler):
     """Tells what one thread writes to a logger as facts, a few lines at a time, with tracebacks.
 
     Loggers belong to the process. A filter of theirs would drop what another server in it says, so the handler filters.

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from api.http.guard import check_host
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
-from api.http.server.lines import Malformed, Tell, Told, not_malformed, silent
+from api.http.server.lines import Malformed, Tell, ThreadLines, not_malformed, silent
 from api.http.server.port_holder import holder_of
 from events.alarms import Alarms
 from events.errors import BadSetting, EngramlogError
@@ -97,7 +97,7 @@ class Server:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        heard = Told(self._tell, get_ident())
+        heard = ThreadLines(self._tell, get_ident())
         for one in LOGGERS:
             one.disabled = False  # whoever set up logging in this process before may have silenced what it did not know
             one.addFilter(not_malformed)  # and stays: it keeps nothing, and any server of this process wants it

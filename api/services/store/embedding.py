@@ -27,7 +27,7 @@ class Ran(Protocol):
         """owner, model, embedded, dropped, already, left, failed; JSON-ready."""
 
 
-class Keeper(Protocol):
+class VectorJob(Protocol):
     """Computes an owner's missing vectors, and drops those that no memory needs."""
 
     def carry_out(self, owner: str, *, on_progress: Progress) -> Ran:
@@ -39,7 +39,7 @@ class Embeddings:
 
     def __init__(
         self,
-        keeper: Keeper | None,
+        keeper: VectorJob | None,
         meanings: Meanings | None,
         owners: Callable[[], list[str]],
         log: EventLog,
@@ -93,7 +93,7 @@ class Embeddings:
         model = self._meanings.model if self._meanings is not None else None
         return {"model": model, "owners": len(owners), **counts, "failed": failed}
 
-    def _configured(self) -> Keeper:
+    def _configured(self) -> VectorJob:
         if self._keeper is None:
             raise BadSetting(
                 f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {ALLOWED}",

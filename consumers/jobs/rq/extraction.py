@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from consumers.jobs.extraction import Extraction
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.extraction import ExtractionJob
+from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.serving import Serving
 from events.errors import BadSetting, ModelFailed
 from projections.lifecycle.extracting import RULES
@@ -16,14 +16,14 @@ EXTRACT_SECONDS = 240.0
 """After so long a partition's turns are left to the next run: a sweep must not wait for a whole import."""
 
 
-class Extracting:
+class PartitionExtraction:
     """Extraction for the owners of one partition. Where the model fails, what is left waits for the next run."""
 
-    def __init__(self, views: RedisViews, lifecycle: Lifecycle, served: Serving) -> None:
+    def __init__(self, views: RedisViews, lifecycle: LifecycleJobs, served: Serving) -> None:
         self._served = served
         self._chat = None if served.extraction == RULES else served.chat
         self._missing = served.extraction != RULES and served.chat is None
-        self._extraction = Extraction(views, lifecycle, self._chat, served.seen)
+        self._extraction = ExtractionJob(views, lifecycle, self._chat, served.seen)
         self._until = monotonic() + EXTRACT_SECONDS
 
     def may_begin(self) -> bool:

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from rq import Retry, get_current_job
 from rq.timeouts import JobTimeoutException
 
-from consumers.jobs.embedding import Embedding
+from consumers.jobs.embedding import EmbeddingJob
 from consumers.jobs.leader import STOPPED, schedule_key
-from consumers.jobs.lifecycle import RULE, Done, Lifecycle, owners_of
+from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
 from consumers.jobs.reviewing import REVIEW
-from consumers.jobs.rq.extraction import Extracting
+from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import Serving
 from consumers.jobs.rq.sessions import Leaving
@@ -166,7 +166,7 @@ class Opened(NamedTuple):
     tags: Sequence[str]
     log: RedisEventLog
     views: RedisViews
-    lifecycle: Lifecycle
+    lifecycle: LifecycleJobs
     vectors: RedisVectors
     served: Serving
     close: Callable[[], None]
@@ -188,13 +188,13 @@ def _opened(client: Any, served: Serving, store_id: str, principal: str) -> Open
         for one in (wire, log, views, vectors):
             one.close()
 
-    return Opened(wire, identity.tags, log, views, Lifecycle(log, views), vectors, served, close)
+    return Opened(wire, identity.tags, log, views, LifecycleJobs(log, views), vectors, served, close)
 
 
 def _walk(opened: Opened, partition: int, jobs: Sequence[str], left: set[str] | None = None) -> Walked:
     """The lifecycle jobs for every owner of a partition; who had any trouble is put into `left`."""
     served, lifecycle = opened.served, opened.lifecycle
-    carry_out: Callable[..., Done] = lifecycle.carry_out
+    carry_out: Callable[..., LifecycleRun] = lifecycle.carry_out
     if REVIEW in jobs and served.reviewer != RULE and served.chat is not None:
         carry_out = ReviewedByModel(lifecycle, served.chat, served.tell).carry_out
 
@@ -245,7 +245,7 @@ def _go_on(opened: Opened, _done: int = 0, _total: int = 0) -> None:
 
 def _extract(opened: Opened, partition: int) -> Walked:
     """Turns become typed memories. A model that is down is told of, and asked again in a minute."""
-    extracting = Extracting(opened.views, opened.lifecycle, opened.served)
+    extracting = PartitionExtraction(opened.views, opened.lifecycle, opened.served)
     return _each(opened, partition, extracting.extract) if extracting.may_begin() else Walked(0, 0, 0)
 
 
@@ -262,7 +262,7 @@ def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
     """The lifecycle, then what is left of it in vectors: what was purged leaves them also where nothing embeds any more."""
     walked = _walk(opened, partition, jobs)
     if opened.vectors.models():
-        without = Embedding(opened.vectors, None, opened.served.tell)
+        without = EmbeddingJob(opened.vectors, None, opened.served.tell)
         without.walk(partition, stop=opened.served.stop.is_set)
     return walked
 
@@ -289,7 +289,7 @@ def _embed(opened: Opened, partition: int) -> Walked:
     lent = served.embedder
     if lent is not None and lent.rests:
         return Walked(0, 0, 0)
-    embedding = Embedding(opened.vectors, lent, served.tell)
+    embedding = EmbeddingJob(opened.vectors, lent, served.tell)
     try:
         done = embedding.walk(partition, stop=lambda: served.stop.is_set() or monotonic() - began > EMBED_SECONDS)
     except (EmbedderFailed, BadSetting, StoreFull) as error:

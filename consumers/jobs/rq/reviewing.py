@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 from consumers.fold.folder import Tell
-from consumers.jobs.lifecycle import Done, Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
 from consumers.jobs.reviewing import REVIEW, Reviewing
 from consumers.jobs.rq.lent import Lent
 from events.errors import BadSetting
@@ -18,16 +18,16 @@ REVIEW_SECONDS = 180.0
 
 
 class ReviewedByModel:
-    """`Lifecycle.carry_out` for the owners of one partition, with a model as reviewer. Where it fails, nothing is reviewed."""
+    """`LifecycleJobs.carry_out` for the owners of one partition, with a model as reviewer. Where it fails, nothing is reviewed."""
 
-    def __init__(self, lifecycle: Lifecycle, chat: Lent[Chat], tell: Tell) -> None:
+    def __init__(self, lifecycle: LifecycleJobs, chat: Lent[Chat], tell: Tell) -> None:
         self._lifecycle = lifecycle
         self._chat = chat
         self._tell = tell
         self._until = monotonic() + REVIEW_SECONDS
         self._reviewing = Reviewing(lifecycle, lambda: ModelReviewer(chat()), "model", tell, self._spent)
 
-    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Callable[[int, int], None]) -> Done:
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Callable[[int, int], None]) -> LifecycleRun:
         """The jobs; without the review where the model rests, or the time is over."""
         if self._chat.rests or self._spent():
             others = [name for name in jobs if name != REVIEW]
@@ -36,7 +36,7 @@ class ReviewedByModel:
             done = self._reviewing.carry_out(owner, jobs, on_progress=on_progress)
         except BadSetting as error:  # the model cannot be made: what came before the review is done
             self._stopped(error.message)
-            return Done(owner)
+            return LifecycleRun(owner)
         if done.down:
             self._stopped(done.failure or "")
         return done

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from consumers.jobs.rq.serving import Serving
-from consumers.jobs.sessions import MODEL, Sessions
+from consumers.jobs.sessions import MODEL, EpisodeJob
 from events.errors import BadSetting
 from events.log import EventLog
 from projections.redis.view import RedisViews
@@ -21,7 +21,7 @@ class Leaving:
     def __init__(self, log: EventLog, views: RedisViews, served: Serving) -> None:
         self._served = served
         self._chat = served.chat if served.summaries == MODEL else None
-        self.sessions = Sessions(log, views, chat=self._chat, seen=served.looked_at)
+        self.sessions = EpisodeJob(log, views, chat=self._chat, seen=served.looked_at)
         self._until = monotonic() + SESSIONS_SECONDS
 
     @property

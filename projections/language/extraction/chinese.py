@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from projections.language.extraction.chinese_rules import COMPILED
-from projections.language.extraction.shape import Clause, Fact, Rule, Statement, Turn
+from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
 from projections.language.patterns import regex
@@ -110,7 +110,7 @@ def _joined(said: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int
         yield held
 
 
-def chinese_statement(clause: Clause, turn: Turn) -> Statement | None:
+def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
     """What a Chinese clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
@@ -126,8 +126,8 @@ def chinese_statement(clause: Clause, turn: Turn) -> Statement | None:
 
 
 def _stated(
-    clause: Clause, turn: Turn, said: str, found: re.Match[str], rule: Rule, correction: bool
-) -> Statement | None:
+    clause: Clause, turn: TurnText, said: str, found: re.Match[str], rule: ExtractionRule, correction: bool
+) -> ExtractedStatement | None:
     groups = found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip()
     if not _says_something(said, thing, rule):
@@ -151,11 +151,13 @@ def _stated(
         category, kind = "temporary", "plan"
     elsewhen = rule.predicate == "年龄" and of_another_time(content, turn.year)
     triple = None if twice or elsewhen else _triple(said, groups, thing, rule, name)
-    return Statement(content, category, kind, turned, asserted, rule.confidence,
+    return ExtractedStatement(content, category, kind, turned, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction or denied is not None, ends)  # fmt: skip
 
 
-def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
+def _triple(
+    said: str, groups: dict[str, str | None], thing: str, rule: ExtractionRule, name: str
+) -> StatedTriple | None:
     if rule.predicate is None:
         return chinese_fact(said, name)
     predicate = rule.predicate
@@ -165,16 +167,16 @@ def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, na
     if predicate == "在" and thing.startswith("做"):
         return None
     if predicate == "在" and (found := _WHERE.fullmatch(thing)) is not None:
-        return Fact(name, f"{found['does']}于", found["place"])
+        return StatedTriple(name, f"{found['does']}于", found["place"])
     thing = re.sub("^[个位名]", "", thing) or thing
     if predicate == "来自" and thing.endswith("人"):
-        return None if _PEOPLE.search(thing) else Fact(name, predicate, thing[:-1])
+        return None if _PEOPLE.search(thing) else StatedTriple(name, predicate, thing[:-1])
     if predicate not in _BY_DEGREES:
-        return Fact(name, predicate, named(thing, name), rule.dislikes)
+        return StatedTriple(name, predicate, named(thing, name), rule.dislikes)
     thing = re.sub("[也都还了]+$", "", re.sub("^[^的，]{1,3}的[就都]?是", "", thing)) or thing
     # What is denied under a condition is not denied without it: then the condition stays with the thing.
     thing, condition = (thing, None) if rule.dislikes else parted(thing)
-    return Fact(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
+    return StatedTriple(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
 
 
 def _about(said: str, name: str) -> str:
@@ -186,7 +188,7 @@ def _about(said: str, name: str) -> str:
     return f"{head}{name}{rest}" if not head else f"{name}{head}{rest}"
 
 
-def _says_something(said: str, thing: str, rule: Rule) -> bool:
+def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
     """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
     if (
         _WE.search(said)

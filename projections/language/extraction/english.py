@@ -6,7 +6,7 @@ import re
 
 from projections.language import kin
 from projections.language.extraction.english_rules import COMPILED
-from projections.language.extraction.shape import Clause, Fact, Rule, Statement, Turn
+from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
@@ -103,7 +103,7 @@ _NAMED = regex(
 )
 
 
-def english_statement(clause: Clause, turn: Turn) -> Statement | None:
+def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
     """What an English clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
@@ -139,8 +139,8 @@ def _opened(text: str) -> tuple[str, bool]:
 
 
 def _stated(
-    clause: Clause, turn: Turn, found: re.Match[str], rule: Rule, correction: bool, denied: str | None
-) -> Statement | None:
+    clause: Clause, turn: TurnText, found: re.Match[str], rule: ExtractionRule, correction: bool, denied: str | None
+) -> ExtractedStatement | None:
     said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
     if not _says_something(said, thing, rule):
@@ -165,7 +165,7 @@ def _stated(
     elsewhen = rule.predicate == "is aged" and of_another_time(content, turn.year)
     triple = None if twice or denied or elsewhen else _triple(said, groups, thing, rule, name)
     ends = third_person(denied, name) if denied else _ended(thing, name) if ended else None
-    return Statement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
+    return ExtractedStatement(content, category, rule.kind, 1 if twice else polarity_of, asserted, rule.confidence,
                      (clause.start, clause.end), (), triple, correction, ends)  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def _not_but(said: str) -> tuple[str, str | None]:
     return f"{start}{second}", f"{start}{found[1]}"
 
 
-def _says_something(said: str, thing: str, rule: Rule) -> bool:
+def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
     """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
     words = said.split()
     if not 2 <= len(words) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
@@ -226,13 +226,15 @@ def _somebody_else(said: str) -> bool:
     return bool(re.search(r"\btheirs?\b", said)) or (found is not None and not _NAMED.search(said[1 : found.start()]))
 
 
-def _dated(said: str, turn: Turn, rule: Rule) -> str:
+def _dated(said: str, turn: TurnText, rule: ExtractionRule) -> str:
     """The day from which "yesterday" is to be read; what passes says little without it, what lasts needs none."""
     passing = rule.category in ("fact", "temporary", "short_term_preference")
     return f" (said on {turn.day})" if turn.day and (passing or speaks_from_its_day(said)) else ""
 
 
-def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, name: str) -> Fact | None:
+def _triple(
+    said: str, groups: dict[str, str | None], thing: str, rule: ExtractionRule, name: str
+) -> StatedTriple | None:
     if rule.predicate is None:
         return english_fact(said, name)
     if not thing or len(thing) > 120:
@@ -244,7 +246,7 @@ def _triple(said: str, groups: dict[str, str | None], thing: str, rule: Rule, na
     if predicate == "has":
         thing = thing.partition(",")[0]
     if predicate not in _BY_DEGREES:
-        return Fact(name, predicate, in_third(thing), rule.dislikes)
+        return StatedTriple(name, predicate, in_third(thing), rule.dislikes)
     # What is denied under a condition is not denied without it: then the condition stays with the thing.
     thing, condition = (thing, None) if rule.dislikes else parted(tidied(thing))
-    return Fact(name, predicate, in_third(tidied(thing)), rule.dislikes, degree_of(said), condition)
+    return StatedTriple(name, predicate, in_third(tidied(thing)), rule.dislikes, degree_of(said), condition)

@@ -4,100 +4,100 @@ from __future__ import annotations
 
 from projections.language import kin
 from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, PETS, WHEN, WORKER
-from projections.language.extraction.shape import Rule
+from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
         r"^(?:My (?:full )?name is|I'm called|I am called|I go by|Call me) (?P<object>[A-Z][\w'-]+"
         r"(?: [A-Z][\w'-]+){0,3})$",
         "identity", "fact", 0.9, "is called", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         r"^I(?:'m| am) (?P<object>\d{1,3})(?: years? old)?(?=$|,| and\b)|^I(?: just)? turned (?P<object2>\d{1,3})"
         r"\b",
         "identity", "fact", 0.85, "is aged", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^(?:I was born (?:in|on)|My birthday(?:'s| is)(?: on| in)?) (?P<object>.+)$",
         "identity", "fact", 0.9, "was born", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^(?:I'm|I am|I come|I hail) (?:originally )?from (?P<object>[A-Z].+)$",
         "identity", "fact", 0.85, "is from", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?:currently )?(?:live|reside) in (?P<object>.+)$|^I(?:'m| am)(?: currently)? living in "
         "(?P<object2>.+)$",
         "identity", "fact", 0.85, "lives in", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         r"^I(?:'ve)? (?:have )?(?:recently |just )?(?:moved|relocated) (?:back )?to (?P<object>(?!do\b|be\b)"
         "[A-Z].+)$",
         "identity", "fact", 0.85, "lives in", loose=True,
     ),
-    Rule("^I grew up (?:in|on|with) (?P<object>.+)$", "identity", "fact", 0.85, "grew up in", loose=True),
-    Rule(
+    ExtractionRule("^I grew up (?:in|on|with) (?P<object>.+)$", "identity", "fact", 0.85, "grew up in", loose=True),
+    ExtractionRule(
         "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? (?:working|employed)) as (?P<object>an? .+)$",
         "identity", "fact", 0.85, "works", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^(?:I (?:currently )?work|I(?:'m| am)(?: currently)? working|I(?:'m| am) employed) (?:as|at|for) "
         "(?P<object>.+)$",
         "identity", "fact", 0.85, "works",
     ),
-    Rule(
+    ExtractionRule(
         rf"^I(?:'m| am) (?:a|an) (?P<object>(?:[\w-]+ ){{0,3}}(?:\d+-year-old )?(?:[\w-]+ ){{0,2}}{WORKER})\b.*$",
         "identity", "fact", 0.8, "is", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         r"^I(?:'m| am) (?:happily )?married to (?P<object>(?:[A-Z]|an? )[\w .'-]+)$",
         "identity", "fact", 0.85, "is married to", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         r"^I own (?P<object>(?:an? |two |three |four |five |\d+ |my own )[\w .'-]+)$",
         "fact", "fact", 0.8, "owns", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m studying| am studying| study| major in|'m majoring in| am majoring in) "
         r"(?P<object>(?!for|with|at|in|on|to|hard|a lot|every)[\w .'&-]+)$",
         "identity", "fact", 0.8, "studies", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?P<often>always|usually|often|sometimes|rarely|never) (?:drink|eat|play|wear|cook|read|watch) "
         r"(?P<object>(?!well|out|with|alone|together|at|in|on|for|about)[\w .'-]+)$",
         "stable_preference", "fact", 0.75, loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) (?P<object>married|divorced|single|engaged|widowed|pregnant|retired|vegetarian|vegan"
         r"|bilingual|left-handed|diabetic|gay|bisexual|transgender|lactose intolerant|colorblind)\b.*$",
         "identity", "fact", 0.85, "is", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) allergic to (?P<object>.+)$|^I have an allergy to (?P<object2>.+)$",
         "identity", "fact", 0.9, "is allergic to", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'ve| have| was)? (?:been )?diagnosed with (?P<object>.+)$|^I (?:have|suffer from) (?P<object2>"
         r"(?:severe |mild |chronic |type \d )?(?:asthma|diabetes|arthritis|migraines?|insomnia|anxiety|depression"
         "|epilepsy|gastritis|adhd|anemia|celiac disease).*)$",
         "identity", "fact", 0.85, "has", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         lambda: rf"^(?:I have|I've got|I've) (?P<object>{NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
         "identity", "fact", 0.85, "has", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         rf"^(?:I have|I've got|I own|I've) (?P<object>{NOUN}(?:[\w-]+ ){{0,2}}{PETS}\b.*)$",
         "fact", "fact", 0.85, "has", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
         r" (?:is|are|was"
         r"|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
         "fact", "fact", 0.8,
     ),
-    Rule(
+    ExtractionRule(
         lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|close friend|friend|boss|mentor)"
         r"(?:,? [A-Z]\w+,?)?)"
         "(?: and I)? (?:just |recently )?(?P<object>(?:lives?|works?|loves?|likes?|passed away|died|started"
@@ -105,120 +105,120 @@ RULES: tuple[Rule, ...] = (
         r"\b .+)$",
         "fact", "fact", 0.75,
     ),
-    Rule(
+    ExtractionRule(
         r"^My (?:all-time |absolute |new |old )?favou?rite (?P<slot>[\w -]{2,40}?) (?:is|are|was|has to be"
         "|would be|has always been) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.85, "favourite", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) (?:a )?(?:huge |big |massive |real )?(?:fan of|into|passionate about|fond of|obsessed with"
         "|crazy about|keen on|a lover of) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?:no longer|don't) (?:like|love|enjoy|drink|eat|play|watch|smoke|use) (?P<object>.+?)(?: any ?more"
         "| any longer)?$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True,
     ),
-    Rule(
+    ExtractionRule(
         r"^I(?:'ve)? (?:have )?(?:recently )?(?:stopped|quit|given up|gave up) (?P<object>(?:\w+ing|smoking|coffee"
         r"|sugar|meat|alcohol|soda|\w+)\b.*)$",
         "fact", "fact", 0.8, loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?:hate|dislike|can't stand|can not stand|cannot stand|detest|loathe) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True,
     ),
-    Rule(
+    ExtractionRule(
         f"^I {WHEN}(?:love|like|enjoy|adore) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
     ),
-    Rule(f"^I {WHEN}prefer (?P<object>.+)$", "stable_preference", "user_preference", 0.85, "prefers", loose=True),
-    Rule(
+    ExtractionRule(f"^I {WHEN}prefer (?P<object>.+)$", "stable_preference", "user_preference", 0.85, "prefers", loose=True),
+    ExtractionRule(
         r"^I used to (?P<object>(?:love|like|play|live|work|be|go|have|own|collect|compete|do)\b.+)$",
         "fact", "fact", 0.75,
     ),
-    Rule(
+    ExtractionRule(
         r"^I (?:speak|can speak|am fluent in) (?P<object>[A-Z]\w+.*)$|^I(?:'m| am) fluent in "
         r"(?P<object2>[A-Z]\w+.*)$",
         "skill", "fact", 0.85, "speaks", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?:can|know how to) (?P<object>(?:play|cook|swim|drive|code|program|sing|draw|paint|dance|ski|surf"
         r"|sew|knit|speak|bake|juggle|type|write)\b.*)$|^I(?:'m| am) (?:good|great|skilled|proficient|experienced)"
         " (?:at|in|with) (?P<object2>.+)$",
         "skill", "fact", 0.8, "can",
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'ve| have) (?:been )?(?P<object>(?:playing|practicing|studying|learning|doing|working|coding"
         r"|painting|writing|running|surfing|training|teaching|cooking|into \w+) .*\b(?:for|since) .*(?:years?"
         r"|months?|weeks?|decades?|ages|\d{4}|childhood).*)$",
         "skill", "fact", 0.8,
     ),
-    Rule(
+    ExtractionRule(
         "^I play (?P<object>(?:the )?(?:guitar|piano|violin|clarinet|drums|flute|cello|bass|saxophone|ukulele"
         r"|basketball|soccer|football|tennis|chess|golf|hockey|baseball|volleyball|badminton)\b.*)$",
         "skill", "fact", 0.85, "plays", loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'ve| have)? (?:recently |just |also |already )?(?:decided|chosen|opted|resolved) (?P<object>(?:to"
         "|on|against|not to|for) .+)$|^I (?:chose|picked|settled on|went with|opted for|switched (?:from|to)) "
         "(?P<object2>.+)$",
         "fact", "decision", 0.8,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) (?:also |currently )?(?:planning|scheduled|set|due|going|gonna|aiming|targeting|preparing"
         r"|training|saving up|saving) (?P<object>(?:to|on|for|a|an) (?!be\b).+)$|^I (?:also )?(?:plan|intend|aim)"
         " to (?P<object2>.+)$",
         "temporary", "plan", 0.75,
     ),
-    Rule(
+    ExtractionRule(
         rf"^(?:I have|I've got) (?P<object>(?:an? |my |the )?(?:[\w-]+ ){{0,3}}(?:appointment|meeting|exam"
         r"|interview|trip|flight|game|match|concert|test|wedding|race|tournament|session|presentation|surgery)\b.*"
         f"(?:{DAY}).*)$",
         "temporary", "plan", 0.8, loose=True,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) (?:also )?(?P<object>(?!starting to (?:feel|think|reali[sz]e|worry|wonder|get|see) )"
         "(?:starting|meeting|visiting|traveling|travelling|flying|attending"
         f"|moving|hosting|joining|taking|having|going|heading|leaving|playing|running|performing) .*(?:{DAY}).*)$"
         rf"|^I(?:'ll| will)(?: be)? (?P<object2>(?:\w+) .*(?:{DAY}).*)$",
         "temporary", "plan", 0.7,
     ),
-    Rule(f"^I(?:'m| am) looking forward to (?P<object>.*(?:{DAY}|[A-Z]).*)$", "temporary", "plan", 0.65),
-    Rule(
+    ExtractionRule(f"^I(?:'m| am) looking forward to (?P<object>.*(?:{DAY}|[A-Z]).*)$", "temporary", "plan", 0.65),
+    ExtractionRule(
         "^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
         "|convert|understand|figure|find|decide|see|know|get|wrap|come|think|make sense|be|stay|keep|remember"
         r"|determine)\w+ .*(?:\d|[A-Z]).*)$|^I want to (?P<object2>(?!know|understand|see|make sure|ensure|be|get"
         r"|keep|say|ask|find|share|thank|help|hear)\w+ .*(?:\d|[A-Z]).*)$",
         "temporary", "plan", 0.6,
     ),
-    Rule(
+    ExtractionRule(
         "^My (?P<object>(?:main |biggest |next |long-term |ultimate )?(?:goal|dream|aim|target|deadline|budget"
         r"|interview|exam|flight|appointment|wedding|due date)(?: \w+){0,5} (?:is|are)(?: set)?(?: for| on"
         "| to)? .+)$",
         "temporary", "plan", 0.75,
     ),
-    Rule(
+    ExtractionRule(
         r"^I(?:'ve| have) (?:also |recently |already |just |now )?never (?:\w+ )(?P<object>.+)$",
         "fact", "fact", 0.75,
     ),
-    Rule(
+    ExtractionRule(
         f"^I(?:'ve| have) (?:also |recently |already |just |now |successfully )?(?P<object>{PARTICIPLE} .+)$",
         "fact", "fact", 0.7,
     ),
-    Rule(
+    ExtractionRule(
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "
         r"(?:few )?\w+ ago|On \w+ \d+),? )?I (?:also |recently |already |just |once |successfully |first |even "
         f"|finally )*(?P<object>{DONE} .+)$",
         "fact", "fact", 0.7,
     ),
-    Rule(
+    ExtractionRule(
         "^I (?:drive|own|use|wear|collect|drink|eat|teach|coach|study|volunteer|run|mentor|attend|practice"
         "|practise|write|cook|go|exercise|wake up|get up|sleep|jog|swim|meditate|work out) (?P<object>.+)$",
         "fact", "fact", 0.7,
     ),
-    Rule(
+    ExtractionRule(
         "^I(?:'m| am) (?:currently |also )?(?P<object>(?:using|reading|studying|learning|writing|taking|building"
         "|developing|working on|collaborating|majoring in|enrolled in|running|managing|dating) .+)$",
         "temporary", "fact", 0.65,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
-from projections.language.extraction.shape import Clause, Fact, Statement, Turn
+from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.text import talk_of
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
@@ -36,12 +36,12 @@ _REMEMBER = regex(
 )
 
 
-def extract(turn: Turn) -> list[Statement]:
+def extract(turn: TurnText) -> list[ExtractedStatement]:
     """What the turn states, in order; also what it only asks or supposes, as not `asserted`. Never raises, whatever the text."""
     if not turn.by_person:
         return []
     talk = talk_of(turn.text)
-    found: dict[str, Statement] = {}
+    found: dict[str, ExtractedStatement] = {}
     for statement in _statements(talk.text, turn):
         found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
     return [_with_keywords(one) for one in list(found.values())[:MOST_STATEMENTS]]
@@ -52,7 +52,7 @@ class Language(NamedTuple):
 
     han: bool
     clauses: Callable[[str], Iterator[Clause]]
-    statement: Callable[[Clause, Turn], Statement | None]
+    statement: Callable[[Clause, TurnText], ExtractedStatement | None]
     asked: str
     """What is told of somebody who asks for something to be remembered."""
     user: str
@@ -76,7 +76,7 @@ def clauses(text: str) -> list[Clause]:
     return sorted((clause for _, clause in _by_language(text)), key=lambda one: one.start)
 
 
-def _statements(text: str, turn: Turn) -> Iterator[Statement]:
+def _statements(text: str, turn: TurnText) -> Iterator[ExtractedStatement]:
     told = list(_remembered(text, turn))
     found = [language.statement(clause, turn) for language, clause in _by_language(text)]
     for statement in sorted((one for one in found if one is not None), key=lambda one: one.span):
@@ -97,7 +97,7 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner[0] < outer[1] and outer[0] < inner[1]
 
 
-def _remembered(text: str, turn: Turn) -> Iterator[Statement]:
+def _remembered(text: str, turn: TurnText) -> Iterator[ExtractedStatement]:
     """What the speaker asks to be remembered, in his own words."""
     if _ASKED_TO.search(text) is None:
         return
@@ -106,10 +106,10 @@ def _remembered(text: str, turn: Turn) -> Iterator[Statement]:
         asks = text[found.end() : found.end() + 1] in ("?", "？") or said.rstrip().endswith(("吗", "呢"))
         content = language.asked.format(name=turn.name or language.user, said=said.strip())
         day = f" (said on {turn.day})" if turn.day else ""
-        yield Statement(content + day, "fact", "note", 1, not asks, 0.8, (found.start(), found.end()))
+        yield ExtractedStatement(content + day, "fact", "note", 1, not asks, 0.8, (found.start(), found.end()))
 
 
-def questions(turn: Turn) -> list[str]:
+def questions(turn: TurnText) -> list[str]:
     """The questions that the turn asks, each by itself, as written."""
     if not turn.by_person or not ("?" in turn.text or "？" in turn.text):
         return []
@@ -117,10 +117,10 @@ def questions(turn: Turn) -> list[str]:
     return [found.strip() for found in asked][:MOST_STATEMENTS]
 
 
-def _with_keywords(statement: Statement) -> Statement:
+def _with_keywords(statement: ExtractedStatement) -> ExtractedStatement:
     about = statement.content if statement.triple is None else statement.triple.object
     words = tuple(dict.fromkeys(one.word for one in extracted(about, 5)))
     return statement._replace(keywords=words)
 
 
-__all__ = ["Clause", "Fact", "Statement", "Turn", "extract", "questions"]
+__all__ = ["Clause", "ExtractedStatement", "StatedTriple", "TurnText", "extract", "questions"]

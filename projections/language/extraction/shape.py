@@ -14,7 +14,7 @@ MACHINES = frozenset({"assistant", "tool", "system"})
 """Roles and speakers that assert nothing about the user."""
 
 
-class Turn(NamedTuple):
+class TurnText(NamedTuple):
     """Something that was said."""
 
     turn_id: str
@@ -42,7 +42,7 @@ class Turn(NamedTuple):
         return self.role in ("user", "other") and (self.speaker or "").casefold() not in MACHINES
 
 
-class Fact(NamedTuple):
+class StatedTriple(NamedTuple):
     """A triple as stated."""
 
     subject: str
@@ -55,7 +55,7 @@ class Fact(NamedTuple):
     """When it holds, in the words of the clause: "in the morning", 下雨的时候."""
 
 
-class Statement(NamedTuple):
+class ExtractedStatement(NamedTuple):
     """What one clause of a turn says about its speaker, in words that stand by themselves."""
 
     content: str
@@ -70,14 +70,14 @@ class Statement(NamedTuple):
     span: tuple[int, int]
     """Where the clause stands in the turn's text: start and end, in characters."""
     keywords: tuple[str, ...] = ()
-    triple: Fact | None = None
+    triple: StatedTriple | None = None
     correction: bool = False
     """The speaker says that something said before was wrong."""
     ends: str | None = None
     """The statement that holds no longer, in words that a memory of it would have."""
 
 
-class Rule(NamedTuple):
+class ExtractionRule(NamedTuple):
     """One way to state something: matched on a clause, gives class and triple."""
 
     pattern: str | Callable[[], str]

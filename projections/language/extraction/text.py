@@ -13,7 +13,7 @@ _GAP = regex(r"\s{2,}")
 _NO_TALK = regex(r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE)
 
 
-class Talk(NamedTuple):
+class ReadableText(NamedTuple):
     """What is read of a turn, and where it stands there."""
 
     text: str
@@ -27,7 +27,7 @@ class Talk(NamedTuple):
         return self.places[start], self.places[end - 1] + 1 if end > start else self.places[start]
 
 
-def talk_of(text: str) -> Talk:
+def talk_of(text: str) -> ReadableText:
     """What is read of a text: its first `MOST_READ` characters without code, quoted lines, tables and addresses."""
     text = text[:MOST_READ]
     left: list[str] = []
@@ -42,4 +42,4 @@ def talk_of(text: str) -> Talk:
             places.append(gap.start())
             start = gap.end()
     closed = _NO_TALK.sub(lambda found: "\n" * len(found[0]), "".join(left))
-    return Talk(closed, (*places, len(text)))
+    return ReadableText(closed, (*places, len(text)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from projections.language import kin
-from projections.language.extraction.shape import Fact
+from projections.language.extraction.shape import StatedTriple
 from projections.language.patterns import regex
 
 MOST_LETTERS, MOST_LETTERS_TO_DO = 16, 24
@@ -92,14 +92,14 @@ _WHEN = regex(
 )
 
 
-def chinese_fact(said: str, name: str) -> Fact | None:
+def chinese_fact(said: str, name: str) -> StatedTriple | None:
     """The triple of a clause in the first person; None where it is not plain."""
     if (found := _AGED.match(said)) is not None:
-        return Fact(f"{name}的{found['who']}", "年龄", found["object"])
+        return StatedTriple(f"{name}的{found['who']}", "年龄", found["object"])
     if (found := _OF_KIN.match(said)) is not None:
         thing = _object(found["object"])
         verb = _KIN_VERBS.get(found["verb"], found["verb"])
-        return None if thing is None else Fact(f"{name}的{found['who']}", verb, thing)
+        return None if thing is None else StatedTriple(f"{name}的{found['who']}", verb, thing)
     for pattern, predicate in _RULES:
         found = pattern.match(said)
         if found is not None:
@@ -125,7 +125,7 @@ def named(thing: str, name: str) -> str:
     return thing if _TITLE.search(thing) else thing.replace("我", name)
 
 
-def _fact(found: re.Match[str], predicate: str, name: str) -> Fact | None:
+def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | None:
     groups = found.groupdict()
     verb = groups.get("verb") or groups.get("does") or groups.get("never") or ""
     if groups.get("todo"):
@@ -137,7 +137,7 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> Fact | None:
     if thing is None:
         return None
     often = groups.get("often") is not None
-    return Fact(name, predicate or verb, named(thing, name), bool(groups.get("never")),
+    return StatedTriple(name, predicate or verb, named(thing, name), bool(groups.get("never")),
                 degree_of(found.string) if often else None)  # fmt: skip
 
 

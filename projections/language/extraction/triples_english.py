@@ -10,7 +10,7 @@ import re
 
 from projections.language import kin
 from projections.language.extraction.english_words import PETS
-from projections.language.extraction.shape import Fact
+from projections.language.extraction.shape import StatedTriple
 from projections.language.extraction.third_person import in_third
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH_STARTS, WEEKDAY, WEEKDAYS
@@ -143,7 +143,7 @@ _HOW_MUCH: tuple[tuple[str, float], ...] = (
 _DEGREES = tuple((regex(pattern, re.IGNORECASE), degree) for pattern, degree in _HOW_MUCH)
 
 
-def english_fact(said: str, name: str) -> Fact | None:
+def english_fact(said: str, name: str) -> StatedTriple | None:
     """The triple of a clause in the first person, opened at its subject; None where it is not plain."""
     if (found := _OF_KIN.match(said)) is not None:
         return _of_kin(found, name)
@@ -178,15 +178,15 @@ def tidied(thing: str) -> str:
     return _ASIDE.sub("", re.sub("^also ", "", thing))
 
 
-def _of_kin(found: re.Match[str], name: str) -> Fact | None:
+def _of_kin(found: re.Match[str], name: str) -> StatedTriple | None:
     verb = re.sub(r"^(lives?|works?|loves?|likes?)\b", lambda one: one[1].rstrip("s") + "s", found["verb"])
     verb = {"loves": "likes"}.get(_KIN_VERBS.get(verb, verb), _KIN_VERBS.get(verb, verb))
     thing = _object(found["object"])
     who = f"{name}'s {found['who']}" + (f" {found['name']}" if found["name"] else "")
-    return None if thing is None else Fact(who, verb, thing, degree=degree_of(found["verb"]))
+    return None if thing is None else StatedTriple(who, verb, thing, degree=degree_of(found["verb"]))
 
 
-def _fact(found: re.Match[str], predicate: str, name: str) -> Fact | None:
+def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | None:
     groups = found.groupdict()
     habit = bool(groups.get("does"))
     whole = str(groups.get("todo") or groups["object"])
@@ -205,7 +205,7 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> Fact | None:
         verb = f"{predicate} {groups['slot']}"
     denied = often == "never" or bool(groups.get("never"))
     degree = degree_of(found.string) if habit and not denied else None
-    return Fact(name, (verb or predicate).casefold(), thing, denied, degree, when)
+    return StatedTriple(name, (verb or predicate).casefold(), thing, denied, degree, when)
 
 
 def _third(verb: str) -> str:

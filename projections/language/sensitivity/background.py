@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projections.language.patterns import regex
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
 
 PROFESSIONS = Cues(
@@ -73,7 +73,7 @@ _BACKGROUND_ZH = regex(
 )
 
 
-def says_profession(read: Reading) -> bool:
+def says_profession(read: TextReading) -> bool:
     """Whether the text says what someone is, as in "I'm a nurse" or "works as an actor"."""
     return any(
         _SAID_OF.search(read.lower, max(0, start - 52), start) and not _GOES_ON.match(read.lower, end)

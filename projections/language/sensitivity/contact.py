@@ -7,7 +7,7 @@ import re
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.numbers import regions
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -83,14 +83,14 @@ _CALLED_ADDRESS_ZH = regex(
 )
 
 
-def holds_email(read: Reading) -> bool:
+def holds_email(read: TextReading) -> bool:
     """Whether the text holds an e-mail address; a login in a URL or `git@host` is none."""
     return any(
         _LOCAL_PART.search(read.text, max(0, at.start() - 72), at.start() + 1) for at in _EMAIL.finditer(read.text)
     )
 
 
-def holds_phone(read: Reading) -> bool:
+def holds_phone(read: TextReading) -> bool:
     """Whether the text holds a telephone number by its form, or digits called one."""
     for start, end in regions(read.text):
         if any(shape.search(read.text, start, end) for shape in _PHONE_SHAPES):
@@ -102,7 +102,7 @@ def holds_phone(read: Reading) -> bool:
     return any(7 <= _digits(match["number"]) <= 15 for match in _CALLED_PHONE.finditer(read.lower))
 
 
-def says_where_someone_lives(read: Reading) -> bool:
+def says_where_someone_lives(read: TextReading) -> bool:
     """Whether a number and a street follow a word such as `live at`, in small letters."""
     return any(_AT_STREET.match(read.lower, end) for _, end in read.places(PLACES))
 

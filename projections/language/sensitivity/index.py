@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
-from projections.language.sensitivity.reading import Reading, holds_a_long_run
+from projections.language.sensitivity.reading import TextReading, holds_a_long_run
 from projections.language.sensitivity.rule import Rule
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.spelling import CUES as MISSPELT
@@ -70,7 +70,7 @@ class Index:
         self._without_digits = _Keys(key for key in bits if bits[key] & ~need_digits)
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
-    def read(self, text: str, lower: str) -> tuple[Reading, Sequence[Rule]]:
+    def read(self, text: str, lower: str) -> tuple[TextReading, Sequence[Rule]]:
         """A folded text, with what was found in it, and the rules that can match it in order.
 
         Its words for a password are spelt right and numbers said digit by digit are digits.
@@ -89,7 +89,7 @@ class Index:
             return self.read(*said)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
         asked = (found >> _FIRST | opened) & allowed
-        return (Reading(text, lower, keys), self._at(asked)) if asked else _NONE
+        return (TextReading(text, lower, keys), self._at(asked)) if asked else _NONE
 
     def _opened_by(self, signs: int) -> tuple[int, int]:
         """The rules that one of the signs makes worth asking, and those that need no other."""
@@ -105,7 +105,7 @@ class Index:
         return rules
 
 
-_NONE: tuple[Reading, Sequence[Rule]] = Reading("", "", ()), ()
+_NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", ()), ()
 
 
 class _Keys:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from projections.language.patterns import regex
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, found_in_lower, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.times.names import MONTH_STARTS
@@ -154,7 +154,7 @@ PAY_ZH = Cues(listed("工资, 薪, 收入, 税后, 税前, 年终奖, 到手, �
 BIRTH_ZH = Cues(listed("生日, 出生, 生辰, 生于, 日生"), (f"{digit}生" for digit in range(10)))
 
 
-def _near(cues: Cues, shape: re.Pattern[str]) -> Callable[[Reading], bool]:
+def _near(cues: Cues, shape: re.Pattern[str]) -> Callable[[TextReading], bool]:
     """A rule's `matches`: the pattern about one of the cues."""
     return lambda read: any(shape.search(piece.lower) for piece in read.pieces(cues))
 

@@ -55,7 +55,7 @@ class Cues:
 NO_CUES = Cues()
 
 
-class Reading:
+class TextReading:
     """A folded text (`fold`), the same in lower case character by character, and which keys of cues stand in it."""
 
     def __init__(self, text: str, lower: str, keys: Collection[str]) -> None:

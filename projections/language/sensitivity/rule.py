@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from projections.language.patterns import regex
-from projections.language.sensitivity.reading import NO_CUES, Cues, Reading
+from projections.language.sensitivity.reading import NO_CUES, Cues, TextReading
 from projections.language.sensitivity.sign import NO_SIGN, Sign
 
 
@@ -21,18 +21,18 @@ class Rule:
 
     name: str
     level: int
-    matches: Callable[[Reading], bool]
+    matches: Callable[[TextReading], bool]
     cues: Cues = NO_CUES
     signs: Sign = NO_SIGN
     needs: Sign = NO_SIGN
 
 
-def found_in_text(*patterns: re.Pattern[str] | Begun) -> Callable[[Reading], bool]:
+def found_in_text(*patterns: re.Pattern[str] | Begun) -> Callable[[TextReading], bool]:
     """A rule's `matches`: any of the patterns, in the text as written."""
     return lambda read: any(pattern.search(read.text) for pattern in patterns)
 
 
-def found_in_lower(*patterns: re.Pattern[str] | Begun) -> Callable[[Reading], bool]:
+def found_in_lower(*patterns: re.Pattern[str] | Begun) -> Callable[[TextReading], bool]:
     """A rule's `matches`: any of the patterns, in the text in lower case."""
     return lambda read: any(pattern.search(read.lower) for pattern in patterns)
 

@@ -12,7 +12,7 @@ from re import Match
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.chinese_links import COUNT, MINUTES, UNIT, UNITS, count_of, linked, number
-from projections.language.times.phrases import Found, Reader, Rule, collect
+from projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
 
 SIGNS = frozenset("年月周日号天昨今明前后旬季礼星早晚上下去本元节夜旦")
 """A text without any of these holds no Chinese time expression."""
@@ -251,10 +251,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def chinese(text: str, today: date) -> Found:
+def chinese(text: str, today: date) -> FoundPhrases:
     """The time expressions of a case-folded text as they are meant on a day."""
     phrases, named = collect(text, RULES, today)
-    return Found(linked(text, phrases, today), named)
+    return FoundPhrases(linked(text, phrases, today), named)
 
 
 def _decade(told: str) -> int:

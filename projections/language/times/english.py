@@ -14,7 +14,7 @@ from projections.language.times.calendar import Span
 from projections.language.times.english_dates import DATES
 from projections.language.times.english_links import COUNT, UNITS, count_of, linked
 from projections.language.times.names import MONTHS, SHORT_MONTHS, WEEKDAY, WEEKDAYS
-from projections.language.times.phrases import Found, Reader, Rule, collect
+from projections.language.times.phrases import FoundPhrases, Reader, Rule, collect
 
 _WORD_TEXT = """
 today tonight yesterday tomorrow this last next past previous coming ago back now earlier later other spring summer autumn fall
@@ -167,7 +167,7 @@ _RELATIVE: tuple[Rule, ...] = (
 RULES = (*DATES, *_RELATIVE)
 
 
-def english(text: str, today: date) -> Found:
+def english(text: str, today: date) -> FoundPhrases:
     """The time expressions of a case-folded text as they are meant on a day."""
     phrases, named = collect(text, RULES, today)
-    return Found(linked(text, phrases, today, lambda part, on: english(part, on).phrases), named)
+    return FoundPhrases(linked(text, phrases, today, lambda part, on: english(part, on).phrases), named)

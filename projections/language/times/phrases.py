@@ -28,7 +28,7 @@ class Phrase(NamedTuple):
     """What a memory's day is held against: the span, and the days it was told by ("the week before 5 May")."""
 
 
-class Found(NamedTuple):
+class FoundPhrases(NamedTuple):
     """What was found in a text."""
 
     phrases: list[Phrase]
@@ -46,7 +46,7 @@ at the group `which`.
 """
 
 
-def collect(text: str, rules: tuple[Rule, ...], today: date) -> Found:
+def collect(text: str, rules: tuple[Rule, ...], today: date) -> FoundPhrases:
     """What each rule finds, earlier rules first.
 
     Takes time proportional to the text, if the patterns do.
@@ -68,7 +68,7 @@ def collect(text: str, rules: tuple[Rule, ...], today: date) -> Found:
             return match[0][: at - match.start()] + MASK * (end - at) + match[0][end - match.start() :]
 
         text = _compiled(pattern).sub(note, text)
-    return Found(sorted(found), named)
+    return FoundPhrases(sorted(found), named)
 
 
 def joined(one: Phrase, other: Phrase, at: int) -> Phrase | None:

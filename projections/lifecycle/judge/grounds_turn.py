@@ -117,7 +117,7 @@ _NARRATES = regex(
 )
 
 
-class Ground(NamedTuple):
+class Quotation(NamedTuple):
     """The part of a turn that a proposal quotes."""
 
     clause: Clause | None
@@ -130,10 +130,10 @@ class Ground(NamedTuple):
     """Whether it stands in quotation marks, in the first person."""
 
 
-NOTHING = Ground(None, "", "", quoted=False)
+NOTHING = Quotation(None, "", "", quoted=False)
 
 
-def ground_of(text: str, quote: str, content: str = "") -> Ground | None:
+def ground_of(text: str, quote: str, content: str = "") -> Quotation | None:
     """Where a quotation stands in what a turn says; None where it stands only in code, in quoted lines or nowhere."""
     talk = talk_of(text).text
     place = _place(quote, talk)
@@ -150,7 +150,7 @@ def ground_of(text: str, quote: str, content: str = "") -> Ground | None:
     cut.sort(key=lambda one: -len(wanted & set(kept_tokens(one.text))))
     inside = [(one.start(1), one.end(1)) for one in _QUOTED.finditer(talk) if _OWN.search(one[1]) and len(one[1]) > 5]
     around = talk[sentences[max(first - 1, 0)][0] : sentences[min(last + 1, len(sentences) - 1)][1]]
-    return Ground(
+    return Quotation(
         cut[0] if cut else None,
         talk[sentences[first][0] : sentences[last][1]][:MOST_READ].strip(),
         around[:MOST_READ].strip(),
@@ -158,7 +158,7 @@ def ground_of(text: str, quote: str, content: str = "") -> Ground | None:
     )
 
 
-def unasserted(ground: Ground, content: str, *, any_question: bool = False) -> str | None:
+def unasserted(ground: Quotation, content: str, *, any_question: bool = False) -> str | None:
     """Why the quoted words state nothing that the content may rest on; None where they do.
 
     What is beside the point of a question may be stated in it ("how do I get there from my flat in Camden?"), unless
@@ -180,7 +180,7 @@ def unasserted(ground: Ground, content: str, *, any_question: bool = False) -> s
     return _of_another(f"{clause.before} {text}", text, content)
 
 
-def says_reverse(ground: Ground, content: str) -> bool:
+def says_reverse(ground: Quotation, content: str) -> bool:
     """Whether the content denies what the quoted sentence affirms, or affirms what it denies."""
     told, said = read(content[:MOST_READ]), read(ground.sentence)
     aligned = align(told, said)
@@ -194,7 +194,7 @@ def says_reverse(ground: Ground, content: str) -> bool:
     return len(aligned.reverse) % 2 == 1 and not aligned.clash and covered >= COVERED
 
 
-def takes_back(ground: Ground, known: str) -> bool:
+def takes_back(ground: Quotation, known: str) -> bool:
     """Whether the quoted sentence denies what is known, or tells of a change where it, or a sentence beside it, names that."""
     said, told = read(ground.sentence), read(known)
     denied = (said.denied.keys() & told.affirmed.keys()) | (said.affirmed.keys() & told.denied.keys())
@@ -205,7 +205,7 @@ def takes_back(ground: Ground, known: str) -> bool:
     return any(_NOT.search(ground.sentence[: one.start()]) is None for one in _ENDS.finditer(ground.sentence))
 
 
-def asks_to_forget(ground: Ground) -> bool:
+def asks_to_forget(ground: Quotation) -> bool:
     """Whether the quoted sentence asks for something to be forgotten; "don't forget", 别忘了 and "I forgot" ask for nothing."""
     return any(
         _FORGET.search(one.strip()) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from events.vocabulary import Category
-from projections.language.extraction.rules import Fact, Statement
+from projections.language.extraction.rules import ExtractedStatement, StatedTriple
 from projections.language.patterns import regex
 from projections.language.polarity import polarity
 from projections.language.prompt_text import one_line
@@ -13,14 +13,14 @@ from projections.lifecycle.judge.grounds import answers, unsaid
 from projections.lifecycle.judge.grounds_numbers import unsaid_number, without_dates
 from projections.lifecycle.judge.grounds_turn import (
     NOTHING,
-    Ground,
+    Quotation,
     asks_to_forget,
     ground_of,
     says_reverse,
     unasserted,
 )
-from projections.lifecycle.judge.judging import LASTING, Heard
-from projections.lifecycle.judge.known import Known
+from projections.lifecycle.judge.judging import LASTING, ReadTurn
+from projections.lifecycle.judge.known import KnownMemory
 from projections.lifecycle.judge.proposals import Operation
 from projections.lifecycle.judge.talk import Shown, Talk
 from projections.memory.record import SECRET
@@ -31,11 +31,11 @@ _PASSING = regex(
 )
 
 
-def stated(one: Operation, heard: Heard) -> Statement:
+def stated(one: Operation, heard: ReadTurn) -> ExtractedStatement:
     """An operation as what is stated. What passes is no lasting category, whatever the model calls it."""
     content = " ".join((one.content or one.quote).split())
     keywords = tuple(dict.fromkeys(word for word in (one_line(word).casefold() for word in one.keywords) if word))
-    return Statement(
+    return ExtractedStatement(
         content=content,
         category=_category(one.category or "fact", content),
         kind=one.kind,
@@ -49,8 +49,8 @@ def stated(one: Operation, heard: Heard) -> Statement:
 
 
 def grounded(
-    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None
-) -> tuple[Ground, str | None]:
+    one: Operation, said: ExtractedStatement, shown: Shown, heard: ReadTurn, talk: Talk, known: KnownMemory | None
+) -> tuple[Quotation, str | None]:
     """What an operation rests on, and what speaks against it. Of a reply nothing is read: it is no ground of a memory."""
     if max(detect_sensitivity(said.content), detect_sensitivity(one.reason), one.sensitivity) >= SECRET:
         return NOTHING, "a secret"
@@ -63,7 +63,13 @@ def grounded(
 
 
 def _against(
-    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None, ground: Ground
+    one: Operation,
+    said: ExtractedStatement,
+    shown: Shown,
+    heard: ReadTurn,
+    talk: Talk,
+    known: KnownMemory | None,
+    ground: Quotation,
 ) -> str | None:
     if one.operation == "DELETE":
         return None if asks_to_forget(ground) else f"{one.turn} asks for nothing to be forgotten"
@@ -75,7 +81,13 @@ def _against(
 
 
 def _made_up(
-    one: Operation, said: Statement, shown: Shown, heard: Heard, talk: Talk, known: Known | None, ground: Ground
+    one: Operation,
+    said: ExtractedStatement,
+    shown: Shown,
+    heard: ReadTurn,
+    talk: Talk,
+    known: KnownMemory | None,
+    ground: Quotation,
 ) -> str | None:
     """What of a content nobody said, or how the turn says the reverse."""
     before, place = "" if known is None else known.content, talk.shown.index(shown)
@@ -98,7 +110,7 @@ def _category(category: Category, content: str) -> Category:
     return "short_term_preference" if category == "stable_preference" else "temporary"
 
 
-def _triple(one: Operation, content: str) -> Fact | None:
+def _triple(one: Operation, content: str) -> StatedTriple | None:
     """The proposed triple, where it says what the content says: no other words, and denied where that is."""
     told = one.triple
     if told is None:
@@ -108,4 +120,4 @@ def _triple(one: Operation, content: str) -> Fact | None:
     if not (subject and predicate and thing) or not words <= set(kept_tokens(content)) | {"user"}:
         return None
     denied = polarity(content) < 0
-    return Fact(subject, predicate, thing, told.negation) if told.negation == denied else None
+    return StatedTriple(subject, predicate, thing, told.negation) if told.negation == denied else None

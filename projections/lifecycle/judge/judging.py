@@ -22,13 +22,13 @@ from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Fact, Statement, Turn
+from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.times import of_another_time
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
+from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
-from projections.lifecycle.judge.known import Known, core, same_words
-from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.known import KnownMemory, core, same_words
 from projections.memory.creating import created
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
@@ -44,16 +44,16 @@ MOST_REASON = 300
 """Characters of a reason."""
 
 
-class Heard(NamedTuple):
+class ReadTurn(NamedTuple):
     """A turn with what it states."""
 
-    turn: Turn
+    turn: TurnText
     seq: int
     """Position of the event that recorded it."""
     said_at: int
     """Microseconds since 1970."""
     session: str | None
-    statements: tuple[Statement, ...]
+    statements: tuple[ExtractedStatement, ...]
     questions: tuple[str, ...] = ()
     unread: bool = True
     """False where it was judged before: only its questions count."""
@@ -65,7 +65,7 @@ class Verdict(NamedTuple):
     operation: str
     """ADD, UPDATE, BOOST, NEGATE, FLAG or SKIP."""
     turn_id: str
-    statement: Statement
+    statement: ExtractedStatement
     memory_id: str | None
     """The memory that is made, changed or mentioned."""
     reason: str
@@ -75,13 +75,13 @@ class Verdict(NamedTuple):
 
 
 def judge(
-    heard: Sequence[Heard],
+    heard: Sequence[ReadTurn],
     view: OwnerView,
     now: int,  # noqa: ARG001 - plans have one shape
     check: Check = unchecked,
 ) -> list[Verdict]:
     """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
-    judging = Judging(view, check)
+    judging = JudgeRun(view, check)
     in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
     for one in counted(in_order, check, len(in_order), every=1):
         for question in one.questions:
@@ -91,18 +91,18 @@ def judge(
     return judging.verdicts
 
 
-class Judging:
+class JudgeRun:
     """One run over an owner's turns; `projections.lifecycle.judge.proposing` has it carry out what a model proposes."""
 
     def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
         self._owner = view.owner
         self._view = view
         self._least = view.parameters.merge_similarity
-        self._shelf = Shelf(view, check)
-        self._asked = Shelf()
+        self._shelf = Candidates(view, check)
+        self._asked = Candidates()
         self.verdicts: list[Verdict] = []
 
-    def judge(self, heard: Heard, said: Statement) -> None:
+    def judge(self, heard: ReadTurn, said: ExtractedStatement) -> None:
         """One statement against what is known by now."""
         unfit = _unfit(said)
         if unfit is not None:
@@ -123,7 +123,9 @@ class Judging:
                 return self._again(heard, said, known, alike)
         return self._new(heard, said, memory_id, near)
 
-    def _new(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
+    def _new(
+        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]
+    ) -> None:
         speaker = heard.turn.speaker
         replaced, doubtful = self._in_slot(heard, said)
         if replaced:
@@ -135,10 +137,10 @@ class Judging:
             return self._negate(heard, said, memory_id, [denied], "the speaker says the reverse")
         return self._beside(heard, said, memory_id, near)
 
-    def _in_slot(self, heard: Heard, said: Statement) -> tuple[list[Known], list[Known]]:
+    def _in_slot(self, heard: ReadTurn, said: ExtractedStatement) -> tuple[list[KnownMemory], list[KnownMemory]]:
         """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
-        replaced: list[Known] = []
-        doubtful: list[Known] = []
+        replaced: list[KnownMemory] = []
+        doubtful: list[KnownMemory] = []
         triple = said.triple
         if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
             return replaced, doubtful
@@ -149,7 +151,9 @@ class Judging:
                 {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
         return replaced, doubtful
 
-    def _beside(self, heard: Heard, said: Statement, memory_id: str, near: list[tuple[float, Known]]) -> None:
+    def _beside(
+        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]
+    ) -> None:
         """A statement that replaces nothing in a slot of its own, against what is on its topic."""
         now = not of_another_time(core(said.content), heard.turn.year)
         for alike, known in near:
@@ -165,7 +169,7 @@ class Judging:
                 return self._update(heard, said, known, alike)
         return self._add(heard, said, memory_id, "new")
 
-    def ask(self, heard: Heard, question: str) -> None:
+    def ask(self, heard: ReadTurn, question: str) -> None:
         """A question: asked again and again it becomes a memory, by itself it asserts nothing."""
         asked = self._asked.near(question, heard.turn.speaker)
         same = [known for alike, known in asked if alike >= self._least]
@@ -179,13 +183,13 @@ class Judging:
         content = f"{name or 'User'} has asked several times: {words}"
         if not words.isascii():
             content = f"{name or '用户'}多次问过：{words}"
-        said = Statement(content, "fact", "question", 1, True, 0.7, (0, 0))
+        said = ExtractedStatement(content, "fact", "question", 1, True, 0.7, (0, 0))
         known = next((one for one in self._shelf.of_kind("question") if same_words(one.content, content)), None)
         if known is not None:
             return self._again(heard, said, known, 1.0)
         return self._add(heard, said, self._id(heard, said), "asked again and again", tuple(first.turns))
 
-    def _ended(self, said: Statement, speaker: str | None) -> Known | None:
+    def _ended(self, said: ExtractedStatement, speaker: str | None) -> KnownMemory | None:
         """The memory of what the statement takes back."""
         if said.ends is None:
             return None
@@ -195,7 +199,7 @@ class Judging:
             (known for alike, known in found if alike >= self._least and known.polarity > 0 and not known.negated), None
         )
 
-    def _again(self, heard: Heard, said: Statement, known: Known, alike: float) -> None:
+    def _again(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
         if known.told_by(heard.turn.turn_id):
             return self._tell("SKIP", heard, said, known.id, "known from this turn")
         data = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=heard.turn.turn_id)
@@ -204,12 +208,12 @@ class Judging:
         return self._tell("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
                           [self._decision("boost", (known.id,), heard, "said again", data, "user")])  # fmt: skip
 
-    def _is_later(self, known: Known, heard: Heard) -> bool:
+    def _is_later(self, known: KnownMemory, heard: ReadTurn) -> bool:
         """Whether what is known was said after this turn: an older turn that comes late takes nothing back."""
         memory = self._view.get(known.id)
         return memory is not None and memory.last_activated_at > heard.said_at
 
-    def _update(self, heard: Heard, said: Statement, known: Known, alike: float) -> None:
+    def _update(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
         if self._is_later(known, heard):
             self._again(heard, said, known, alike)
             return
@@ -224,7 +228,9 @@ class Judging:
         self._shelf.revise(known, said)
         self._tell("UPDATE", heard, said, known.id, reason, decisions)
 
-    def _negate(self, heard: Heard, said: Statement, memory_id: str, replaced: Sequence[Known], reason: str) -> None:
+    def _negate(
+        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, replaced: Sequence[KnownMemory], reason: str
+    ) -> None:
         gone = [old for old in replaced if not self._is_later(old, heard)]
         if not gone:
             self._flag(heard, said, memory_id, replaced[0], f"{reason}, but what is known was said later")
@@ -243,19 +249,26 @@ class Judging:
             self._shelf.negate(old)
         self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
 
-    def _flag(self, heard: Heard, said: Statement, memory_id: str, other: Known, reason: str) -> None:
+    def _flag(self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, other: KnownMemory, reason: str) -> None:
         decisions = self._created(heard, said, memory_id)
         data = MemoriesLinked(a=other.id, b=memory_id, weight=0.5, link="possible_conflict")
         decisions.append(self._decision("flag", (other.id, memory_id), heard, reason, data))
         self._tell("FLAG", heard, said, memory_id, reason, decisions, other.id)
 
-    def _add(self, heard: Heard, said: Statement, memory_id: str, reason: str, turns: tuple[str, ...] = ()) -> None:
+    def _add(
+        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, reason: str, turns: tuple[str, ...] = ()
+    ) -> None:
         if self._view.get(memory_id) is not None:
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
         return self._tell("ADD", heard, said, memory_id, reason, self._created(heard, said, memory_id, turns=turns))
 
     def _created(
-        self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
+        self,
+        heard: ReadTurn,
+        said: ExtractedStatement,
+        memory_id: str,
+        corrects: str | None = None,
+        turns: tuple[str, ...] = (),
     ) -> list[Decision]:
         data = created(
             memory_id,
@@ -269,7 +282,7 @@ class Judging:
             source_turns=turns or (heard.turn.turn_id,),
             corrects=corrects,
         )
-        self._shelf.put(Known.made(memory_id, said, turns or (heard.turn.turn_id,)), heard.turn.speaker)
+        self._shelf.put(KnownMemory.made(memory_id, said, turns or (heard.turn.turn_id,)), heard.turn.speaker)
         decisions = [self._decision("add", (memory_id,), heard, said.kind, data)]
         triple = said.triple
         if triple is not None and all(0 < len(part) <= NAME_LETTERS for part in triple[:3]):
@@ -280,11 +293,11 @@ class Judging:
         return decisions
 
     def _decision(
-        self, action: str, ids: tuple[str, ...], heard: Heard, reason: str, data: EventData, actor: Actor = "judge"
+        self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"
     ) -> Decision:
         return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor)
 
-    def _id(self, heard: Heard, said: Statement) -> str:
+    def _id(self, heard: ReadTurn, said: ExtractedStatement) -> str:
         """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""
         turn_id, naming = heard.turn.turn_id, self._view.naming
         if heard.seq <= naming.until:
@@ -294,17 +307,17 @@ class Judging:
         return f"m-{naming.made(JOB, turn_id, said.content)}"
 
     def _tell(
-        self, operation: str, heard: Heard, said: Statement, memory_id: str | None, reason: str,
+        self, operation: str, heard: ReadTurn, said: ExtractedStatement, memory_id: str | None, reason: str,
         decisions: Iterable[Decision] = (), other: str | None = None,
     ) -> None:  # fmt: skip
         self.verdicts.append(Verdict(operation, heard.turn.turn_id, said, memory_id, reason, tuple(decisions), other))
 
 
-def _unfit(said: Statement) -> str | None:
+def _unfit(said: ExtractedStatement) -> str | None:
     """Why a statement is not kept, whatever is known; None where it may be."""
     if not said.asserted:
         return "a question, a supposition or another's words"
     return "a secret" if detect_sensitivity(said.content) >= SECRET else None
 
 
-__all__ = ["Fact", "Heard", "Verdict", "judge"]
+__all__ = ["ReadTurn", "StatedTriple", "Verdict", "judge"]

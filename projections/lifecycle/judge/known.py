@@ -1,10 +1,10 @@
-"""A known memory as the judge sees it, and when two contents say the same. Found on `projections.lifecycle.judge.shelf`."""
+"""A known memory as the judge sees it, and when two contents say the same. Found on `projections.lifecycle.judge.candidates`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from projections.language.extraction.rules import Statement
+from projections.language.extraction.rules import ExtractedStatement
 from projections.language.extraction.shape import NOBODY
 from projections.language.patterns import regex
 from projections.language.polarity import difference, polarity
@@ -28,7 +28,7 @@ def same_words(a: str, b: str) -> bool:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownMemory:
     """A memory as the judge sees it."""
 
     id: str
@@ -43,14 +43,14 @@ class Known:
     """The speaker took it back; he may say it again."""
 
     @classmethod
-    def made(cls, memory_id: str, said: Statement, turns: tuple[str, ...]) -> Known:
+    def made(cls, memory_id: str, said: ExtractedStatement, turns: tuple[str, ...]) -> KnownMemory:
         """A memory that is about to be made."""
         told = said.triple
         facts = [(told.subject, told.predicate, told.object, told.negation)] if told is not None else []
         return cls(memory_id, said.content, said.category, said.kind, polarity(core(said.content)), facts, list(turns))
 
     @classmethod
-    def of(cls, memory: Memory) -> Known:
+    def of(cls, memory: Memory) -> KnownMemory:
         """A memory of the view."""
         turns = [*memory.source_turns, *(one.turn_id for one in memory.user_mentions if one.turn_id)]
         turns += [one.turn_id for one in memory.negations if one.turn_id]
@@ -62,15 +62,15 @@ class Known:
         """Whether this turn stated, mentioned or negated it."""
         return turn_id in self.turns
 
-    def negates(self, said: Statement) -> bool:
+    def negates(self, said: ExtractedStatement) -> bool:
         """Whether it says the reverse of a statement in nearly the same words."""
         return self.polarity != polarity(core(said.content))
 
-    def alike_in_kind(self, said: Statement) -> bool:
+    def alike_in_kind(self, said: ExtractedStatement) -> bool:
         """Whether it is of the same class as a statement: what was planned is not what was done."""
         return (self.category, self.kind) == (said.category, said.kind)
 
-    def refined_by(self, said: Statement) -> bool:
+    def refined_by(self, said: ExtractedStatement) -> bool:
         """Whether a statement says all that it says, and more."""
         if self.negates(said) or self.kind != said.kind:
             return False

@@ -16,7 +16,7 @@ from msgspec import structs
 from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
 from events.vocabulary import Actor
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Statement, extract, questions
+from projections.language.extraction.rules import ExtractedStatement, extract, questions
 from projections.language.prompt_text import one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
@@ -25,8 +25,8 @@ from projections.lifecycle.extracting import mark
 from projections.lifecycle.judge.grounds import said_of, shares_words
 from projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
 from projections.lifecycle.judge.guarding import grounded, stated
-from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, Heard, Judging, Verdict, judge
-from projections.lifecycle.judge.known import Known, same_words
+from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict, judge
+from projections.lifecycle.judge.known import KnownMemory, same_words
 from projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
 from projections.lifecycle.judge.talk import Shown, Talk
 from projections.views.view import OwnerView
@@ -44,7 +44,7 @@ FIRM = frozenset({"core", "system"})
 """Tiers that no model deletes."""
 
 
-def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[Heard], view: OwnerView, by: str) -> list[Verdict]:
+def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[ReadTurn], view: OwnerView, by: str) -> list[Verdict]:
     """A verdict on every operation, in their order, then on questions that were asked again and again. Pure.
 
     `heard`: all turns of the owner, of which those that the talk is about are judged. `by`: the model's name.
@@ -87,7 +87,7 @@ def read_by_model(
     return [*decided, mark(talk.unread, by, now, after=after, by_rules=ids, **told)]
 
 
-class Proposing(Judging):
+class Proposing(JudgeRun):
     """One answer of a model, carried out on what is known."""
 
     def __init__(self, view: OwnerView, talk: Talk, by: str) -> None:
@@ -129,7 +129,7 @@ class Proposing(Judging):
         else:
             self._use(shown, heard, said, known)
 
-    def _heard(self, shown: Shown | None, one: Operation) -> Heard | None:
+    def _heard(self, shown: Shown | None, one: Operation) -> ReadTurn | None:
         """The turn that an operation is about; of a reply the one that it answers; the last one where it names none."""
         heard = None if shown is None else self._talk.heard(shown.turn_id)
         if heard is None and shown is not None and one.operation == "BOOST":
@@ -137,7 +137,7 @@ class Proposing(Judging):
             heard = self._talk.heard(asked[-1].turn_id) if asked else None
         return heard
 
-    def _known(self, one: Operation) -> Known | None:
+    def _known(self, one: Operation) -> KnownMemory | None:
         """The memory that is meant, as it is known by now."""
         shown = self._talk.known.get(one.memory or "") if one.operation in NAMES_A_MEMORY else None
         return None if shown is None else self._shelf.get(shown.id)
@@ -146,7 +146,7 @@ class Proposing(Judging):
         told = one_line(one.reason)[:200]
         return f"{self._by}: {told}" if told else ""
 
-    def _propose_new(self, heard: Heard, said: Statement) -> None:
+    def _propose_new(self, heard: ReadTurn, said: ExtractedStatement) -> None:
         """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
         memory_id = self._id(heard, said)
         told = self._shelf.told(heard.turn.turn_id)
@@ -166,7 +166,7 @@ class Proposing(Judging):
                     return
         self._add(heard, said, memory_id, f"new, by {self._by}")
 
-    def _propose_update(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+    def _propose_update(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         """A fuller version, where it says all of the old one and more; else it stands beside the memory."""
         relation = compare(said.content, known.content).kind
         if relation == "refines" and not known.negates(said):
@@ -176,7 +176,7 @@ class Proposing(Judging):
         else:
             self._propose_new(heard, said)
 
-    def _propose_negation(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+    def _propose_negation(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         if known.negated or known.told_by(heard.turn.turn_id):
             self._tell("SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn")
             return
@@ -207,7 +207,7 @@ class Proposing(Judging):
             decisions = [self._decision("negate", (known.id,), heard, reason, data)]
             self._tell("NEGATE", heard, said, None, reason, decisions, known.id)
 
-    def _boost(self, heard: Heard, said: Statement, known: Known, key: str) -> None:
+    def _boost(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, key: str) -> None:
         """Said again: most of its words are, and nothing of it is taken back."""
         ground = self._ground
         if said_of(known.content, ground.around, heard.turn.name) < SAID_AGAIN:
@@ -217,7 +217,7 @@ class Proposing(Judging):
         else:
             self._again(heard, said, known, min(1.0, similarity(ground.sentence, known.content)))
 
-    def _delete(self, one: Operation, heard: Heard, said: Statement, known: Known) -> None:
+    def _delete(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         memory, reason = self._view.get(known.id), self._reason(one) or "asked to forget it"
         if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
             self._tell("SKIP", heard, said, known.id, "only its owner deletes it")
@@ -235,7 +235,12 @@ class Proposing(Judging):
             self._tell("DELETE", heard, said, known.id, reason, [decision])
 
     def _created(
-        self, heard: Heard, said: Statement, memory_id: str, corrects: str | None = None, turns: tuple[str, ...] = ()
+        self,
+        heard: ReadTurn,
+        said: ExtractedStatement,
+        memory_id: str,
+        corrects: str | None = None,
+        turns: tuple[str, ...] = (),
     ) -> list[Decision]:
         """As rules do; the model may hold a memory for more sensitive than rules see, never for less."""
         decisions = super()._created(heard, said, memory_id, corrects, turns)
@@ -245,12 +250,12 @@ class Proposing(Judging):
         return decisions
 
     def _decision(
-        self, action: str, ids: tuple[str, ...], heard: Heard, reason: str, data: EventData, actor: Actor = "judge"
+        self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"
     ) -> Decision:
         """As rules do, and which model proposed it."""
         return super()._decision(action, ids, heard, reason, data, actor)._replace(model=self._by)
 
-    def _use(self, shown: Shown, heard: Heard, said: Statement, known: Known) -> None:
+    def _use(self, shown: Shown, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
         """A reply was shaped by a memory that was put before it."""
         if known.id not in shown.injected:
             self._tell("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")

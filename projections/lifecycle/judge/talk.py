@@ -16,9 +16,9 @@ import orjson
 
 from projections.language.prompt_text import is_chinese, one_line
 from projections.language.sensitivity.event_level import at_most
-from projections.lifecycle.judge.judging import Heard
-from projections.lifecycle.judge.known import Known
-from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.judge.judging import ReadTurn
+from projections.lifecycle.judge.known import KnownMemory
 from projections.memory import sessions
 from projections.memory.record import SECRET
 
@@ -55,9 +55,9 @@ class Shown(NamedTuple):
 class Talk(NamedTuple):
     """What one question to a model is about."""
 
-    unread: tuple[Heard, ...]
+    unread: tuple[ReadTurn, ...]
     shown: tuple[Shown, ...]
-    known: dict[str, Known]
+    known: dict[str, KnownMemory]
     """By key."""
     language: str
     """en or zh, by the turns to be read."""
@@ -66,7 +66,7 @@ class Talk(NamedTuple):
         """The message of that key."""
         return next((one for one in self.shown if one.key == key), None)
 
-    def heard(self, turn_id: str) -> Heard | None:
+    def heard(self, turn_id: str) -> ReadTurn | None:
         """The turn to be read of that id."""
         return next((one for one in self.unread if one.turn.turn_id == turn_id), None)
 
@@ -88,9 +88,9 @@ class Talk(NamedTuple):
         return [key for key, known in self.known.items() if known.id in message.injected]
 
 
-def next_unread(heard: Iterable[Heard], most: int = MOST_TURNS) -> tuple[Heard, ...]:
+def next_unread(heard: Iterable[ReadTurn], most: int = MOST_TURNS) -> tuple[ReadTurn, ...]:
     """The first unread turns that are read at once: of one session, at most `most`, not too long together."""
-    found: list[Heard] = []
+    found: list[ReadTurn] = []
     length = 0
     for one in heard:
         if not one.unread:
@@ -103,7 +103,7 @@ def next_unread(heard: Iterable[Heard], most: int = MOST_TURNS) -> tuple[Heard, 
 
 
 def said_around(
-    said: Sequence[sessions.Said], places: Mapping[str, int], unread: Sequence[Heard]
+    said: Sequence[sessions.Said], places: Mapping[str, int], unread: Sequence[ReadTurn]
 ) -> Sequence[sessions.Said]:
     """The part of what was said, in log order, in which some turns and what belongs to them lie: not all of a large owner's.
 
@@ -115,7 +115,7 @@ def said_around(
 
 
 def talk_about(
-    unread: tuple[Heard, ...], said: Sequence[sessions.Said], shelf: Shelf, forgotten: frozenset[str], zone: str
+    unread: tuple[ReadTurn, ...], said: Sequence[sessions.Said], shelf: Candidates, forgotten: frozenset[str], zone: str
 ) -> Talk:
     """The question about some turns. `said`: what was said around them, in log order; it may lack them, or all."""
     around = _around(unread, said, forgotten)
@@ -143,7 +143,9 @@ def still_standing(talk: Talk, unread: Collection[str], forgotten: Collection[st
     )
 
 
-def _around(unread: Sequence[Heard], said: Sequence[sessions.Said], forgotten: frozenset[str]) -> list[sessions.Turn]:
+def _around(
+    unread: Sequence[ReadTurn], said: Sequence[sessions.Said], forgotten: frozenset[str]
+) -> list[sessions.Turn]:
     """Messages of the session before, between and right after the turns, without what must not be shown."""
     new, session = {one.turn.turn_id for one in unread}, unread[0].session
     there = [one for one in said if isinstance(one, sessions.Turn) and one.turn_id in new]
@@ -164,7 +166,7 @@ def _around(unread: Sequence[Heard], said: Sequence[sessions.Said], forgotten: f
     ]
 
 
-def _as_message(heard: Heard, places: Mapping[str, int]) -> sessions.Turn:
+def _as_message(heard: ReadTurn, places: Mapping[str, int]) -> sessions.Turn:
     """A turn to be read as the message that it was, at the place at which it was recorded."""
     turn = heard.turn
     seq = places.get(turn.turn_id, heard.seq)
@@ -187,10 +189,13 @@ def _injections(said: Sequence[sessions.Said]) -> dict[str, frozenset[str]]:
 
 
 def _known(
-    unread: Sequence[Heard], messages: Sequence[sessions.Turn], injected: dict[str, frozenset[str]], shelf: Shelf
-) -> list[Known]:
+    unread: Sequence[ReadTurn],
+    messages: Sequence[sessions.Turn],
+    injected: dict[str, frozenset[str]],
+    shelf: Candidates,
+) -> list[KnownMemory]:
     """The memories that share most words with the turns, and those that replies may have used."""
-    found: dict[str, Known] = {}
+    found: dict[str, KnownMemory] = {}
     for message in messages:
         for memory_id in sorted(injected.get(message.turn_id, ())):
             known = shelf.get(memory_id)

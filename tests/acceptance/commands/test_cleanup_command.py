@@ -13,7 +13,7 @@ from rich.console import Console
 from api.cli.commands import cleaning
 from events.envelope import micros
 from events.errors import ModelFailed
-from ops.models import Asked
+from ops.models import LazyModel
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.models.model_chat import ModelChat
@@ -102,7 +102,7 @@ def reviewed_by(monkeypatch: pytest.MonkeyPatch, says: Says) -> ScriptedChat:
     monkeypatch.setenv("ENGRAMLOG_MODEL", chat.model)
     monkeypatch.setenv("ENGRAMLOG_MODEL_URL", "http://127.0.0.1:1/v1")
     monkeypatch.setenv("ENGRAMLOG_REVIEWER", "model")
-    monkeypatch.setattr("ops.models.chat_of", lambda _settings: Asked(lambda: cast("ModelChat", chat)))
+    monkeypatch.setattr("ops.models.chat_of", lambda _settings: LazyModel(lambda: cast("ModelChat", chat)))
     return chat
 
 

@@ -20,8 +20,8 @@ from projections.lifecycle.may_merge import may_merge
 from projections.memory.record import DAY, with_changes
 from projections.memory.tags import TAGS, context_of
 from projections.ranking.recall import search
-from projections.ranking.search_request import Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import accessed, at, created, folded, linked
 from tests.places import ROOT
@@ -104,7 +104,7 @@ def _spread() -> Rows:
     history, told = folded(*KILN), set[str]()
     for least, remark in ((DEFAULTS.spread_least, ""), (0.001, ", too weak")):
         view = OwnerView("lin", history.owner, history.memories.values(), replace(DEFAULTS, spread_least=least))
-        answer = search(Asked(view, at(43), "normal"), "烧窑", 5, Wish(associations=True))
+        answer = search(ViewQuery(view, at(43), "normal"), "烧窑", 5, SearchRequest(associations=True))
         assert [one["id"] for one in answer["results"]] == ["kiln"]
         activation = {"kiln": 1.0} | {one["id"]: one["activation"] for one in answer["associated"]}
         for one in answer["associated"]:

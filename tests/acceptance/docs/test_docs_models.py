@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from projections.models import model_chat
-from projections.models.chat import Usage
+from projections.models.chat import ModelUsage
 from projections.models.chat_wire import Output
 from tests.doubles.model_endpoint import model_endpoint
 from tests.places import ROOT
@@ -22,7 +22,7 @@ def test_the_program_asks_a_model() -> None:
     with model_endpoint() as model:
         model.says({"lasting": True})
         exec(code.replace("http://127.0.0.1:11434/v1", model.url), names)
-    assert (names["verdict"].lasting, names["usage"]) == (True, Usage(1, 11, 7))
+    assert (names["verdict"].lasting, names["usage"]) == (True, ModelUsage(1, 11, 7))
 
 
 @pytest.mark.parametrize("mode", get_args(Output))

@@ -14,7 +14,7 @@ from api.evaluation.pairs import LabelledPair
 from api.evaluation.pairs_by_model import evaluate_pairs_by_model
 from events.errors import ModelFailed
 from ops.main import main
-from projections.models.chat import Usage, fits
+from projections.models.chat import ModelUsage, fits
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint, said
 from tests.doubles.scripted import Asked
 
@@ -32,7 +32,7 @@ class Model:
         self.script = list(script)
         self.requests = 0
 
-    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
+    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         how = self.script[min(self.requests, len(self.script) - 1)]
         self.requests += 1
         if how in ("down", "malformed"):
@@ -48,7 +48,7 @@ class Model:
         ]
         built = cast("Any", answer)(pairs=pairs)
         check(built)
-        return built, Usage(1, 100, 20)
+        return built, ModelUsage(1, 100, 20)
 
 
 def labelled(count: int) -> list[LabelledPair]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from events.errors import ReceiptLost, StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.receipts import RECEIPT_LOST
@@ -41,9 +41,9 @@ class Producer:
         )
         self.log = RedisEventLog(stage.client, stage.tags, alarms=self.alarms)
 
-    def append(self, number: int) -> list[Receipt]:
+    def append(self, number: int) -> list[AppendReceipt]:
         """Append one event, connecting anew where the connection broke."""
-        found: list[Receipt] = []
+        found: list[AppendReceipt] = []
 
         def appended() -> bool:
             try:

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from events.errors import StoreUnavailable
-from events.redis.receipts import Kept
+from events.redis.receipts import NewestReceipt
 from ops.embedded.receipt_file import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server
@@ -27,9 +27,9 @@ from tests.servers import RedisServer
 STORE = "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"
 
 
-def kept(seq: int) -> Kept:
+def kept(seq: int) -> NewestReceipt:
     """A receipt for the event of this number."""
-    return Kept(seq, UUID(int=seq).bytes)
+    return NewestReceipt(seq, UUID(int=seq).bytes)
 
 
 # The file
@@ -187,7 +187,7 @@ def test_what_a_killed_up_had_acknowledged_since_the_last_kept_heads_is_told_by_
             partition, seq = map(int, post(up, [later])["receipts"][0]["position"].split(":"))
             (store,) = [fact["store"] for fact in up.facts("redis ready")]
             file = ReceiptFile(folder / f"receipts-{store}.json", store)
-            wait_until(lambda: file.read().get(partition) == Kept(seq, UUID(later["event_id"]).bytes))
+            wait_until(lambda: file.read().get(partition) == NewestReceipt(seq, UUID(later["event_id"]).bytes))
             os.kill(up.process.pid, signal.SIGKILL)
             up.process.wait(PATIENCE)
             wait_until(up.gone)

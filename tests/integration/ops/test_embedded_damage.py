@@ -15,7 +15,7 @@ import pytest
 
 from events.errors import EmbeddedRedisError, StoreMismatch
 from ops.embedded.lock import FolderLock
-from ops.embedded.process import Patience
+from ops.embedded.process import ProgressBound
 from ops.embedded.server import RedisBinary, find_redis_server, open_folder
 from ops.embedded.socket import connect
 from tests.patience import PATIENCE
@@ -86,7 +86,7 @@ def free(folder: Path) -> bool:
     lock = FolderLock.try_own(folder)
     if lock is None:
         return False
-    lock.take_server(Patience(0, None, time.monotonic))
+    lock.take_server(ProgressBound(0, None, time.monotonic))
     lock.release()
     return True
 

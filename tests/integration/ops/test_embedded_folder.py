@@ -13,7 +13,7 @@ import pytest
 from events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
 from ops.embedded.folder import Role
 from ops.embedded.lock import FolderLock
-from ops.embedded.process import Patience
+from ops.embedded.process import ProgressBound
 from ops.embedded.server import (
     EmbeddedRedis,
     RedisBinary,
@@ -33,7 +33,7 @@ def free(folder: Path) -> bool:
     lock = FolderLock.try_own(folder)
     if lock is None:
         return False
-    lock.take_server(Patience(0, None, time.monotonic))
+    lock.take_server(ProgressBound(0, None, time.monotonic))
     lock.release()
     return True
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from api.services.extracting import Extractor
-from api.services.remembering import Turn
+from api.services.remembering import NewTurn
 from api.services.store.operating import Operator
 from events.errors import ConcurrencyError, EmbeddedRedisError, EngramlogError, StoreUnavailable
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import open_folder
-from ops.processes.keeper import Keeper
+from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 from ops.wiring import open_application, quiet
 from tests.integration.live import wait_until
@@ -29,31 +29,31 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def keeper(settings: Settings) -> Iterator[Keeper]:
-    kept = Keeper(settings, quiet, idle_seconds=3600)
+def keeper(settings: Settings) -> Iterator[Supervisor]:
+    kept = Supervisor(settings, quiet, idle_seconds=3600)
     yield kept
     kept.close()
 
 
-def remember(keeper: Keeper, text: str) -> None:
+def remember(keeper: Supervisor, text: str) -> None:
     """Add a memory."""
     with keeper() as application:
         application.rememberer.add("ada", text)
 
 
-def listed(keeper: Keeper) -> int:
+def listed(keeper: Supervisor) -> int:
     """How many memories there are."""
     with keeper() as application:
         return int(application.reader.list("ada")["total"])
 
 
-def test_nothing_is_opened_before_it_is_asked_for(settings: Settings, keeper: Keeper) -> None:
+def test_nothing_is_opened_before_it_is_asked_for(settings: Settings, keeper: Supervisor) -> None:
     assert not settings.data.exists()
     assert listed(keeper) == 0
     assert settings.data.exists()
 
 
-def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Settings, keeper: Keeper) -> None:
+def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Settings, keeper: Supervisor) -> None:
     remember(keeper, "said here")
     with open_application(settings) as beside:
         assert beside.reader.list("ada")["total"] == 1
@@ -62,7 +62,7 @@ def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Se
 
 
 def test_it_leaves_when_nobody_asks_so_that_an_up_can_start_and_joins_that_one(settings: Settings) -> None:
-    keeper = Keeper(settings, quiet, idle_seconds=0.0)
+    keeper = Supervisor(settings, quiet, idle_seconds=0.0)
     remember(keeper, "said before")
     with open_application(settings, "up"):
         running = read_server_file(settings.data)
@@ -72,7 +72,7 @@ def test_it_leaves_when_nobody_asks_so_that_an_up_can_start_and_joins_that_one(s
     keeper.close()
 
 
-def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Keeper) -> None:
+def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Supervisor) -> None:
     remember(keeper, "said here")
     patience = UntilTold()
     with pytest.raises(EmbeddedRedisError, match=r"`engramlog mcp` \(pid \d+\) is at work"):
@@ -80,7 +80,7 @@ def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Keeper
     assert "waiting for `engramlog mcp`" in patience.told[0]
 
 
-def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Keeper) -> None:
+def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Supervisor) -> None:
     with open_application(settings, "up") as other:
         other.rememberer.add("ada", "said there")
         assert listed(keeper) == 1
@@ -90,7 +90,7 @@ def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Setting
     assert running.role == "shared"
 
 
-def test_what_was_shown_is_recorded_while_it_stays_open(keeper: Keeper) -> None:
+def test_what_was_shown_is_recorded_while_it_stays_open(keeper: Supervisor) -> None:
     remember(keeper, "the kiln is hot")
     with keeper() as application:
         key = application.reader.search("ada", "kiln")["results"][0]["id"]
@@ -104,7 +104,7 @@ def test_what_was_shown_is_recorded_while_it_stays_open(keeper: Keeper) -> None:
 
 def test_a_store_that_cannot_be_opened_is_told_to_whoever_asks_and_tried_again(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
-    keeper = Keeper(Settings(data=tmp_path / "store", partitions=2), quiet)
+    keeper = Supervisor(Settings(data=tmp_path / "store", partitions=2), quiet)
     for _ in range(2):
         with pytest.raises(EngramlogError, match="is a file, not a data folder"):
             listed(keeper)
@@ -113,7 +113,7 @@ def test_a_store_that_cannot_be_opened_is_told_to_whoever_asks_and_tried_again(t
     keeper.close()
 
 
-def test_many_may_ask_at_once_and_one_opening_serves_them(keeper: Keeper) -> None:
+def test_many_may_ask_at_once_and_one_opening_serves_them(keeper: Supervisor) -> None:
     threads = [Thread(target=remember, args=(keeper, f"text {number}")) for number in range(8)]
     for thread in threads:
         thread.start()
@@ -122,30 +122,30 @@ def test_many_may_ask_at_once_and_one_opening_serves_them(keeper: Keeper) -> Non
     assert listed(keeper) == 8
 
 
-def test_a_closed_one_says_so(keeper: Keeper) -> None:
+def test_a_closed_one_says_so(keeper: Supervisor) -> None:
     keeper.close()
     with pytest.raises(StoreUnavailable, match="stopping"):
         listed(keeper)
 
 
-def tell_turn(keeper: Keeper, text: str = "I live in Berlin.") -> None:
+def tell_turn(keeper: Supervisor, text: str = "I live in Berlin.") -> None:
     """Record a turn, as the MCP server does."""
     with keeper() as application:
         rememberer = application.rememberer
-        rememberer.add_turns("ada", [Turn("user", text)])
+        rememberer.add_turns("ada", [NewTurn("user", text)])
         keeper.heard("ada")
 
 
-def kinds(keeper: Keeper) -> list[str]:
+def kinds(keeper: Supervisor) -> list[str]:
     with keeper() as application:
         return sorted(one["kind"] for one in application.reader.list("ada")["memories"])
 
 
-def has(keeper: Keeper, memories: int) -> bool:
+def has(keeper: Supervisor, memories: int) -> bool:
     return len(kinds(keeper)) == memories
 
 
-def tended(keeper: Keeper) -> None:
+def tended(keeper: Supervisor) -> None:
     """Wait until the keeper's thread has been at work since: until what is shown now is recorded."""
     with keeper() as application:
         key = application.reader.search("ada", "Berlin")["results"][0]["id"]
@@ -158,7 +158,9 @@ def tended(keeper: Keeper) -> None:
 
 
 def test_in_a_pause_turns_become_typed_memories_where_the_setting_says_so(settings: Settings) -> None:
-    keeper = Keeper(settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0)
+    keeper = Supervisor(
+        settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0
+    )
     for text, known in (("I live in Berlin.", 1), ("我喜欢爬山。", 2)):
         tell_turn(keeper, text)
         wait_until(partial(has, keeper, 2 * known))
@@ -166,7 +168,7 @@ def test_in_a_pause_turns_become_typed_memories_where_the_setting_says_so(settin
 
 
 def test_turns_stay_turns_where_the_setting_is_off(settings: Settings) -> None:
-    keeper = Keeper(settings, quiet, idle_seconds=3600, pause_seconds=0.0)
+    keeper = Supervisor(settings, quiet, idle_seconds=3600, pause_seconds=0.0)
     tell_turn(keeper)
     tended(keeper)
     assert kinds(keeper) == ["episode"]
@@ -174,7 +176,9 @@ def test_turns_stay_turns_where_the_setting_is_off(settings: Settings) -> None:
 
 
 def test_where_a_job_worker_lives_turns_are_left_to_it(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper = Keeper(settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0)
+    keeper = Supervisor(
+        settings.model_copy(update={"extraction": "rules"}), quiet, idle_seconds=3600, pause_seconds=0.0
+    )
     asked: list[bool] = []
 
     def status(_operator: Operator) -> dict[str, Any]:
@@ -194,7 +198,7 @@ def test_what_stands_in_the_way_of_extraction_is_told_and_the_store_stays_open(
 ) -> None:
     told: list[dict[str, Any]] = []
     chosen = settings.model_copy(update={"extraction": "rules"})
-    keeper = Keeper(chosen, lambda _fact, **facts: told.append(facts), idle_seconds=3600, pause_seconds=0.0)
+    keeper = Supervisor(chosen, lambda _fact, **facts: told.append(facts), idle_seconds=3600, pause_seconds=0.0)
 
     def fails(_extractor: Extractor, owner: str, by: str) -> dict[str, Any]:
         raise ConcurrencyError(f"owner {owner} went on")

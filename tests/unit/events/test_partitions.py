@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from events.log import Receipt, positions_by_partition, receipt_position
+from events.log import AppendReceipt, positions_by_partition, receipt_position
 from events.partitions import (
     DEDUPE_BUCKETS,
     MAX_PARTITIONS,
@@ -71,7 +71,7 @@ def test_of_several_positions_the_newest_of_each_partition_counts() -> None:
 
 
 def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() -> None:
-    plain = Receipt("e1", "appended", "1:2", True, 1)
+    plain = AppendReceipt("e1", "appended", "1:2", True, 1)
     assert plain.as_dict() == {
         "event_id": "e1",
         "status": "appended",
@@ -79,11 +79,11 @@ def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() ->
         "fsynced": True,
         "replicas": 1,
     }
-    assert Receipt("e1", "failed", error="full").as_dict()["error"] == "full"
+    assert AppendReceipt("e1", "failed", error="full").as_dict()["error"] == "full"
     written = {
         status
         for status in ("appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed")
-        if Receipt("e1", status).written
+        if AppendReceipt("e1", status).written
     }  # type: ignore[arg-type]
     assert written == {"appended", "already_appended"}
 

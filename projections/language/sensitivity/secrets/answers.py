@@ -7,7 +7,7 @@ import re
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 
 QUESTIONS = Cues(
@@ -88,7 +88,7 @@ _OPENS = regex(
 )
 
 
-def says_an_answer(read: Reading) -> bool:
+def says_an_answer(read: TextReading) -> bool:
     """Whether the answer to a security question is told."""
     return (
         any(map(_answer_in, read.pieces(QUESTIONS, before=40, after=110)))

@@ -7,7 +7,7 @@ import re
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
 from projections.language.sensitivity.made import made
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Begun, Rule, either, listed
 from projections.language.sensitivity.values import STAND_IN, TOKEN, bare, strength
 
@@ -44,7 +44,7 @@ _SPOKEN_OF = frozenset(
 )
 
 
-def holds_an_assigned_secret(read: Reading) -> bool:
+def holds_an_assigned_secret(read: TextReading) -> bool:
     """Whether a value that is no stand-in is assigned to a variable that is named for a password, a secret, a token or a key."""
     return (
         "_" in read.text
@@ -70,7 +70,7 @@ def _assigned(text: str, match: re.Match[str]) -> bool:
     return digits > 0 and len(value) >= 8 and (cased or (digits >= 3 and len(value) >= 16))
 
 
-def says_a_master_password(read: Reading) -> bool:
+def says_a_master_password(read: TextReading) -> bool:
     """Whether what opens a password manager is told."""
     return any(map(_opens_a_manager, read.pieces(MANAGERS, before=32, after=110)))
 

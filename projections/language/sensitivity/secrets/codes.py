@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import SPOKEN
@@ -102,12 +102,12 @@ _DRAWN_SPACED = regex(r"(?<![\d.])\d(?: \d){4,8}(?![\d.])")
 _DRAWN_ON = regex(either("android, unlock, phone, lock, swipe, dots?, tablet, screen"))
 
 
-def says_a_code(read: Reading) -> bool:
+def says_a_code(read: TextReading) -> bool:
     """Whether the digits of a PIN, a door, a lock, a combination or a one-time code stand beside a word for it."""
     return any(map(_code_in, read.pieces(CODES)))
 
 
-def says_a_pattern(read: Reading) -> bool:
+def says_a_pattern(read: TextReading) -> bool:
     """Whether the dots of a phone's unlock pattern are told."""
     return any(
         _DRAWN_ON.search(near.lower) and (_DRAWN.search(near.lower) or _DRAWN_SPACED.search(near.after))

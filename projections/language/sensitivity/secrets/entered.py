@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -60,7 +60,7 @@ _FROM_SIDE_TO_SIDE = regex(
 )
 
 
-def says_what_is_entered(read: Reading) -> bool:
+def says_what_is_entered(read: TextReading) -> bool:
     """Whether digits are told that somebody shall key in at a door, a box, an alarm or a phone."""
     lower = read.lower
     return any(

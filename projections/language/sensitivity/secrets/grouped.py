@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -45,7 +45,7 @@ _BASE_32 = regex(r"(?<![a-z0-9-])[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15}(?![a-z0-9-
 _RUN_OF_BASE_32 = regex(r"(?<![\w./+-])[A-Z2-7]{16,64}(?![\w./+=-])")
 
 
-def holds_a_grouped_code(read: Reading) -> bool:
+def holds_a_grouped_code(read: TextReading) -> bool:
     """Whether a code in groups stands beside a word for a gift card or a licence, or a second factor's key."""
     return (
         any(_redeemed(piece) for piece in read.pieces(REDEEMED, before=80, after=96))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import DICTATED
@@ -58,7 +58,7 @@ _TYPED_INTO = regex(
 )
 
 
-def says_what_is_keyed(read: Reading) -> bool:
+def says_what_is_keyed(read: TextReading) -> bool:
     """Whether digits are told as they are keyed in at a door, an alarm or a phone."""
     return any(map(_keyed, read.pieces(KEYED)))
 
@@ -74,7 +74,7 @@ def _keyed(piece: Piece) -> bool:
     return (_SIGNED.match(after) or _SPOKEN.match(after)) is not None
 
 
-def spells_what_is_typed(read: Reading) -> bool:
+def spells_what_is_typed(read: TextReading) -> bool:
     """Whether a password is spelled aloud, sign by sign, and where it is typed is told: `capital j, then ... my laptop login`."""
     return DICTATED.search(read.lower) is not None and any(
         _TYPED_INTO.search(piece.lower) and len(DICTATED.findall(piece.lower)) > 0
@@ -82,7 +82,7 @@ def spells_what_is_typed(read: Reading) -> bool:
     )
 
 
-def says_what_is_keyed_in_chinese(read: Reading) -> bool:
+def says_what_is_keyed_in_chinese(read: TextReading) -> bool:
     """Whether digits are told in Chinese as they are keyed in, or what a shared file, a camera or an account asks for."""
     return any(map(_keyed_in_chinese, read.pieces(KEYED_ZH, before=16, after=40)))
 

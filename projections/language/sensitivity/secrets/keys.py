@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import bare, random_key, random_letters
@@ -85,13 +85,13 @@ _ADDRESSED = regex(
 )
 
 
-def holds_issued_key(read: Reading) -> bool:
+def holds_issued_key(read: TextReading) -> bool:
     """Whether the text holds what only an issuer makes: a bot's token, a webhook's address, a wallet's key."""
     runs = read.long_runs
     return _ISSUED.search(runs) is not None or _ADDRESSED.search(runs.lower()) is not None
 
 
-def says_a_key(read: Reading) -> bool:
+def says_a_key(read: TextReading) -> bool:
     """Whether a random value stands beside a word for a key, a token, a secret or codes of recovery."""
     return any(_key_in(piece) for piece in read.pieces(KEYS, before=72, after=128))
 
@@ -108,7 +108,7 @@ _ROWS = regex(
 )
 
 
-def lists_codes(read: Reading) -> bool:
+def lists_codes(read: TextReading) -> bool:
     """Whether codes of recovery stand below words for them, one a line."""
     return "\n" in read.lower and any(_ROWS.match(read.lower, end) for _, end in read.places(RECOVERING))
 

@@ -9,7 +9,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, listed
 from projections.language.sensitivity.values import TOKEN, bare, strength
 
@@ -32,7 +32,7 @@ _WIRELESS = regex(
 _DEVICE = regex(r"(?:tp-?link|ax|be|ac|wr|mi|archer|asus|rt|ubnt|mesh|iphone|version)\w{0,4}\d")
 
 
-def says_a_login(read: Reading) -> bool:
+def says_a_login(read: TextReading) -> bool:
     """Whether what only a password looks like stands after a place where somebody logs in."""
     return any(_told(piece) or _wireless(piece) or _opened(piece) for piece in read.pieces(PLACES, before=12, after=72))
 

@@ -9,7 +9,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -100,7 +100,7 @@ _BACK = regex(
 _SET = regex(rf"[^.\n\d]{{0,20}}?(?:\b(?:is|are|to|with|by)\b|[:=\u2192-])\s?(?:code |pin )?\d{{4,6}}{_UNIT}")
 
 
-def says_what_opens(read: Reading) -> bool:
+def says_what_opens(read: TextReading) -> bool:
     """Whether digits are told as what opens, unlocks or disarms something, or what its lock stands on."""
     return (
         any(map(_opening, read.pieces(OPENING)))
@@ -153,12 +153,12 @@ def _year(told: str) -> bool:
     return re.search(r"(?<!\d)(?:in|of|from|since|,)?\s(?:19|20)\d\d$", told) is not None
 
 
-def says_a_pin_of_a_machine(read: Reading) -> bool:
+def says_a_pin_of_a_machine(read: TextReading) -> bool:
     """Whether the number that a cash machine asks for is told, in digits or word by word."""
     return any(_SPOKEN.match(piece.after) or _ASKED.match(piece.after) for piece in read.pieces(MACHINES, after=64))
 
 
-def says_a_number_sent(read: Reading) -> bool:
+def says_a_number_sent(read: TextReading) -> bool:
     """Whether six digits are told that a service has sent to let somebody in, or the digits on a card's back."""
     for piece in read.pieces(SENT, before=40, after=72):
         if piece.word == "code" and _YOURS.search(piece.before) and _YOUR_CODE.match(piece.after):
@@ -206,7 +206,7 @@ _BEFORE_ZH = regex(
 )
 
 
-def says_what_opens_in_chinese(read: Reading) -> bool:
+def says_what_opens_in_chinese(read: TextReading) -> bool:
     """Whether digits are told in Chinese as what opens a door, a lock or a phone, or what a payment asks for."""
     return any(
         shape.search(piece.lower)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from projections.language.patterns import regex
 from projections.language.scripts import in_han_block
 from projections.language.sensitivity.beside import letter_at
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import SPOKEN
@@ -120,7 +120,7 @@ FAR, FAR_ZH = 72, 26
 _LETTERS_OF_ITS_OWN = 6
 
 
-def says_a_paper(read: Reading) -> bool:
+def says_a_paper(read: TextReading) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
     if not _FOUR_DIGITS.search(read.lower):
         return False
@@ -187,7 +187,7 @@ def _ends(text: str, name: str) -> Iterator[int]:
         at = text.find(name, at + 1)
 
 
-def says_a_paper_word_by_word(read: Reading) -> bool:
+def says_a_paper_word_by_word(read: TextReading) -> bool:
     """Whether such a number is told in words: `my social's four oh seven, sixty-two, nine one three eight`."""
     for piece in read.pieces(SPELLED):
         spoken = SPOKEN.search(piece.after[:64])
@@ -196,7 +196,7 @@ def says_a_paper_word_by_word(read: Reading) -> bool:
     return False
 
 
-def says_a_paper_in_chinese(read: Reading) -> bool:
+def says_a_paper_in_chinese(read: TextReading) -> bool:
     """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
     return any(
         (digits := _digits(match["value"])) >= 6

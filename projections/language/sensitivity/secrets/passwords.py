@@ -11,7 +11,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, listed
 from projections.language.sensitivity.secrets.said import PASSWORDS
 
@@ -92,7 +92,7 @@ _ADJECTIVE = regex(r"[a-z]*(?:ed|ing|able|ible|ly|ful|less|ive|ous|ary)", re.IGN
 _CLAUSE_END = regex(r"\s*(?:$|[.,;!?)\n，。]|and\b|but\b|so\b)")
 
 
-def says_password(read: Reading) -> bool:
+def says_password(read: TextReading) -> bool:
     """Whether the text holds a password itself, after or before an English word for it."""
     for word in _WORD.finditer(read.lower):
         said_before = read.lower[max(0, word.start() - 80) : word.start()].split()
@@ -118,7 +118,7 @@ def _told_before(words: list[str]) -> bool:
     return False
 
 
-def says_password_in_chinese(read: Reading) -> bool:
+def says_password_in_chinese(read: TextReading) -> bool:
     """Whether the text holds a password itself after or before a Chinese word for it."""
     if any(_zh_value(match, letters=True) for match in _ZH_SAID.finditer(read.text)):
         return True

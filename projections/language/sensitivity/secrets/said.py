@@ -10,7 +10,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Begun, Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import (
@@ -102,7 +102,7 @@ _LOOSE = frozenset(["pass", "creds", "credentials"])
 """Words for a password that are said of much else."""
 
 
-def says_a_password(read: Reading) -> bool:
+def says_a_password(read: TextReading) -> bool:
     """Whether what looks like a password stands beside a word for one."""
     return any(_password_in(piece) for piece in read.pieces(PASSWORDS))
 
@@ -136,7 +136,7 @@ _PLAYED_AT = regex(
 )
 
 
-def says_a_kept_word(read: Reading) -> bool:
+def says_a_kept_word(read: TextReading) -> bool:
     """Whether a word or a phrase without digits is told as a bank's memorable word, a network's or a master password."""
     for piece in read.pieces(WORDS_KEPT):
         if (
@@ -152,7 +152,7 @@ def says_a_kept_word(read: Reading) -> bool:
     )
 
 
-def says_a_wireless_key(read: Reading) -> bool:
+def says_a_wireless_key(read: TextReading) -> bool:
     """Whether what looks like a password is called the key of a network."""
     return any(_WIRELESS.search(piece.lower) and _mixed_after(piece, plain=True) for piece in read.pieces(_KEY)) or any(
         (beside := _BESIDE_NAME.match(piece.text, piece.end)) and _word_with_digits(beside["value"])
@@ -214,7 +214,7 @@ _SIGN_WITHIN_KINDS = re.compile(b"a![!-]{0,3}a")
 _BEFORE_SIGN = regex(r"[!-~]{0,64}$")
 
 
-def holds_a_password(read: Reading) -> bool:
+def holds_a_password(read: TextReading) -> bool:
     """Whether the text holds what is typed as a password and as nothing else: letters, signs and digits mixed."""
     end = 0
     if not _SIGN_WITHIN_KINDS.search(read.text.encode("utf-8", "replace").translate(_KINDS)):
@@ -252,7 +252,7 @@ _AFTER_ADDRESS = Begun(
 )
 
 
-def holds_an_address_and_a_password(read: Reading) -> bool:
+def holds_an_address_and_a_password(read: TextReading) -> bool:
     """Whether a password follows an e-mail address or a telephone number as one: `ada@example.org / Bridge_2`."""
     return any(
         strength(pair["value"]) >= (1 if pair["between"].strip() in ("/", "|") else 2)
@@ -261,7 +261,7 @@ def holds_an_address_and_a_password(read: Reading) -> bool:
     )
 
 
-def says_a_login(read: Reading) -> bool:
+def says_a_login(read: TextReading) -> bool:
     """Whether a password follows a user's name: `login: ada / tr0ub4dor`, `admin:tr0ub4dor`."""
     for piece in read.pieces(USERS):
         if (given := _AFTER_USER.match(piece.text, piece.end)) and _word_with_digits(given["value"]):
@@ -269,7 +269,7 @@ def says_a_login(read: Reading) -> bool:
     return any(map(_credentials_in, read.pieces(LOGINS)))
 
 
-def gives_a_password(read: Reading) -> bool:
+def gives_a_password(read: TextReading) -> bool:
     """Whether a password stands where one is given: as a command's option, for a service, as used for everything."""
     for piece in read.pieces(COMMANDS) if " -" in read.text else ():
         if (given := _OPTION.match(piece.text, piece.end)) and _word_with_digits(given["value"]):

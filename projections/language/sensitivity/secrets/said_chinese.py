@@ -8,7 +8,7 @@ from __future__ import annotations
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, listed
 from projections.language.sensitivity.sign import Sign
 from projections.language.sensitivity.values import DICTATED_ZH, TOKEN, strength_told
@@ -48,7 +48,7 @@ _RULES_SAID = regex(
 )
 
 
-def says_a_password(read: Reading) -> bool:
+def says_a_password(read: TextReading) -> bool:
     """Whether a password stands after a Chinese word for one: mixed, of digits, in letters, quoted or spelled out."""
     return any(_password_in(piece) for piece in read.pieces(SECRECY, before=24, after=72))
 
@@ -118,7 +118,7 @@ _TURNED = regex(r"[左右](?:边|转|拧|旋|扭)?[^。\n左右]{0,8}?\d{1,2}")
 _LOCK = regex("保险|安全|锁|密|柜|箱")
 
 
-def says_a_code(read: Reading) -> bool:
+def says_a_code(read: TextReading) -> bool:
     """Whether the digits of a phone, a door, a locker, a card or a one-time code stand beside a Chinese word for it."""
     for piece in read.pieces(CODES, before=16, after=56):
         near = piece.lower

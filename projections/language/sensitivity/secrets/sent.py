@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -93,7 +93,7 @@ _IS_ZH = regex(
 _CODED_ZH = regex("验证|登[录陆入]|校验|谷歌")
 
 
-def says_a_code_that_came(read: Reading) -> bool:
+def says_a_code_that_came(read: TextReading) -> bool:
     """Whether the digits of a code stand beside how it came, what it is for, or that it runs out."""
     if not read.places(SENT):
         return False
@@ -121,7 +121,7 @@ def _came(lower: str, match: re.Match[str]) -> bool:
     return _RUNS_OUT.search(around) is not None and (match[0][3] in " -" or _CODED.search(around) is not None)
 
 
-def says_a_code_that_came_in_chinese(read: Reading) -> bool:
+def says_a_code_that_came_in_chinese(read: TextReading) -> bool:
     """Whether the digits of a code stand in Chinese beside how it came, what shows it, or what is done with it at once."""
     if not read.places(SENT_ZH):
         return False

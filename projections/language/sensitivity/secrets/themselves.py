@@ -10,7 +10,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.numbers import holds_card_number, holds_chinese_id, holds_iban
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Begun, Rule, found_in_lower, found_in_text, listed
 from projections.language.sensitivity.secrets.keys import KEYS
 from projections.language.sensitivity.sign import Sign
@@ -102,7 +102,7 @@ _PASSPORT = Begun(
 )
 
 
-def holds_issued_token(read: Reading) -> bool:
+def holds_issued_token(read: TextReading) -> bool:
     """Whether the text holds a key by its issuer's prefix."""
     text = read.long_runs
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
@@ -110,7 +110,7 @@ def holds_issued_token(read: Reading) -> bool:
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
 
 
-def holds_named_key(read: Reading) -> bool:
+def holds_named_key(read: TextReading) -> bool:
     """Whether the text holds a random-looking value called a key, a token or a secret."""
     if _CLOUD_SECRET.search(read.lower):
         return True
@@ -129,7 +129,7 @@ def _starts_a_word(text: str, match: re.Match[str]) -> bool:
     return not (before.isascii() and (before.isalnum() or before in "_-"))
 
 
-def holds_login_in_url(read: Reading) -> bool:
+def holds_login_in_url(read: TextReading) -> bool:
     """Whether an address such as `scheme://user:password@host` holds a password that is no stand-in."""
     for match in _URL_LOGIN.finditer(read.text):
         value = match["value"]
@@ -141,7 +141,7 @@ def holds_login_in_url(read: Reading) -> bool:
 CODES = Cues(listed("pin, cvv, cvv2, cvc, cvc2, otp, code, passcode, combination"))
 
 
-def holds_pin(read: Reading) -> bool:
+def holds_pin(read: TextReading) -> bool:
     """Whether the text holds the digits of a PIN, a one-time code, a door code or a combination."""
     return any(_pin_in(piece.text, piece.lower) for piece in read.pieces(CODES, before=40))
 
@@ -176,7 +176,7 @@ def _looks_random(value: str) -> bool:
 ACCOUNTS = Cues(listed("account, acct, a/c, card"))
 
 
-def says_an_account(read: Reading) -> bool:
+def says_an_account(read: TextReading) -> bool:
     """Whether the number of a bank account or a card follows the word for it."""
     return any(_ACCOUNT.search(piece.lower) for piece in read.pieces(ACCOUNTS, before=10))
 

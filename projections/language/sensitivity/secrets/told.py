@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.made import JOINED, WORDS, candidates, made
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
 
@@ -112,7 +112,7 @@ _OF_NAMES_ZH = regex(
 _DIRECT_ZH = frozenset(listed("开机, 锁屏, 解锁, 解压, 登录, 登陆, 登入"))
 
 
-def says_what_is_typed(read: Reading) -> bool:
+def says_what_is_typed(read: TextReading) -> bool:
     """Whether what a person made up is told of a thing that asks for a password."""
     lower = read.lower
     english, chinese = read.places(ASKING), [] if lower.isascii() else read.places(ASKING_ZH)

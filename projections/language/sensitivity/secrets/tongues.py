@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, listed
 from projections.language.sensitivity.values import TOKEN, may_be_strong, strength_told
 
@@ -22,7 +22,7 @@ _DIGITS = regex(rf"[^\d\n.!?]{{0,32}}?(?:^|\s|(?<=[^a-z])){_IS}\s{{0,2}}[\"']?\d
 _LINKED = regex(rf"(?:^|[^\n]{{0,40}}?\s|\s?)(?:{_IS})\s{{0,2}}[\"'(]?$")
 
 
-def says_a_password(read: Reading) -> bool:
+def says_a_password(read: TextReading) -> bool:
     """Whether a password follows a foreign word for one: mixed, or a word with digits or digits just after `is`."""
     return any(map(_password_in, read.pieces(WORDS, before=0, after=72)))
 

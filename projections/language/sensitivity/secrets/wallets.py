@@ -7,7 +7,7 @@ from functools import cache
 from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, listed
 
 
@@ -35,7 +35,7 @@ _LEAST = 6
 longer words."""
 
 
-def says_wallet_words(read: Reading) -> bool:
+def says_wallet_words(read: TextReading) -> bool:
     """Whether a list of words or of single characters stands beside a word for a seed; two in three are a wallet's words."""
     for piece in read.pieces(SEEDS, before=8, after=280):
         if _LISTED_ZH.search(piece.lower):
@@ -48,7 +48,7 @@ def says_wallet_words(read: Reading) -> bool:
     return False
 
 
-def holds_wallet_words(read: Reading) -> bool:
+def holds_wallet_words(read: TextReading) -> bool:
     """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
     row, known = 0, wallet_words()
     for word in read.lower.split():

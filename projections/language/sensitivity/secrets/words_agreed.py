@@ -5,7 +5,7 @@ from __future__ import annotations
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
 from projections.language.sensitivity.beside import Piece
-from projections.language.sensitivity.reading import Cues, Reading
+from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 
 PHRASES = Cues(listed("passphrase, passphrases"))
@@ -61,7 +61,7 @@ _REPORTED_ZH = regex(
 )
 
 
-def says_agreed_words(read: Reading) -> bool:
+def says_agreed_words(read: TextReading) -> bool:
     """Whether a passphrase of plain words or a word agreed with who watches over something is told."""
     if any(map(_phrase_in, read.pieces(PHRASES))) or any(map(_agreed_in, read.pieces(AGREED))):
         return True

@@ -23,7 +23,7 @@ from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import LogKeys, parse_position, partition_of
 from projections.fold.owner import fold_owner
 from projections.redis.view import RedisViews
-from projections.views.query import Asked, listing
+from projections.views.query import ViewQuery, listing
 from projections.views.view import OwnerView
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.acceptance.helpers.store import Store, day, embedded_store
@@ -117,7 +117,7 @@ def test_the_two_lines_crossed_over_late_events_are_a_list_that_is_filtered(stor
                 and (number is None or decode(one.kind, one.body).occurred_at <= moment(number))
             ]
             view = OwnerView.of_history(owner, fold_owner(kept))
-            expected = listing(Asked(view, instant if number is None else at(number), "debug"), 50, 0)
+            expected = listing(ViewQuery(view, instant if number is None else at(number), "debug"), 50, 0)
             for known in (text(instant), f"{partition}:{seq}"):
                 found = store.reader.list(owner, as_of=as_of, known=known, mode="debug")
                 assert {name: found[name] for name in expected} == expected

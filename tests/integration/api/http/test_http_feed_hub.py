@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.http.feed import FAILED, ROLLED_BACK, STOPPING, Feeds, Limits
-from api.http.feed_client import SLOW, Change, Client, changes_of, past_of
+from api.http.feed_client import SLOW, Client, FeedChange, changes_of, past_of
 from api.http.routes.feed import FeedResponse
 from events.envelope import Stored
 from events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
@@ -241,10 +241,10 @@ def test_entries_of_one_event_are_one_change() -> None:
 
 
 def test_a_client_is_not_told_again_what_its_past_held() -> None:
-    async def scene() -> tuple[bool, Change | None]:
+    async def scene() -> tuple[bool, FeedChange | None]:
         client = Client("o", 0, 1)
         client.begin([], "0:3", 3)
-        kept = client.offer(Change(2, 3, ()))
+        kept = client.offer(FeedChange(2, 3, ()))
         return kept, await client.next(0.001)
 
     assert asyncio.run(scene()) == (True, None)

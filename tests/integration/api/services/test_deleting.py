@@ -13,7 +13,7 @@ from api.operations.answers import DeletedMany
 from api.services.deleting import Deleter
 from api.services.writing import Writer
 from events.errors import StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.partitions import partition_of
 from events.validation import read_event
 from tests.acceptance.helpers.store import Store
@@ -124,7 +124,7 @@ class Failing(Writer):
 
     times = 1
 
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+    def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         if self.times == 0:
             raise StoreUnavailable("no connection")
         self.times -= 1
@@ -134,7 +134,7 @@ class Failing(Writer):
 class Beaten(Writer):
     """A writer before whom somebody else always comes to delete the memory `a`."""
 
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+    def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         raw = orjson.dumps(event("MemoryDeleted", owner=prepared[0].owner, key="somebody else", memory_id="a"))
         return super().append_all([read_event(raw, now=self._log.now()), *prepared])[1:]
 

@@ -13,7 +13,7 @@ import pytest
 
 from events.catalogue import MemoryCompressed
 from events.errors import InputError, NotYetFolded
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import (
@@ -129,7 +129,7 @@ def test_adds_at_once_neither_duplicate_nor_lose(store: Store) -> None:
     owner = store.owner()
     events = [store.prepared(owner, created(f"note {n}", f"n{n}")) for n in range(40)]
 
-    def send(_: int) -> list[Receipt]:
+    def send(_: int) -> list[AppendReceipt]:
         return [receipt for event in events for receipt in store.app.log.append([event])]
 
     with ThreadPoolExecutor(4) as pool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.application import Application
-from api.services.remembering import MOST_TURNS, Rememberer, Turn
+from api.services.remembering import MOST_TURNS, NewTurn, Rememberer
 from events.catalogue import TurnRecorded
 from events.envelope import decode
 from events.errors import InputError
@@ -95,7 +95,7 @@ def test_who_said_it_is_recorded(application: Application, rememberer: Remembere
 def test_turns_keep_their_order_roles_and_session_and_are_memories_too(
     application: Application, rememberer: Rememberer, owner: str
 ) -> None:
-    turns = [Turn("user", "我搬到里斯本了", "林"), Turn("assistant", "恭喜"), Turn("tool", "18 °C")]
+    turns = [NewTurn("user", "我搬到里斯本了", "林"), NewTurn("assistant", "恭喜"), NewTurn("tool", "18 °C")]
     told = rememberer.add_turns(owner, turns, session="s1")
     events = events_of(application, owner)
     said = [event for event in events if isinstance(event.data, TurnRecorded)]
@@ -113,9 +113,9 @@ def test_a_bad_turn_is_named_and_nothing_is_written(
     application: Application, rememberer: Rememberer, owner: str
 ) -> None:
     with pytest.raises(InputError, match="turn 2: "):
-        rememberer.add_turns(owner, [Turn("user", "fine"), Turn("user", "  ")])
+        rememberer.add_turns(owner, [NewTurn("user", "fine"), NewTurn("user", "  ")])
     with pytest.raises(InputError, match="turns: got '101 of them'"):
-        rememberer.add_turns(owner, [Turn("user", "x")] * (MOST_TURNS + 1))
+        rememberer.add_turns(owner, [NewTurn("user", "x")] * (MOST_TURNS + 1))
     assert events_of(application, owner) == []
 
 

@@ -14,7 +14,7 @@ from api.services.writing import Writer
 from events.catalogue import MemoryDeleted
 from events.envelope import decode, derived_id
 from events.errors import InputError
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.partitions import partition_of
 from events.validation import read_event
 from tests.acceptance.helpers.store import Store
@@ -95,7 +95,7 @@ def test_what_one_deletion_takes_along_is_never_parted_between_requests(http: Ht
     requests: list[int] = []
 
     class Counting(Writer):
-        def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+        def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
             requests.append(len(prepared))
             return super().append_all(prepared)
 
@@ -121,7 +121,7 @@ def test_a_deletion_that_no_request_holds_is_refused_by_name(http: HttpStore) ->
 class Late(Writer):
     """A writer before whom a job always comes, which made a memory of the turn meanwhile."""
 
-    def append_all(self, prepared: Sequence[Any]) -> list[Receipt]:
+    def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         fields = {"kind": "fact", "source": "judge", "category": "fact", "content": "late", "source_turns": ["t1"]}
         raw = orjson.dumps(event("MemoryCreated", owner=prepared[0].owner, memory_id="late", **fields))
         return super().append_all([read_event(raw, now=self._log.now()), *prepared])[1:]

@@ -10,7 +10,7 @@ import pytest
 
 from api.cli.app import run
 from api.exchange.importing import ImportOptions, import_turns
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs
 from events.envelope import canonical
 from events.errors import InputError
 from projections.memory.record import MAX_CONFLICTS
@@ -201,7 +201,7 @@ def test_what_the_job_merged_comes_back_as_it_was_also_after_further_mentions(
     ids = (told["id"], "again")
     before = [unchanging(store, owner, one) for one in ids]
 
-    lifecycle = Lifecycle(store.app.log, store.app.views)
+    lifecycle = LifecycleJobs(store.app.log, store.app.views)
     merged = lifecycle.carry_out(owner, ["merge"])
     store.app.extractor.extract(owner)  # which has all of it folded
     assert merged.as_dict()["counts"] == {"merge": 1}

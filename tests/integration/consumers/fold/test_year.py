@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from consumers.verify.store_and_log import verify_partition
 from events.envelope import Stored
 from events.partitions import partition_of
-from projections.fold.owner import History, fold_owner
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.fold.touches import life_of
 from projections.laws import LAWS
 from projections.laws.modes import due_levels, lasting, visibility
@@ -59,7 +59,7 @@ class Known(NamedTuple):
 
     year: Year
     log: list[Stored]
-    history: History
+    history: OwnerHistory
     view: OwnerView
 
 

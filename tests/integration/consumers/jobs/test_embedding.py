@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
-from consumers.jobs.embedding import BATCH, Embedding
+from consumers.jobs.embedding import BATCH, EmbeddingJob
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
 from consumers.jobs.rq.lent import Lent
@@ -233,7 +233,7 @@ def test_a_text_that_the_embedder_refuses_is_left_out_and_told_and_the_rest_goes
     told: list[tuple[str, dict[str, Any]]] = []
     picky = WordEmbedder(refuses="kiln")
     stood.tell("ada", *said(20))
-    job = Embedding(stood.vectors, lambda: picky, lambda fact, **facts: told.append((fact, facts)))
+    job = EmbeddingJob(stood.vectors, lambda: picky, lambda fact, **facts: told.append((fact, facts)))
     done = job.carry_out("ada")
     assert (done.embedded, done.left) == (18, 2)
     assert {one["id"] for one in done.failed} == {"thing3", "thing13"}
@@ -494,7 +494,7 @@ def test_a_purge_by_hand_takes_the_vectors_along(server: RedisServer) -> None:
         store.tell("ada", created("oats", "oats", 3), created("tea", "tea", 3), deleted("oats", day=4))
         wires = WirePool(connect(server.url))
         vectors = RedisVectors(wires, spread_tags(2))
-        Embedding(vectors, WordEmbedder).carry_out("ada")
+        EmbeddingJob(vectors, WordEmbedder).carry_out("ada")
         assert vectors.count("ada", "words/1") == 2
         assert application.cleaner.clean("ada")["counts"]["purge"] == 1
         (secret,) = application.log.secrets_of(["ada"]).values()

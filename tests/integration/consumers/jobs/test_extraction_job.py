@@ -13,7 +13,7 @@ import pytest
 from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.leader import lifecycle_status
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.cron import lifecycle_queue
 from consumers.jobs.rq.door import Door
 from consumers.jobs.rq.jobs import FUNCTION, run, serving
@@ -77,7 +77,7 @@ def decided(live: Live, owner: str) -> list[Any]:
 def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lifecycle = Lifecycle(live.log, RedisViews(live.client, live.identity.tags))
+    lifecycle = LifecycleJobs(live.log, RedisViews(live.client, live.identity.tags))
     whole = lifecycle.carry_out("ada", ["extract"]).as_dict()["counts"]
 
     class Killed(Exception):

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
-from consumers.jobs.extraction import Extracted, Extraction
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.extraction import ExtractionJob, ExtractionRun
+from consumers.jobs.lifecycle import LifecycleJobs
 from events.catalogue import MemoryDeleted, MemoryMerged, TurnsExtracted
 from events.envelope import from_micros, prepare
 from events.errors import OwnerQuarantined
 from events.validation import make_event
 from projections.lifecycle.judge.proposals import Checked
-from projections.models.chat import Usage, fits
+from projections.models.chat import ModelUsage, fits
 from projections.redis.view import RedisViews
 from tests.integration.consumers.jobs.test_lifecycle_jobs import poison
 from tests.integration.consumers.jobs.test_model_extraction import marks, state, tell, typed
@@ -36,7 +36,7 @@ class Fake:
         self.asked = 0
         self._meanwhile = meanwhile
 
-    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, Usage]:
+    def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         self.asked += 1
         assert self.asked < MOST_ASKED, "asked for ever"
         self._meanwhile(self.asked)
@@ -47,7 +47,7 @@ class Fake:
              "content": one.text.replace("I ", "User ")}
             for one in talk.shown if one.new
         ]  # fmt: skip
-        return answer.model_validate({"operations": told}), Usage(1, 10, 5)  # type: ignore[attr-defined]
+        return answer.model_validate({"operations": told}), ModelUsage(1, 10, 5)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -57,9 +57,9 @@ def live(redis_servers: Servers) -> Iterator[Live]:
         yield store
 
 
-def read(live: Live, chat: Fake | None = None) -> Extracted:
-    lifecycle = Lifecycle(live.log, RedisViews(live.client, live.identity.tags))
-    return Extraction(
+def read(live: Live, chat: Fake | None = None) -> ExtractionRun:
+    lifecycle = LifecycleJobs(live.log, RedisViews(live.client, live.identity.tags))
+    return ExtractionJob(
         RedisViews(live.client, live.identity.tags), lifecycle, None if chat is None else lambda: chat
     ).extract("ada")
 

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 
-from consumers.jobs.lifecycle import Lifecycle, owners_of
+from consumers.jobs.lifecycle import LifecycleJobs, owners_of
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import UNFOLDED_IN_A_ROW, run, serving
 from consumers.jobs.rq.work import ABANDONED_SECONDS
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, Prepared, canonical, decode, micros, new_event_id, prepare, prepare_body
 from events.errors import BadSetting, ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreMismatch, StoreUnavailable
-from events.log import Appendable, Receipt
+from events.log import Appendable, AppendReceipt
 from events.partitions import partition_of
 from events.redis.wire import Wire, connect
 from events.validation import make_event
@@ -61,7 +61,7 @@ class Jobs:
     def __init__(self, live: Live) -> None:
         self.live = live
         self.views = RedisViews(live.client, live.identity.tags)
-        self.lifecycle = Lifecycle(live.log, self.views)
+        self.lifecycle = LifecycleJobs(live.log, self.views)
 
     def tell(self, owner: str, *events: Told) -> None:
         """Append these events of an owner."""
@@ -169,7 +169,7 @@ class BreaksOff:
         self._live, self._left = live, requests
         self.partitions = live.log.partitions
 
-    def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+    def append(self, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
         """Append, or be gone."""
         if not self._left:
             raise KeyboardInterrupt
@@ -194,7 +194,7 @@ def test_a_run_killed_after_some_requests_goes_on_and_decides_each_once(
     planned = jobs.lifecycle.plan("ada", SWEEP, now=at(300)).decisions
     broken: Any = BreaksOff(live, requests)
     with pytest.raises(KeyboardInterrupt):
-        Lifecycle(broken, jobs.views).carry_out("ada", SWEEP, now=at(300))
+        LifecycleJobs(broken, jobs.views).carry_out("ada", SWEEP, now=at(300))
     assert len(jobs.decided("ada")) == 10 * requests
     jobs.lifecycle.carry_out("ada", SWEEP, now=at(301))
     undisturbed = [(one.event_id("ada"), type(one.data).__name__, one.data) for one in planned]
@@ -208,14 +208,14 @@ def test_two_runs_at_once_decide_each_once(jobs: Jobs, live: Live, day: float, t
     jobs.tell("ada", *due(30))
 
     class Interrupted(BreaksOff):
-        def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+        def append(self, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
             if self._left:
                 self._left = 0
                 jobs.lifecycle.carry_out("ada", SWEEP, now=at(300))
             return live.log.append(events, **options)
 
     late: Any = Interrupted(live, 1)
-    assert Lifecycle(late, jobs.views).carry_out("ada", SWEEP, now=at(day)).appended == there
+    assert LifecycleJobs(late, jobs.views).carry_out("ada", SWEEP, now=at(day)).appended == there
     ids = [event.event_id for event in jobs.decided("ada")]
     assert len(ids) == len(set(ids)) == 30
 
@@ -224,14 +224,14 @@ def test_what_a_producer_says_meanwhile_is_never_decided_over(jobs: Jobs, live: 
     jobs.tell("ada", *due(3))
 
     class Overtaken(BreaksOff):
-        def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+        def append(self, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
             if self._left:
                 self._left = 0
                 jobs.tell("ada", mentioned("m1", day=299))
             return live.log.append(events, **options)
 
     overtaken: Any = Overtaken(live, 1)
-    done = Lifecycle(overtaken, jobs.views).carry_out("ada", SWEEP, now=at(300))
+    done = LifecycleJobs(overtaken, jobs.views).carry_out("ada", SWEEP, now=at(300))
     assert sorted(one.ids[0] for one in done.decisions) == ["m0", "m2"]
 
 
@@ -239,13 +239,13 @@ def test_an_owner_that_never_stands_still_is_left_for_later(jobs: Jobs, live: Li
     jobs.tell("ada", *due(3))
 
     class Busy(BreaksOff):
-        def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+        def append(self, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
             jobs.tell("ada", mentioned("m1", day=1))
             return live.log.append(events, **options)
 
     busy: Any = Busy(live, 1)
     with pytest.raises(ConcurrencyError, match="ada went on 5 times"):
-        Lifecycle(busy, jobs.views).carry_out("ada", SWEEP, now=at(300))
+        LifecycleJobs(busy, jobs.views).carry_out("ada", SWEEP, now=at(300))
 
 
 def test_what_somebody_restored_is_deleted_no_second_time_for_the_same_reason(jobs: Jobs) -> None:
@@ -356,7 +356,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
     partition = partition_of("ada", 4)
     scheduler = tick(live, server.url)
     with monkeypatch.context() as broken:
-        broken.setattr(Lifecycle, "carry_out", _unavailable)
+        broken.setattr(LifecycleJobs, "carry_out", _unavailable)
         served.work()
         assert jobs.decided("ada") == []
         assert ScheduledJobRegistry(queue=served.queue).count == 2  # both kinds of the partition that has an owner
@@ -366,7 +366,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
     assert len(jobs.decided("ada")) == 3
     assert FailedJobRegistry(queue=served.queue).count == 0
     with monkeypatch.context() as broken:
-        broken.setattr(Lifecycle, "carry_out", _unavailable)
+        broken.setattr(LifecycleJobs, "carry_out", _unavailable)
         scheduler.enqueue("upkeep", 0)
         wait_until(lambda: served.work() and FailedJobRegistry(queue=served.queue).count == 1)
     assert FailedJobRegistry(queue=served.queue).get_job_ids() == [f"upkeep-test-p{partition}-19700101T0000"]
@@ -401,7 +401,7 @@ def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
     tick(live, server.url)
     appends = live.log.append.__func__  # type: ignore[attr-defined]
 
-    def stopping(log: Any, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+    def stopping(log: Any, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
         served.stop.set()
         return appends(log, events, **options)  # type: ignore[no-any-return]
 
@@ -452,17 +452,17 @@ def test_a_running_job_s_beat_keeps_it_from_being_taken_up_by_another(
     wait_until(live.folded)
     tick(live, server.url)
     started, later = StartedJobRegistry(queue=served.queue), []
-    carry_out = Lifecycle.carry_out
+    carry_out = LifecycleJobs.carry_out
     worker = served.worker()
 
-    def watched(lifecycle: Lifecycle, *arguments: Any, **options: Any) -> Any:
+    def watched(lifecycle: LifecycleJobs, *arguments: Any, **options: Any) -> Any:
         (job,) = served.queue.connection.zrange(started.key, 0, -1)
         served.queue.connection.zadd(started.key, {job: time.time() - 1})
         worker.beat()
         later.append(served.queue.connection.zscore(started.key, job) - time.time())
         return carry_out(lifecycle, *arguments, **options)
 
-    monkeypatch.setattr(Lifecycle, "carry_out", watched)
+    monkeypatch.setattr(LifecycleJobs, "carry_out", watched)
     with serving(served.serving):
         worker.work(burst=True, logging_level="CRITICAL")
     assert len(later) == 3  # upkeep, the daily jobs, and the levels among them

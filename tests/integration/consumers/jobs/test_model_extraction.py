@@ -15,8 +15,8 @@ import pytest
 
 from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
-from consumers.jobs.extraction import Extracted, Extraction
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.extraction import ExtractionJob, ExtractionRun
+from consumers.jobs.lifecycle import LifecycleJobs
 from events.envelope import canonical, decode
 from projections.fold.owner import OwnerState
 from projections.memory.kind import is_turn
@@ -96,13 +96,13 @@ def chat(model: ModelEndpoint, **options: Any) -> ModelChat:
     return OPEN[-1]
 
 
-def extraction(live: Live, model: ModelEndpoint | None, **options: Any) -> Extraction:
+def extraction(live: Live, model: ModelEndpoint | None, **options: Any) -> ExtractionJob:
     views = RedisViews(live.client, live.identity.tags)
-    lifecycle = Lifecycle(live.log, views)
-    return Extraction(views, lifecycle, None if model is None else partial(chat, model, **options))
+    lifecycle = LifecycleJobs(live.log, views)
+    return ExtractionJob(views, lifecycle, None if model is None else partial(chat, model, **options))
 
 
-def run(live: Live, model: ModelEndpoint | None, owner: str = "ada", **options: Any) -> Extracted:
+def run(live: Live, model: ModelEndpoint | None, owner: str = "ada", **options: Any) -> ExtractionRun:
     return extraction(live, model, **options).extract(owner)
 
 
@@ -301,7 +301,7 @@ def test_a_run_that_dies_is_made_whole_by_the_next_and_nothing_is_done_twice(
 
     with monkeypatch.context() as patch:
         if after == "the answer":
-            patch.setattr(redis_lifecycle.Lifecycle, "_append", die)
+            patch.setattr(redis_lifecycle.LifecycleJobs, "_append", die)
         with pytest.raises(Killed):
             dying.extract("ada", on_progress=die)
     assert len(marks(live)) == (0 if after == "the answer" else 1)
@@ -317,7 +317,7 @@ def test_a_run_that_dies_is_made_whole_by_the_next_and_nothing_is_done_twice(
 def test_two_runs_at_once_decide_every_turn_once(live: Live, model: ModelEndpoint) -> None:
     tell(live, "ada", SAID)
     model.answers(honest)
-    found: list[Extracted] = []
+    found: list[ExtractionRun] = []
     threads = [Thread(target=lambda: found.append(run(live, model))) for _ in range(3)]
     for thread in threads:
         thread.start()

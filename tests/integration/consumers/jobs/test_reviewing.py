@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from consumers.jobs.lifecycle import Lifecycle
+from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, Reviewed, Reviewing
 from consumers.jobs.rq.jobs import run, serving
 from consumers.jobs.rq.lent import Lent
@@ -56,7 +56,7 @@ class Reviews(Jobs):
         super().__init__(live)
         self.told: list[tuple[str, dict[str, Any]]] = []
 
-    def by(self, chat: ScriptedChat, lifecycle: Lifecycle | None = None, **options: Any) -> Reviewing:
+    def by(self, chat: ScriptedChat, lifecycle: LifecycleJobs | None = None, **options: Any) -> Reviewing:
         """The lifecycle with this model as its reviewer."""
         tell = lambda fact, **facts: self.told.append((fact, facts))  # noqa: E731
         return Reviewing(lifecycle or self.lifecycle, lambda: ModelReviewer(chat), "model scripted-1", tell, **options)
@@ -225,7 +225,7 @@ def test_a_run_killed_after_some_appends_goes_on_and_asks_only_what_is_open(
     broken: Any = BreaksOff(live, requests)
     first = ScriptedChat(keeps)
     with pytest.raises(KeyboardInterrupt):
-        reviews.by(first, Lifecycle(broken, reviews.views)).carry_out("ada", REVIEW, now=at(DAY))
+        reviews.by(first, LifecycleJobs(broken, reviews.views)).carry_out("ada", REVIEW, now=at(DAY))
     assert len(reviews.judged()) == 10 * requests
     done, chat = reviews.review(keeps)
     assert (len(chat.asked), done.appended) == (25 - 10 * requests, 25 - 10 * requests)

@@ -17,7 +17,7 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import Serving
-from consumers.jobs.sessions import Seen, Sessions
+from consumers.jobs.sessions import EpisodeJob, Seen
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire
@@ -26,7 +26,7 @@ from ops.settings import Settings
 from ops.wiring import open_application
 from projections.lifecycle.extracting import verdicts
 from projections.memory.record import HOUR
-from projections.models.chat import Chat, Unfit, Usage
+from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.redis import said as redis_said
 from projections.redis.view import RedisViews
 from tests.given.events import Told, created, deleted
@@ -109,13 +109,13 @@ def test_sessions_that_ended_leave_episodes_and_replies_uses_and_a_second_run_no
 ) -> None:
     tell(live, "ada", *talk(12), hours_ago=13)
     tell(live, "ada", *used())
-    sessions = Sessions(live.log, views)
+    sessions = EpisodeJob(live.log, views)
     assert sessions.plan("ada").as_dict()["counts"] == {"summarise": 2, "use": 1}
     assert decided(live, "ada") == []
     first = sessions.carry_out("ada").as_dict()
     assert (first["counts"], first["appended"]) == ({"summarise": 2, "use": 1}, 3)
     wait_until(live.folded)
-    for again in (sessions, Sessions(live.log, views)):
+    for again in (sessions, EpisodeJob(live.log, views)):
         assert again.carry_out("ada").as_dict()["counts"] == {}
     made = decided(live, "ada")
     assert [one.type for one in made] == ["MemoryCreated", "MemoryCreated", "MemoryReinforced"]
@@ -132,7 +132,7 @@ def _decoded(stored: Any) -> AnyEvent:
 
 def test_an_open_session_leaves_what_is_out_of_working_memory(live: Live, views: RedisViews) -> None:
     tell(live, "ada", *talk(31))
-    sessions = Sessions(live.log, views)
+    sessions = EpisodeJob(live.log, views)
     assert sessions.carry_out("ada").as_dict()["counts"] == {"summarise": 1}
     tell(live, "ada", *talk(9, first=31))
     assert sessions.carry_out("ada").as_dict()["counts"] == {}
@@ -146,7 +146,7 @@ def test_an_open_session_leaves_what_is_out_of_working_memory(live: Live, views:
 def test_runs_in_between_change_nothing_about_the_episodes(
     live: Live, views: RedisViews, steps: tuple[int, ...]
 ) -> None:
-    sessions, first = Sessions(live.log, views), 0
+    sessions, first = EpisodeJob(live.log, views), 0
     start = live.log.now()
     for count in steps:
         tell(live, "ada", *talk(count, first=first))
@@ -159,7 +159,7 @@ def test_runs_in_between_change_nothing_about_the_episodes(
 
 
 def test_turns_that_come_late_are_told_by_a_later_episode(live: Live, views: RedisViews) -> None:
-    sessions = Sessions(live.log, views)
+    sessions = EpisodeJob(live.log, views)
     tell(live, "ada", *talk(3), hours_ago=20)
     sessions.carry_out("ada")
     tell(live, "ada", *talk(2, first=3), hours_ago=21)
@@ -173,7 +173,7 @@ def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
     for owner in ("ada", "bo"):
         tell(live, owner, *talk(45), hours_ago=13)
         tell(live, owner, *used())
-    Sessions(live.log, views).carry_out("ada")
+    EpisodeJob(live.log, views).carry_out("ada")
 
     class Killed(Exception):
         pass
@@ -186,7 +186,7 @@ def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
     while True:
         runs += 1
         try:
-            Sessions(live.log, views).carry_out("bo", on_progress=die)
+            EpisodeJob(live.log, views).carry_out("bo", on_progress=die)
         except Killed:
             wait_until(live.folded)
             continue
@@ -261,7 +261,7 @@ def test_a_setting_that_cannot_be_is_refused(told: dict[str, str], allowed: str)
 
 def test_it_looks_again_at_who_said_nothing_when_a_session_ends(live: Live, views: RedisViews) -> None:
     tell(live, "ada", *talk(3))
-    sessions = Sessions(live.log, views)
+    sessions = EpisodeJob(live.log, views)
     sessions.carry_out("ada")
     now = live.log.now()
     assert sessions.changed(0, ["ada", "bo"], now=now) == ["bo"]
@@ -272,7 +272,7 @@ def test_it_looks_again_at_who_said_nothing_when_a_session_ends(live: Live, view
 def test_what_was_read_once_is_not_read_again(live: Live, views: RedisViews, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_said, "BACK", 4)
     tell(live, "ada", *talk(60), hours_ago=13)
-    sessions = Sessions(live.log, views)
+    sessions = EpisodeJob(live.log, views)
     sessions.carry_out("ada")
     tell(live, "ada", *talk(35, "s2"), *used("s2"))
     read: list[int] = []
@@ -287,7 +287,7 @@ def test_what_was_deleted_is_in_no_episode(live: Live, views: RedisViews) -> Non
     turns = talk(3)
     secret = created("I fired kiln number 1 on Friday.", "s1:1", kind="episode", source_turns=("s1:1",))
     tell(live, "ada", *turns, secret, deleted("s1:1"), hours_ago=13)
-    Sessions(live.log, views).carry_out("ada")
+    EpisodeJob(live.log, views).carry_out("ada")
     (episode,) = decided(live, "ada")
     assert "number 1" not in episode.data.content
     assert episode.data.source_turns == ("s1:0", "s1:2")
@@ -295,7 +295,7 @@ def test_what_was_deleted_is_in_no_episode(live: Live, views: RedisViews) -> Non
 
 def test_episodes_are_not_read_as_turns(live: Live, views: RedisViews) -> None:
     tell(live, "ada", said("t1", "I live in Berlin. I love coffee."), hours_ago=13)
-    Sessions(live.log, views).carry_out("ada")
+    EpisodeJob(live.log, views).carry_out("ada")
     head = live.log.head(0)
     with views.view("ada", after=head, wait_seconds=PATIENCE) as (view, _):
         (episode,) = view.columns.memories
@@ -325,7 +325,7 @@ class Scripted:
             check(made)
         except Unfit as refusal:
             raise ModelFailed(str(refusal), down=False, usage=(2, 20, 10)) from None
-        return made, Usage(1, 10, 5)
+        return made, ModelUsage(1, 10, 5)
 
 
 WRITTEN = "The user fired kilns on Friday."
@@ -333,8 +333,8 @@ REFUSED = "Kiln 4711 exploded."
 DOWN = ModelFailed("no answer within 60 s", down=True, usage=(1, 0, 0))
 
 
-def by(model: Chat, live: Live, views: RedisViews) -> Sessions:
-    return Sessions(live.log, views, chat=lambda: model)
+def by(model: Chat, live: Live, views: RedisViews) -> EpisodeJob:
+    return EpisodeJob(live.log, views, chat=lambda: model)
 
 
 def test_a_model_writes_what_is_checked_and_what_is_refused_is_made_without_it(live: Live, views: RedisViews) -> None:

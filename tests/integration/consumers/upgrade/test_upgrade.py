@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from consumers.fold.worker import FoldWorker
-from consumers.jobs.embedding import Embedding
+from consumers.jobs.embedding import EmbeddingJob
 from consumers.upgrade.steps import standing
 from consumers.verify.store_and_log import verify_partition
 from events.errors import OtherFormat
@@ -175,7 +175,7 @@ def test_vectors_that_0_2_0_named_by_what_anybody_can_make_go_and_are_computed_a
     wires = WirePool(old.client)
     vectors = RedisVectors(wires, old.tags)
     for partition in range(PARTITIONS):
-        Embedding(vectors, WordEmbedder).walk(partition)
+        EmbeddingJob(vectors, WordEmbedder).walk(partition)
     names = set(vectors.stored("ada", "words/1"))
     assert names
     assert names.isdisjoint(blake2b(text.encode(), digest_size=16).digest() for text in texts)

@@ -15,7 +15,7 @@ from api.evaluation.search import differences, evaluate, measured, read_saved, s
 from events.errors import InputError
 from projections.laws import LAWS
 from projections.laws.modes import Mode
-from projections.ranking.search_request import Wish
+from projections.ranking.search_request import SearchRequest
 from tests.doubles.embedding import WordEmbedder
 
 TURNS = [
@@ -49,7 +49,7 @@ def written(folder: Path, questions: list[Any] | None = None, turns: list[Any] |
 
 def test_the_evidence_s_ranks_are_measured_by_category(tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
-    told = evaluate(written(tmp_path), Wish(), "review", lambda done, total: steps.append((done, total)))
+    told = evaluate(written(tmp_path), SearchRequest(), "review", lambda done, total: steps.append((done, total)))
     assert (told["conversations"], told["memories"], told["questions"], told["without_evidence"]) == (2, 5, 2, 1)
     # The question itself matches best, then its asker's next turn, then the answer.
     hits = {"hit@1": 0.0, "hit@3": 1.0, "hit@5": 1.0, "hit@10": 1.0}
@@ -60,21 +60,23 @@ def test_the_evidence_s_ranks_are_measured_by_category(tmp_path: Path) -> None:
 
 
 def test_under_text_an_answer_without_the_question_s_words_is_not_found(tmp_path: Path) -> None:
-    told = evaluate(written(tmp_path), Wish("text"), "review")
+    told = evaluate(written(tmp_path), SearchRequest("text"), "review")
     assert told["categories"]["answered"]["mrr"] == 0.0
 
 
 def test_a_question_asked_later_finds_what_its_mode_still_shows(tmp_path: Path) -> None:
     folder = written(tmp_path)
     years = 3_650.0
-    shown = {mode: evaluate(folder, Wish(), mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")}
+    shown = {
+        mode: evaluate(folder, SearchRequest(), mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")
+    }
     assert shown == {"review": 1.0, "normal": 0.0}
-    assert evaluate(folder, Wish(), "normal")["all"]["hit@5"] == 1.0
+    assert evaluate(folder, SearchRequest(), "normal")["all"]["hit@5"] == 1.0
 
 
 def test_the_law_is_chosen_for_the_evaluation_alone(tmp_path: Path) -> None:
     folder = written(tmp_path)
-    told = {law: evaluate(folder, Wish(), "normal", later_days=20.0, profile=law) for law in LAWS}
+    told = {law: evaluate(folder, SearchRequest(), "normal", later_days=20.0, profile=law) for law in LAWS}
     assert {law: one["profile"] for law, one in told.items()} == {law: law for law in LAWS}
     assert told["ebbinghaus"]["all"]["hit@5"] < told["weighted"]["all"]["hit@5"] == 1.0
 
@@ -93,14 +95,14 @@ UPDATED = [
 @pytest.mark.parametrize("mode", ["normal", "review"])
 def test_with_links_what_holds_now_stands_above_what_it_replaced(tmp_path: Path, mode: Mode) -> None:
     folder = written(tmp_path, UPDATED)
-    alone, linked = (evaluate(folder, Wish(), mode, linked=linked)["all"] for linked in (False, True))
+    alone, linked = (evaluate(folder, SearchRequest(), mode, linked=linked)["all"] for linked in (False, True))
     assert (alone["pairs"], alone["current_first"]) == (1, 0.0)
     assert (linked["pairs"], linked["current_first"]) == (1, 1.0)
 
 
 def test_links_of_unknown_turns_change_nothing(tmp_path: Path) -> None:
     lost = [UPDATED[0] | {"evidence_old": ["9"], "evidence_new": ["8"]}]
-    assert "pairs" not in evaluate(written(tmp_path, lost), Wish(), "review", linked=True)["all"]
+    assert "pairs" not in evaluate(written(tmp_path, lost), SearchRequest(), "review", linked=True)["all"]
 
 
 def test_meanings_are_compared_where_there_is_an_embedder_and_computed_once(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_meanings_are_compared_where_there_is_an_embedder_and_computed_once(tmp_
         with kept_vectors(embedder, tmp_path / "kept.vectors") as kept:
             told = evaluate(
                 folder,
-                Wish(),
+                SearchRequest(),
                 "review",
                 vectors=kept,
                 on_embedding=lambda done, total, s=steps: s.append((done, total)),
@@ -131,7 +133,7 @@ def test_what_was_embedded_before_a_run_was_ended_is_kept(tmp_path: Path) -> Non
     embedder.before = end
     for _ in range(2):
         with kept_vectors(embedder, tmp_path / "kept.vectors") as kept, suppress(KeyboardInterrupt):
-            evaluate(folder, Wish(), "review", vectors=kept)
+            evaluate(folder, SearchRequest(), "review", vectors=kept)
         embedder.before = lambda _texts: None
     assert len(embedder.embedded) == len(set(embedder.embedded)) == 100
 
@@ -170,22 +172,22 @@ def test_nothing_asked_measures_nothing() -> None:
 )
 def test_a_line_that_is_no_question_is_refused_by_its_number(tmp_path: Path, questions: list[Any], field: str) -> None:
     with pytest.raises(InputError) as refusal:
-        evaluate(written(tmp_path, questions), Wish(), "review")
+        evaluate(written(tmp_path, questions), SearchRequest(), "review")
     assert refusal.value.context["field"] == field
 
 
 def test_a_line_that_is_no_turn_and_a_folder_without_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="turns"):
-        evaluate(tmp_path / "nowhere", Wish(), "review")
+        evaluate(tmp_path / "nowhere", SearchRequest(), "review")
     with pytest.raises(InputError, match="line 1"):
-        evaluate(written(tmp_path, turns=[{"turn_id": "1"}]), Wish(), "review")
+        evaluate(written(tmp_path, turns=[{"turn_id": "1"}]), SearchRequest(), "review")
 
 
 def test_two_runs_are_compared_as_far_as_both_measured_it(tmp_path: Path) -> None:
     folder = written(tmp_path)
-    before, file = evaluate(folder, Wish("text"), "review"), tmp_path / "before.json"
+    before, file = evaluate(folder, SearchRequest("text"), "review"), tmp_path / "before.json"
     save(before, file)
-    now = evaluate(folder, Wish(), "review")
+    now = evaluate(folder, SearchRequest(), "review")
     del now["categories"]["without category"]
     told = differences(now, read_saved(file))
     assert set(told["categories"]) == {"answered"}
@@ -209,5 +211,5 @@ def test_a_turn_over_64_kib_stops_no_evaluation_and_is_told(tmp_path: Path, way:
     long = {"conversation": "en", "turn_id": "9", "occurred_at": "2024-01-01T09:00:00Z", "text": "x " * 40_000}
     with (folder / "turns.jsonl").open("ab") as turns:
         turns.write(b"\n" + orjson.dumps(long))
-    answer = evaluate(folder, Wish(), "review", long_turns=way)
+    answer = evaluate(folder, SearchRequest(), "review", long_turns=way)
     assert (answer["turns_too_long"], answer["turns_cut"], answer["memories"]) == told

@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from api.exchange.importing import Imported, ImportOptions, import_turns
+from api.exchange.importing import ImportOptions, ImportReport, import_turns
 from api.exchange.long_texts import beginning
 from events.envelope import Prepared
 from events.errors import EngramlogError, StoreFull
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
 from tests.given.records import new_log
@@ -39,7 +39,7 @@ class Filling:
     def __init__(self, log: InMemoryEventLog, requests: int) -> None:
         self._log, self._left = log, requests
 
-    def append(self, events: Sequence[Prepared]) -> list[Receipt]:
+    def append(self, events: Sequence[Prepared]) -> list[AppendReceipt]:
         self._left -= 1
         if self._left < 0:
             raise StoreFull("the store is full")
@@ -49,7 +49,7 @@ class Filling:
         return getattr(self._log, name)
 
 
-def filled(requests: int, lines: list[bytes], log: InMemoryEventLog | None = None) -> Imported:
+def filled(requests: int, lines: list[bytes], log: InMemoryEventLog | None = None) -> ImportReport:
     return import_turns(Filling(log or new_log(), requests), lines, ImportOptions())  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from api.exchange.chat_file import open_chats
 from events.catalogue import MemoryCreated, TurnRecorded
 from events.envelope import decode, derived_id
 from events.errors import InputError, StoreUnavailable
-from events.log import Appendable, Receipt
+from events.log import Appendable, AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.fold.owner import AnyEvent
@@ -355,7 +355,7 @@ class Dies(InMemoryEventLog):
 
     left = 1
 
-    def append(self, events: Sequence[Appendable], **options: Any) -> list[Receipt]:
+    def append(self, events: Sequence[Appendable], **options: Any) -> list[AppendReceipt]:
         """As the log's, until it dies."""
         self.left -= 1
         if self.left < 0:

@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.http import bodies
 from api.http.bodies import Bodies
-from api.http.limits import LARGER, MIB, SMALL, BodyLimit, InFlight, Patience, limit_of
+from api.http.limits import LARGER, MIB, SMALL, BodyLimit, BodyPatience, InFlight, limit_of
 from api.http.server.budget import Budget
 from api.http.structure import Most
 from events.errors import ServerBusy
@@ -130,8 +130,8 @@ def test_a_compressed_body_is_refused_with_what_is_allowed(encoding: bytes) -> N
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("patience", [Patience(stall_seconds=0.01), Patience(whole_seconds=0.01)])
-def test_a_sender_who_stops_in_the_middle_is_answered_and_holds_nothing_any_more(patience: Patience) -> None:
+@pytest.mark.parametrize("patience", [BodyPatience(stall_seconds=0.01), BodyPatience(whole_seconds=0.01)])
+def test_a_sender_who_stops_in_the_middle_is_answered_and_holds_nothing_any_more(patience: BodyPatience) -> None:
     async def story() -> None:
         app = limited(patience=patience, in_flight=InFlight(small=100, large=100))
         status, told, _ = await ask(app, pieces(b"[1,", then=never), length(100))
@@ -147,7 +147,7 @@ def test_a_sender_who_comes_too_slowly_is_not_helped_by_one_byte_at_a_time() -> 
         return {"type": "http.request", "body": b" ", "more_body": True}
 
     async def story() -> None:
-        app = Bodies(echo, patience=Patience(stall_seconds=0.05, stall_bytes=MIB))
+        app = Bodies(echo, patience=BodyPatience(stall_seconds=0.05, stall_bytes=MIB))
         assert (await ask(app, trickle, length(MIB)))[0] == 408
 
     asyncio.run(story())
@@ -175,7 +175,7 @@ def test_bytes_in_hand_are_bounded_over_all_requests() -> None:
             await echo(scope, receive, send)
 
         in_flight = InFlight(small=150, large=150)
-        patient = limited(slow, in_flight=in_flight, patience=Patience(budget_seconds=60))
+        patient = limited(slow, in_flight=in_flight, patience=BodyPatience(budget_seconds=60))
         first = asyncio.create_task(ask(patient, pieces(b" " * 100), length(100)))
         await entered.wait()
         entered.clear()
@@ -188,7 +188,7 @@ def test_bytes_in_hand_are_bounded_over_all_requests() -> None:
 
         entered.clear()
         leave.clear()
-        hurried = limited(slow, in_flight=in_flight, patience=Patience(budget_seconds=0.01))
+        hurried = limited(slow, in_flight=in_flight, patience=BodyPatience(budget_seconds=0.01))
         first = asyncio.create_task(ask(hurried, pieces(b" " * 100), length(100)))
         await entered.wait()
         status, told, headers = await ask(hurried, pieces(b" " * 100), length(100))

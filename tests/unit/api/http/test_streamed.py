@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, Pace, Pieces
+from api.http.streamed import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
 from api.work.admission import Admission
 from api.work.classes import Work
 
@@ -84,7 +84,7 @@ def test_a_client_that_takes_each_piece_just_in_time_is_cut_and_holds_no_place_a
 )
 def test_what_is_left_follows_from_what_was_taken(pieces: int, seconds: float, left: float) -> None:
     clock = Clock()
-    pace = Pace(clock)
+    pace = ClientPace(clock)
     for _ in range(pieces):
         with pace.piece(PIECE):
             clock.now += seconds / pieces

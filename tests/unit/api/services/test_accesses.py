@@ -14,7 +14,7 @@ from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import MemoriesAccessed
 from events.envelope import Event, decode, derived_id, micros
 from events.errors import InvalidEvent, StoreUnavailable
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
 from events.validation import read_event
@@ -51,7 +51,7 @@ class Refusing(InMemoryEventLog):
         if self.refuses:
             raise StoreUnavailable("Redis does not answer")
         if self.fails:
-            return [Receipt(one.event_id, "failed", error="partition 0 takes nothing") for one in events]
+            return [AppendReceipt(one.event_id, "failed", error="partition 0 takes nothing") for one in events]
         return super().append(events, expected_heads=expected_heads, principal=principal)
 
 

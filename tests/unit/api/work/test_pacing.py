@@ -10,7 +10,7 @@ import pytest
 from api.work.pacing import HALF, PacedLog
 from events.envelope import Prepared
 from events.errors import NotYetFolded, StoreFull
-from events.log import Receipt
+from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from tests.given.records import new_log
 from tests.given.samples import mention
@@ -36,7 +36,7 @@ class Folding:
 
     def append(
         self, events: Sequence[Prepared], *, expected_heads: Any = None, principal: str | None = None
-    ) -> list[Receipt]:
+    ) -> list[AppendReceipt]:
         there = sum(self._log.head(p) for p in self.folded)
         if self.lag + len(events) > self._most_unfolded or there + len(events) > self._most:
             raise StoreFull("full", unfolded=self.lag)

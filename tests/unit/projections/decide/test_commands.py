@@ -12,7 +12,7 @@ from events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, Memo
 from events.errors import InputError
 from projections.decide.command import Command, decide
 from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
-from projections.decide.remembering import RecordTurns, Remember, Turn
+from projections.decide.remembering import NewTurn, RecordTurns, Remember
 from projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
 from tests.places import ROOT
@@ -39,7 +39,7 @@ COMMANDS: list[Command] = [
     Edit(MemoryRevised(memory_id="coffee", content="I drink coffee at eight")),
     Tell((MemoryMentioned(memory_id="coffee"), MemoryMentioned(memory_id="tea"))),
     Remember("I live in Porto", fields={"tags": ("home",)}),
-    RecordTurns((Turn("user", "hello", "Lin"), Turn("tool", "18 °C"))),
+    RecordTurns((NewTurn("user", "hello", "Lin"), NewTurn("tool", "18 °C"))),
 ]
 
 
@@ -107,7 +107,7 @@ def test_a_merge_without_a_summary_is_the_same_merge_once_its_sources_say_someth
 
 
 def test_a_turn_and_its_memory_have_one_id_and_the_memory_follows_from_the_turn() -> None:
-    command = RecordTurns((Turn("user", "hello", "Lin", "2026-01-01T00:00:00Z"),))
+    command = RecordTurns((NewTurn("user", "hello", "Lin", "2026-01-01T00:00:00Z"),))
     said, kept = decide(command, {}, ids)
     assert isinstance(said.data, TurnRecorded)
     assert isinstance(kept.data, MemoryCreated)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from projections.embedding import minilm_forward
-from projections.embedding.minilm_forward import Array, Weights, forward, gelu, weights_of
+from projections.embedding.minilm_forward import Array, ModelWeights, forward, gelu, weights_of
 
 WIDTH, WIDE, WORDS, LONGEST = 24, 40, 50, 16
 HEADS = 12
@@ -90,37 +90,37 @@ def plainly(parts: dict[str, Array], text: list[int]) -> Array:
 
 
 @pytest.fixture(scope="module")
-def weights() -> Weights:
+def weights() -> ModelWeights:
     return weights_of(tensors())
 
 
 TEXTS = [[1, 2, 3], [4], [5, 6, 7], [8, 9], list(range(10, 26)), [3, 2, 1], [49]]
 
 
-def test_every_token_has_the_vector_of_the_definition(weights: Weights) -> None:
+def test_every_token_has_the_vector_of_the_definition(weights: ModelWeights) -> None:
     parts = tensors()
     for text, found in zip(TEXTS, forward(weights, TEXTS), strict=True):
         np.testing.assert_allclose(found, plainly(parts, text), atol=2e-4)
 
 
-def test_a_text_has_the_same_vectors_alone_and_among_others(weights: Weights) -> None:
+def test_a_text_has_the_same_vectors_alone_and_among_others(weights: ModelWeights) -> None:
     for text, found in zip(TEXTS, forward(weights, TEXTS), strict=True):
         np.testing.assert_allclose(found, forward(weights, [text])[0], atol=1e-5)
 
 
-def test_batches_change_nothing(weights: Weights, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_change_nothing(weights: ModelWeights, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = forward(weights, TEXTS)
     monkeypatch.setattr(minilm_forward, "TOKENS_AT_ONCE", 4)
     for one, other in zip(at_once, forward(weights, TEXTS), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_the_order_of_tokens_counts(weights: Weights) -> None:
+def test_the_order_of_tokens_counts(weights: ModelWeights) -> None:
     forwards, backwards = forward(weights, [[1, 2, 3], [3, 2, 1]])
     assert np.abs(forwards.mean(axis=0) - backwards.mean(axis=0)).max() > 0.01
 
 
-def test_no_texts_have_no_vectors(weights: Weights) -> None:
+def test_no_texts_have_no_vectors(weights: ModelWeights) -> None:
     assert forward(weights, []) == []
 
 

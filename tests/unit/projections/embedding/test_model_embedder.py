@@ -12,7 +12,7 @@ from projections.embedding import embedder as model_embedder
 from projections.embedding import minilm as model_minilm
 from projections.embedding import openai as model_openai
 from projections.embedding import sentence as model_sentence
-from projections.embedding.embedder import MOST_QUESTIONS, Remembered, embedder_named
+from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
 from tests.doubles.embedding import WordEmbedder
 
 
@@ -58,7 +58,7 @@ def test_the_url_and_the_key_are_checked_for_openai_alone() -> None:
 
 def test_a_question_is_embedded_once() -> None:
     words = WordEmbedder()
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     first, again = remembered.question("who?"), remembered.question("who?")
     assert first is again
     assert words.questions == ["who?"]
@@ -66,7 +66,7 @@ def test_a_question_is_embedded_once() -> None:
 
 def test_the_last_questions_are_remembered_and_the_others_not() -> None:
     words = WordEmbedder()
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     for at in range(MOST_QUESTIONS):
         remembered.question(f"question {at}")
     remembered.question("question 0")
@@ -81,7 +81,7 @@ def test_the_last_questions_are_remembered_and_the_others_not() -> None:
 def test_a_question_of_many_pieces_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_embedder, "MOST_BYTES", 1_000)
     words = WordEmbedder()
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     long = " ".join(f"word{at}" for at in range(20))
     for question in ("short", long, "short", long):
         remembered.question(question)
@@ -89,7 +89,7 @@ def test_a_question_of_many_pieces_is_not_remembered(monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_remembered_cannot_be_changed() -> None:
-    asked = Remembered(WordEmbedder()).question("who drinks coffee?")
+    asked = CachingEmbedder(WordEmbedder()).question("who drinks coffee?")
     with pytest.raises(ValueError, match="read-only"):
         asked.whole[0] = 9
     with pytest.raises(ValueError, match="read-only"):
@@ -105,7 +105,7 @@ def test_a_failure_is_not_remembered() -> None:
 
     words = Failing()
     words.down = True
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     with pytest.raises(EmbedderFailed):
         remembered.question("who?")
     words.down = False
@@ -114,7 +114,7 @@ def test_a_failure_is_not_remembered() -> None:
 
 def test_texts_are_the_others_and_not_remembered() -> None:
     words = WordEmbedder()
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     first, second = remembered.texts(["a b"]), remembered.texts(["a b"])
     np.testing.assert_array_equal(first[0].whole, second[0].whole)
     assert (words.embedded, remembered.model) == (["a b", "a b"], words.model)
@@ -122,7 +122,7 @@ def test_texts_are_the_others_and_not_remembered() -> None:
 
 def test_many_threads_may_ask() -> None:
     words = WordEmbedder()
-    remembered = Remembered(words)
+    remembered = CachingEmbedder(words)
     questions = [f"question {at % 40}" for at in range(400)]
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(remembered.question, questions))

@@ -9,7 +9,7 @@ import pytest
 
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding import openai as model_openai
-from projections.embedding.openai import OpenAI, Patience
+from projections.embedding.openai import EndpointPatience, OpenAI
 from projections.embedding.openai_wire import MOST_BYTES, MOST_INPUTS
 from tests.doubles.embeddings_endpoint import Endpoint, Reply, endpoint, vectors
 
@@ -210,7 +210,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(server: Endpoint, openai: 
 
 
 def impatient(server: Endpoint) -> OpenAI:
-    patience = Patience(tries=2, timeout=0.2, longest_wait=1)
+    patience = EndpointPatience(tries=2, timeout=0.2, longest_wait=1)
     return OpenAI("small", url=server.url, key=KEY, for_texts=patience, pause=lambda _: None)
 
 

@@ -10,7 +10,7 @@ from events.catalogue import Ground, GroundChanged
 from projections.language.sensitivity.event_level import level_of
 from projections.laws.modes import MODES
 from projections.memory.record import Basis, Memory, Report, Rests, decode_memory, encode_memory
-from projections.views.query import Asked, detail, listing, why
+from projections.views.query import ViewQuery, detail, listing, why
 from projections.views.view import WITHHELD
 from tests.given.events import Told, at, created, deleted, folded, merged, purged, revised, unmerged
 from tests.given.views import viewed
@@ -120,7 +120,7 @@ def test_of_a_secret_nothing_but_digests_is_told_unless_it_is_revealed() -> None
 
 def test_lists_tell_it_where_there_is_any() -> None:
     view = viewed(created(**BASIS), created(of="n"))
-    told = {card["id"]: card for card in listing(Asked(view, at(1), "normal"), 10, 0)["memories"]}
+    told = {card["id"]: card for card in listing(ViewQuery(view, at(1), "normal"), 10, 0)["memories"]}
     assert told["m"]["because"] == BASIS["because"]
     assert told["m"]["metadata"] == BASIS["metadata"]
     assert {"because", "grounds", "metadata", "ground_changed"}.isdisjoint(told["n"])
@@ -132,17 +132,17 @@ def test_lists_tell_it_where_there_is_any() -> None:
 def shown(*events: Told) -> dict[str, list[str]]:
     """Mode -> ids that it lists."""
     view = viewed(*events)
-    return {mode: [card["id"] for card in listing(Asked(view, at(2), mode), 10, 0)["memories"]] for mode in MODES}
+    return {mode: [card["id"] for card in listing(ViewQuery(view, at(2), mode), 10, 0)["memories"]] for mode in MODES}
 
 
 def test_a_changed_ground_withholds_the_memory_from_normal_mode_and_says_why() -> None:
     told = created(**BASIS), changed()
     assert shown(*told) == {"normal": [], "review": ["m"], "debug": ["m"]}
     view = viewed(*told)
-    assert listing(Asked(view, at(2), "normal"), 10, 0)["withheld"] == [
+    assert listing(ViewQuery(view, at(2), "normal"), 10, 0)["withheld"] == [
         {"reason": "ground_changed", "count": 1, "shown_by": "review"}
     ]
-    card = listing(Asked(view, at(2), "review"), 10, 0)["memories"][0]
+    card = listing(ViewQuery(view, at(2), "review"), 10, 0)["memories"][0]
     assert (card["ground_changed"], card["grounds"][0]["changed"], card["grounds"][0]["reported"]) == (True, True, NEW)
 
 

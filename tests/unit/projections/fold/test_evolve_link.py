@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.catalogue import FactAsserted, FactRetracted
-from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Fact, Memory
+from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
 from tests.given.events import (
     Story,
     Told,
@@ -200,19 +200,19 @@ def triple(*evidence: str, day: float = 0, retract: bool = False, **data: object
     return Told((FactRetracted if retract else FactAsserted)(evidence=evidence, **said), day, "judge")  # type: ignore[arg-type]
 
 
-def facts_after(*events: Told, of: str = "m") -> tuple[Fact, ...]:
+def facts_after(*events: Told, of: str = "m") -> tuple[MemoryTriple, ...]:
     return TRIO.when(*events).after.memories[of].facts
 
 
 def test_every_memory_of_the_evidence_backs_the_triple() -> None:
     found = TRIO.when(triple("m", "o", day=3, degree=0.9, condition="in the morning")).after.memories
-    fact = Fact("Ada", "likes", "tea", False, 0.9, "in the morning", at(3))
+    fact = MemoryTriple("Ada", "likes", "tea", False, 0.9, "in the morning", at(3))
     assert {i: m.facts for i, m in found.items() if m.facts} == {"m": (fact,), "o": (fact,)}
 
 
 def test_said_again_a_triple_is_backed_once_with_the_newest_degree_and_condition() -> None:
     found = facts_after(triple("m", day=3, degree=0.9, condition="cold"), triple("m", day=5, degree=0.4))
-    assert found == (Fact("Ada", "likes", "tea", False, 0.4, None, at(5)),)
+    assert found == (MemoryTriple("Ada", "likes", "tea", False, 0.4, None, at(5)),)
 
 
 def test_said_again_at_the_same_instant_the_one_told_later_holds() -> None:

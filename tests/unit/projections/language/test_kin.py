@@ -8,7 +8,7 @@ import pytest
 
 from projections.language import kin
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Turn, extract
+from projections.language.extraction.rules import TurnText, extract
 
 RELATIVES = (
     "mother father wife husband fiancé fiancée girlfriend boyfriend sons daughters kids children parents brothers siblings"
@@ -60,7 +60,7 @@ def test_nobody_else_is_one(word: str) -> None:
     ],
 )
 def test_what_is_said_of_a_relative_is_extracted(said: str, triple: tuple[str, str, str]) -> None:
-    (statement,) = extract(Turn("t1", said))
+    (statement,) = extract(TurnText("t1", said))
     assert statement.triple is not None
     assert statement.triple[:3] == triple
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Turn, extract
+from projections.language.extraction.rules import TurnText, extract
 from projections.language.prompt_text import estimated_tokens, is_chinese
 from projections.language.scripts import (
     FROM_KANA_TO_HAN,
@@ -82,7 +82,7 @@ def test_a_text_of_rare_han_is_chinese(character: str) -> None:
 
 
 def test_a_name_of_a_rare_character_is_a_name() -> None:
-    assert [one.content for one in extract(Turn("t1", "我是王㐀"))] == ["用户是王㐀"]
+    assert [one.content for one in extract(TurnText("t1", "我是王㐀"))] == ["用户是王㐀"]
 
 
 def test_a_home_is_read_beside_a_rare_character() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from events.parameters import DEFAULTS, changed
-from projections.language.similar import Pair, similar_pairs, similarity
+from projections.language.similar import SimilarPair, similar_pairs, similarity
 from projections.lifecycle.may_merge import Group, may_merge, merge_groups
-from projections.memory.record import Memory, Negation, with_changes
+from projections.memory.record import CorrectionEntry, Memory, with_changes
 from tests.given.events import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 
 NEAR_DUPLICATES = [
@@ -170,7 +170,11 @@ REASONS: list[tuple[str | None, Fields, Fields]] = [
     ("different source", {"source": "assistant"}, {}),
     ("a and b are linked by a correction", {"corrects": "b"}, {}),
     ("a and b are linked by a correction", {"superseded_by": "b"}, {}),
-    ("a and b are linked by a correction", {"negations": (Negation(1, "version_keep", "no", None, "b", None, 1),)}, {}),
+    (
+        "a and b are linked by a correction",
+        {"negations": (CorrectionEntry(1, "version_keep", "no", None, "b", None, 1),)},
+        {},
+    ),
     ("a and b are linked by a correction", {"corrects": "old"}, {"merged_from": ("old", "older")}),
     ("a summarises b", {"summarises": ("b",)}, {}),
     ("a and b may contradict each other", {"conflicts": ("b",)}, {}),
@@ -235,7 +239,7 @@ def test_a_pair_exactly_at_the_least_is_found() -> None:
     """Seven of eight tokens of weight 3 shared, and six of eight: 0.875 and 0.75 to the last bit."""
     eight, seven = "ab cd ef gh jk mn pq rs", "ab cd ef gh jk mn pq xx"
     texts = [eight, seven, "ab cd ef gh jk mn yy zz"]
-    assert similar_pairs(texts, 0.75) == [Pair(0, 1, 0.875), Pair(0, 2, 0.75), Pair(1, 2, 0.75)]
+    assert similar_pairs(texts, 0.75) == [SimilarPair(0, 1, 0.875), SimilarPair(0, 2, 0.75), SimilarPair(1, 2, 0.75)]
 
 
 def test_the_join_is_exact_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +259,7 @@ def test_nothing_and_one_memory_have_no_pairs_and_no_groups() -> None:
 
 
 def test_texts_that_share_nothing_are_no_pair_even_if_nothing_is_asked() -> None:
-    assert similar_pairs(["tea", "chess", "green tea"], 0) == [Pair(0, 2, 2 / 3)]
+    assert similar_pairs(["tea", "chess", "green tea"], 0) == [SimilarPair(0, 2, 2 / 3)]
 
 
 def test_the_base_is_the_newest_and_stands_first_among_the_sources() -> None:

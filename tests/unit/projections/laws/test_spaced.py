@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from events.envelope import EPOCH, from_micros
 from events.parameters import DEFAULTS
 from projections.laws.spaced import OUTCOME_GRADES, graded, interval_days, review_due_at, review_importance
-from projections.memory.record import DAY, Memory, Schedule, with_changes
+from projections.memory.record import DAY, Memory, ReviewSchedule, with_changes
 from tests.given.events import at, created, folded
 
 FSRS = replace(DEFAULTS, scheduler="fsrs")
@@ -27,15 +27,15 @@ Review = tuple[int, float]
 reviews = st.lists(st.tuples(st.integers(0, 5), st.floats(0, 40_000)), min_size=1, max_size=20)
 
 
-def schedules(told: Iterable[Review]) -> list[Schedule]:
+def schedules(told: Iterable[Review]) -> list[ReviewSchedule]:
     """The schedule after each review."""
-    found: list[Schedule] = []
+    found: list[ReviewSchedule] = []
     for grade, day in told:
         found.append(graded(found[-1] if found else None, grade, at(day)))
     return found
 
 
-def daily(*grades: int) -> list[Schedule]:
+def daily(*grades: int) -> list[ReviewSchedule]:
     return schedules((grade, day) for day, grade in enumerate(grades))
 
 
@@ -152,9 +152,9 @@ def test_the_same_grades_give_the_same_bytes_and_no_number_has_more_than_six_dec
 
 @given(reviews)
 def test_folding_on_from_a_record_s_bytes_is_folding_in_one_go(told: list[Review]) -> None:
-    def reread(before: Schedule | None, review: Review) -> Schedule:
+    def reread(before: ReviewSchedule | None, review: Review) -> ReviewSchedule:
         after = graded(before, review[0], at(review[1]))
-        return msgspec.msgpack.decode(msgspec.msgpack.encode(after), type=Schedule)
+        return msgspec.msgpack.decode(msgspec.msgpack.encode(after), type=ReviewSchedule)
 
     assert reduce(reread, told, None) == schedules(told)[-1]
 
@@ -170,7 +170,7 @@ def test_folding_on_from_a_record_s_bytes_is_folding_in_one_go(told: list[Review
 def test_a_better_grade_is_never_due_earlier(
     ease: float, interval: float, repetitions: int, stability: float, difficulty: float, elapsed: float
 ) -> None:
-    before = Schedule(at(0), 4, ease, interval, repetitions, stability, difficulty, 1.0)
+    before = ReviewSchedule(at(0), 4, ease, interval, repetitions, stability, difficulty, 1.0)
     for worse, better in pairwise(graded(before, grade, at(elapsed)) for grade in range(6)):
         assert worse.ease <= better.ease
         assert worse.interval <= better.interval

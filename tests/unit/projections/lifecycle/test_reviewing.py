@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.lifecycle.reviewing import Answer, answered, decided, questions, reviews
+from projections.lifecycle.reviewing import ReviewDecision, answered, decided, questions, reviews
 from projections.views.view import OwnerView
 from tests.given.events import (
     Story,
@@ -89,7 +89,7 @@ def test_what_is_asked_tells_which_review_since_when_and_whether_again() -> None
 def test_an_answer_counts_while_its_question_stands_and_no_longer() -> None:
     story = TIERED.given(created(category="fact"))
     (question,) = questions(view_of(story), at(30))
-    answers = {question.key: Answer("delete", "over", "judge")}
+    answers = {question.key: ReviewDecision("delete", "over", "judge")}
     (one,) = answered(view_of(story), at(31), answers)
     assert (one.action, one.actor, one.reason, one.due_at) == ("delete", "judge", "over", at(25))
     assert one == decided(question, answers[question.key])

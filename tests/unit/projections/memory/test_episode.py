@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from projections.lifecycle.extracting import turns_heard
-from projections.lifecycle.judge.shelf import Shelf
+from projections.lifecycle.judge.candidates import Candidates
+from projections.memory.deletion_view import forgotten_turns
 from projections.memory.episode import groups, is_episode, plan, summary
 from projections.memory.kind import is_turn
-from projections.memory.retraction import forgotten_turns
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, purged
 from tests.given.said import reply, turn
@@ -132,7 +132,7 @@ def test_the_episode_of_one_message_is_no_turn() -> None:
 def test_no_statement_is_judged_against_an_episode() -> None:
     (planned,) = plan("ada", [turn(1, "I love the coffee of Berlin.")], ended=True)
     view = OwnerView.of_history("ada", folded(Told(planned.data, 0, "system")))
-    assert not Shelf(view).holds(planned.data.memory_id)
+    assert not Candidates(view).holds(planned.data.memory_id)
     assert turns_heard(view) == []
 
 

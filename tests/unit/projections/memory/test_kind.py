@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from projections.lifecycle.judge.shelf import Shelf
-from projections.lifecycle.reviewing import Question
+from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.reviewing import ReviewQuestion
 from projections.lifecycle.reviewing_by_model import choices
 from projections.lifecycle.turns import TurnIndex
 from projections.memory.corrections import corrections
@@ -87,14 +87,14 @@ def test_a_turn_imported_under_any_kind_is_not_told_where_it_was_retracted(kind:
 def test_a_turn_imported_under_any_kind_is_read_as_a_turn_and_known_as_no_statement(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind)))
     assert "t1" in view.index(TurnIndex)
-    assert Shelf(view).of_kind(kind) == []
+    assert Candidates(view).of_kind(kind) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_model_lifts_a_turn_imported_under_any_kind_into_every_prompt(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind, "My sister is called Ann")))
     (turn,) = view.columns.memories
-    assert choices(Question(turn, "promotion", 0, "asked")) == ("KEEP",)
+    assert choices(ReviewQuestion(turn, "promotion", 0, "asked")) == ("KEEP",)
 
 
 def test_no_file_but_one_tells_turns_from_summaries_by_the_word_in_kind() -> None:

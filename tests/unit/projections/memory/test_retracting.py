@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from projections.lifecycle.extracting import unkept
+from projections.memory.deletion_cascade import DeletionCascade
+from projections.memory.deletion_view import forgotten_turns, turns_behind
 from projections.memory.kind import is_summary, is_turn
-from projections.memory.retracting import Retracting
-from projections.memory.retraction import forgotten_turns, turns_behind
 from projections.memory.sessions import Turn
 from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, purged, revised, unmerged
 from tests.given.views import viewed
@@ -39,8 +39,8 @@ TALK = (
 )
 
 
-def retracting(*told: Told) -> Retracting:
-    return Retracting(viewed(*told).columns)
+def retracting(*told: Told) -> DeletionCascade:
+    return DeletionCascade(viewed(*told).columns)
 
 
 def taken(*told: Told, ids: tuple[str, ...] = ("t1",), with_sources: bool = False) -> list[str]:

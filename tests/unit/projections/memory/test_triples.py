@@ -8,10 +8,10 @@ import pytest
 
 from events.catalogue import FactAsserted, FactRetracted
 from projections.memory.columns import Columns
-from projections.memory.triples import Graph, Reached, Triple, triples_of
+from projections.memory.triples import Graph, KnownTriple, ReachedMemory, triples_of
 from projections.ranking.recall import search
-from projections.ranking.search_request import Wish
-from projections.views.query import Asked
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import (
     Story,
@@ -61,7 +61,7 @@ def named(story: Story, query: str) -> list[str]:
 def reached(story: Story, query: str, **asked: Any) -> list[tuple[str, float, list[str]]]:
     """Memories that a walk reaches: id, activation, texts of the triples on the way."""
     columns = columns_of(story)
-    found: list[Reached] = Graph(triples_of(columns)).walk(query, columns, **asked)
+    found: list[ReachedMemory] = Graph(triples_of(columns)).walk(query, columns, **asked)
     return [(columns.memories[one.row].id, one.activation, [step.text for step in one.path]) for one in found]
 
 
@@ -135,7 +135,7 @@ def test_degree_condition_and_time_are_those_of_the_newest_assertion_whoever_mad
         fact("主人", "喜欢", "拉面", "m", day=5, degree=0.9, condition="always"),
     )
     assert triples_of(columns_of(story)) == [
-        Triple("主人", "喜欢", "拉面", False, 0.4, "冬天", at(9), ("m", "n")),
+        KnownTriple("主人", "喜欢", "拉面", False, 0.4, "冬天", at(9), ("m", "n")),
     ]
     without = story.given(deleted("n", day=10))
     assert [(one.degree, one.condition, one.at) for one in triples_of(columns_of(without))] == [(0.9, "always", at(5))]
@@ -275,7 +275,7 @@ def associated(
 ) -> list[tuple[str, list[dict[str, Any]]]]:
     """What a search tells beside its results, with the way there."""
     view = OwnerView.of_history("ada", folded(*story.events))
-    answer = search(Asked(view, at(3), mode), query, limit, Wish(associations=True))
+    answer = search(ViewQuery(view, at(3), mode), query, limit, SearchRequest(associations=True))
     return [(one["id"], one["path"]) for one in answer["associated"]]
 
 
@@ -310,7 +310,7 @@ def test_a_search_reaches_nothing_that_its_mode_withholds() -> None:
 def test_a_view_that_follows_changes_walks_over_the_triples_of_now() -> None:
     before, after = folded(*SHOP.events), folded(*SHOP.given(unfact("拉面", "卖于", "一兰", "soup", day=1)).events)
     view = OwnerView.of_history("ada", before)
-    asked = Asked(view, at(3), "normal")
-    assert len(search(asked, "主人爱什么", 5, Wish(associations=True))["associated"]) == 1
+    asked = ViewQuery(view, at(3), "normal")
+    assert len(search(asked, "主人爱什么", 5, SearchRequest(associations=True))["associated"]) == 1
     view.follow(after.owner, [after.memories["soup"]])
-    assert search(asked, "主人爱什么", 5, Wish(associations=True))["associated"] == []
+    assert search(asked, "主人爱什么", 5, SearchRequest(associations=True))["associated"] == []

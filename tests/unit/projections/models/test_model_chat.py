@@ -14,7 +14,7 @@ import pytest
 
 from events.errors import BadSetting
 from projections.models import model_chat
-from projections.models.chat import Unfit, Usage
+from projections.models.chat import ModelUsage, Unfit
 from projections.models.chat_wire import Output
 from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
@@ -45,7 +45,7 @@ def chat(opened: Chats) -> ModelChat:
 def test_a_typed_answer_comes_back_in_every_output_mode(server: ModelEndpoint, opened: Chats, output: Output) -> None:
     server.says({"word": "是", "sure": 0.5})
     answer, usage = opened(output=output).ask("Judge.", "Is it so?", Verdict)
-    assert (answer, usage) == (Verdict(word="是", sure=0.5), Usage(1, 11, 7))
+    assert (answer, usage) == (Verdict(word="是", sure=0.5), ModelUsage(1, 11, 7))
 
 
 def test_a_request_goes_to_the_url_with_the_key_the_model_and_no_chance(server: ModelEndpoint, chat: ModelChat) -> None:
@@ -105,7 +105,7 @@ def test_tokens_are_those_that_the_endpoint_tells_and_none_where_it_tells_none(
     server: ModelEndpoint, chat: ModelChat, usage: Any, tokens: tuple[int, int]
 ) -> None:
     server.replies = [lambda request: said(request, {"word": "yes"}, usage=usage)]
-    assert chat.ask("Judge.", "?", Verdict)[1] == Usage(1, *tokens)
+    assert chat.ask("Judge.", "?", Verdict)[1] == ModelUsage(1, *tokens)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -169,7 +169,7 @@ def test_what_a_check_refuses_is_asked_again_with_its_reason(server: ModelEndpoi
             raise Unfit("Say yes.")
 
     answer, usage = chat.ask("Judge.", "Is it so?", Verdict, only_yes)
-    assert (answer.word, usage, "Say yes." in server.prompts[1]) == ("yes", Usage(2, 22, 14), True)
+    assert (answer.word, usage, "Say yes." in server.prompts[1]) == ("yes", ModelUsage(2, 22, 14), True)
 
 
 def test_an_answer_that_never_fits_is_asked_for_three_times(server: ModelEndpoint, chat: ModelChat) -> None:
@@ -179,7 +179,7 @@ def test_an_answer_that_never_fits_is_asked_for_three_times(server: ModelEndpoin
         raise Unfit(f"Not {verdict.word}.")
 
     failed = failure(chat, never)
-    assert (failed.down, failed.usage, len(server.asked)) == (False, Usage(3, 33, 21), 3)
+    assert (failed.down, failed.usage, len(server.asked)) == (False, ModelUsage(3, 33, 21), 3)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from projections.models.chat import Usage
+from projections.models.chat import ModelUsage
 from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import (
     SILENT,
@@ -169,7 +169,7 @@ def test_a_request_that_succeeds_later_counts_all_its_requests(
 ) -> None:
     server.replies = [limited(3), Reply(status=500)]
     server.says({"word": "yes"})
-    assert chat.ask("Judge.", "?", Verdict) == (Verdict(word="yes"), Usage(3, 11, 7))
+    assert chat.ask("Judge.", "?", Verdict) == (Verdict(word="yes"), ModelUsage(3, 11, 7))
     assert opened.waits == [3, 1]
 
 

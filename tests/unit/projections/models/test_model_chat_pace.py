@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from projections.models.model_chat import Pace
+from projections.models.model_chat import RequestPace
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.given.model import Chats, asked, chats
 
@@ -60,7 +60,7 @@ def test_a_request_that_is_sent_again_waits_for_its_turn_as_any_other(server: Mo
 
 def test_threads_get_turns_of_their_own() -> None:
     pauses: list[float] = []
-    pace = Pace(60, pauses.append, lambda: 7.0)
+    pace = RequestPace(60, pauses.append, lambda: 7.0)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: pace.wait(), range(9)))
     assert sorted(pauses) == [1, 2, 3, 4, 5, 6, 7, 8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.errors import ModelFailed
-from projections.models.chat import Unfit, Usage
+from projections.models.chat import ModelUsage, Unfit
 from projections.models.summaries import MOST_CHARACTERS, fault, summary_by
 from tests.given.said import reply, turn
 
@@ -36,7 +36,7 @@ class Scripted:
             except Unfit as refusal:
                 self.told.append(str(refusal))
             else:
-                return made, Usage(number, 10 * number, 5 * number)
+                return made, ModelUsage(number, 10 * number, 5 * number)
         raise ModelFailed("no usable answer", down=False, usage=(2, 20, 10))
 
 
@@ -44,7 +44,7 @@ def test_the_time_is_ours_and_the_words_are_the_models() -> None:
     model = Scripted("The kiln broke on Friday;\n a new kiln costs 900 euro.")
     told, usage = summary_by(model, TALK, "Asia/Shanghai")
     assert told == "[2024-01-01 16:01] The kiln broke on Friday; a new kiln costs 900 euro."
-    assert usage == Usage(1, 10, 5)
+    assert usage == ModelUsage(1, 10, 5)
 
 
 def test_the_question_holds_each_message_as_one_line_and_nothing_sensitive() -> None:

@@ -10,7 +10,7 @@ import pytest
 from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
 from projections.laws.law import Floats
 from projections.ranking.conversation_meaning import SETTINGS, legible, meaning_values, meant, only_meant
-from projections.ranking.conversation_question import Heard, hear
+from projections.ranking.conversation_question import QuestionReading, hear
 from projections.ranking.conversation_terms import Stage, over_best
 from projections.views.view import OwnerView
 from tests.given.events import at, created
@@ -29,7 +29,7 @@ def view_of(*texts: str) -> OwnerView:
     return viewed(*(created(text, f"m{number}", number) for number, text in enumerate(texts)))
 
 
-def heard_in(view: OwnerView, query: str = QUERY) -> tuple[Heard, Floats]:
+def heard_in(view: OwnerView, query: str = QUERY) -> tuple[QuestionReading, Floats]:
     """The question as heard, and the text of every row over the best, with a last 0."""
     heard = hear(view, query, at(99), np.ones(len(view), dtype=bool))
     own = np.zeros(len(view) + 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from projections.choices import THRESHOLD
 from projections.ranking.proactive import LONGEST, closeness, closenesses, searches
 from projections.ranking.recall import search
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import at, created, folded
 
@@ -72,7 +72,7 @@ def test_an_answer_need_not_hold_the_questions_own_words(query: str, close: str 
     texts = {"咖啡": "我每天早上喝咖啡", "coffee": "I drink coffee every morning"}
     history = folded(*(created(text, of) for of, text in texts.items()))
     view = OwnerView.of_history("ada", history)
-    results = search(Asked(view, at(1), "normal"), query, 5)["results"]
+    results = search(ViewQuery(view, at(1), "normal"), query, 5)["results"]
     values = closenesses(view, query, [*results, {"id": "gone", "relevance": 1.0, "score": 1.0}])
     assert values.pop() == 0.0
     assert not close or values[0] > 0.9

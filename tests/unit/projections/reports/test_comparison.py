@@ -15,7 +15,7 @@ from events.envelope import micros, utc_text
 from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
 from projections.fold.owner import fold_owner
-from projections.fold.touches import FREE, PER_EVENT, Touch, life_of
+from projections.fold.touches import FREE, PER_EVENT, RecordTouch, life_of
 from projections.laws import LAWS
 from projections.memory.record import Memory
 from projections.reports.comparison import compare_laws, curves, mean_ranks
@@ -48,7 +48,7 @@ def compared(*told: Told, day: float, limit: int = 50, offset: int = 0) -> dict[
     return compare_laws(OwnerView.of_history("ada", folded(*told)), at(day), limit, offset)
 
 
-def life(*told: Told, of: str = "m") -> list[Touch]:
+def life(*told: Told, of: str = "m") -> list[RecordTouch]:
     """What touched a memory in these events."""
     return life_of(stored(told), of)
 

@@ -10,7 +10,7 @@ from projections.choices import LEAST_WEIGHT
 from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
 from projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
-from projections.views.query import Asked
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, deleted, linked, mentioned, negated, profile, purged
 from tests.given.views import CHAIN, noted, viewed
@@ -18,7 +18,7 @@ from tests.given.views import CHAIN, noted, viewed
 
 def mapped(view: OwnerView, topic: str, day: float = 0, mode: Mode = "normal", **how: Any) -> dict[str, Any]:
     """The map of a topic on a day."""
-    return knowledge_map(Asked(view, at(day), mode), topic, **how)
+    return knowledge_map(ViewQuery(view, at(day), mode), topic, **how)
 
 
 def depths(answer: dict[str, Any]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from projections.laws.spaced import review_due_at, review_importance
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
 from projections.memory.tags import context_of
-from projections.reports.review_due import Due, due_instants, due_list, next_reviews, reviews_due
+from projections.reports.review_due import DueReviews, due_instants, due_list, next_reviews, reviews_due
 from projections.views.view import OwnerView
 from tests.given.events import Told, accessed, at, created, deleted, folded, graded, moment, negated, parameters
 
@@ -69,7 +69,7 @@ def view_of(*events: Told) -> OwnerView:
     return OwnerView.of_history("ada", folded(*events))
 
 
-def ids(view: OwnerView, due: Due) -> list[str]:
+def ids(view: OwnerView, due: DueReviews) -> list[str]:
     return [view.columns.memories[row].id for row in due.rows]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections.views.kept_views import Held, KeptViews
+from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
 from tests.given.events import created
 from tests.given.views import asked, viewed
@@ -11,7 +11,7 @@ SMALL = 50_000
 """More than a view of one short memory takes, less than two."""
 
 
-def asked_of(kept: KeptViews, *owners: str, view: OwnerView | None = None) -> list[Held]:
+def asked_of(kept: KeptViews, *owners: str, view: OwnerView | None = None) -> list[CachedView]:
     """Ask each owner in turn, as a question does."""
     found = []
     for owner in owners:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projections.language.extraction.rules import Statement, Turn, extract
+from projections.language.extraction.rules import ExtractedStatement, TurnText, extract
 
 DAY = "2024-05-01"
 
 
-def stated(text: str, speaker: str | None = "user", role: str = "user") -> list[Statement]:
+def stated(text: str, speaker: str | None = "user", role: str = "user") -> list[ExtractedStatement]:
     """What the turn states, asserted or not."""
-    return extract(Turn("t1", text, role, speaker, DAY))
+    return extract(TurnText("t1", text, role, speaker, DAY))
 
 
 def contents(text: str, speaker: str | None = "user", role: str = "user") -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from projections.language.extraction.rules import Statement, Turn, extract, questions
+from projections.language.extraction.rules import ExtractedStatement, TurnText, extract, questions
 
 DAY = "2024-05-01"
 
 
-def stated(text: str, speaker: str = "user", role: str = "user") -> list[Statement]:
+def stated(text: str, speaker: str = "user", role: str = "user") -> list[ExtractedStatement]:
     """What the turn states, asserted or not."""
-    return extract(Turn("t1", text, role, speaker, DAY))
+    return extract(TurnText("t1", text, role, speaker, DAY))
 
 
 def contents(text: str, speaker: str = "user", role: str = "user") -> list[str]:
@@ -95,7 +95,7 @@ def test_the_span_tells_where_the_clause_stands() -> None:
 
 
 def test_questions_are_told_one_by_one() -> None:
-    turn = Turn("t", "I like tea. Where is Oslo? 哪里有好茶？", "user", None, None)
+    turn = TurnText("t", "I like tea. Where is Oslo? 哪里有好茶？", "user", None, None)
     assert questions(turn) == ["Where is Oslo?", "哪里有好茶？"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Turn, extract, questions
+from projections.language.extraction.rules import TurnText, extract, questions
 from projections.language.extraction.text import MOST_READ, talk_of
 from projections.language.keywords.text import extracted
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -46,25 +46,25 @@ def test_every_character_that_is_read_stands_where_it_is_said_to_stand(text: str
 @given(TEXTS)
 def test_what_is_stated_does_not_depend_on_how_wide_the_gaps_are(text: str) -> None:
     wide = re.sub(r"(?<=\S) (?=\S)", " " * 9, text)
-    contents = [one.content for one in extract(Turn("t", text))]
-    assert [one.content for one in extract(Turn("t", wide))] == contents
+    contents = [one.content for one in extract(TurnText("t", text))]
+    assert [one.content for one in extract(TurnText("t", wide))] == contents
 
 
 def test_a_span_is_that_of_the_turns_own_text() -> None:
     text = "Hello   there.\n\n\n  I    love\t\tjazz. Bye."
-    (found,) = extract(Turn("t", text))
+    (found,) = extract(TurnText("t", text))
     assert text[slice(*found.span)].strip(" .") == "I    love\t\tjazz"
 
 
 @pytest.mark.parametrize("quoted", ["> I hate jazz.\n", "| I hate | jazz |\n", "```I hate jazz.```\n", "`x`\n"])
 def test_what_stands_after_a_quotation_a_table_or_code_is_read(quoted: str) -> None:
-    assert [one.content for one in extract(Turn("t", f"{quoted}I love opera."))] == ["User loves opera"]
+    assert [one.content for one in extract(TurnText("t", f"{quoted}I love opera."))] == ["User loves opera"]
 
 
 @pytest.mark.parametrize("fragment", FRAGMENTS)
 def test_eight_thousand_characters_of_anything_are_read_in_time_proportional_to_them(fragment: str) -> None:
     text = fragment * (MOST_READ // len(fragment))
-    turn = Turn("t", text, "user", "Ann", "2024-05-01")
+    turn = TurnText("t", text, "user", "Ann", "2024-05-01")
     assert len(extract(turn)) + len(questions(turn)) <= 24
     assert len(extracted(text, 5)) <= 5
     assert 0 <= detect_sensitivity(text) <= 3

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.language.extraction.rules import extract
-from projections.language.extraction.shape import Turn
+from projections.language.extraction.shape import TurnText
 from projections.language.extraction.triples_chinese import chinese_fact
 from projections.language.extraction.triples_english import english_fact
 
 
 def triples(text: str) -> list[tuple[object, ...]]:
     """Predicate, object, negation, degree and condition of what is asserted."""
-    found = extract(Turn("t", text))
+    found = extract(TurnText("t", text))
     assert all(one.triple.subject in ("User", "用户") for one in found if one.triple and one.asserted)
     return [tuple(one.triple)[1:] for one in found if one.triple is not None and one.asserted]
 
@@ -78,7 +78,7 @@ def test_a_clause_gives_a_triple_with_how_much_and_when(
 def test_what_is_said_of_one_s_own_people_has_them_as_its_subject(
     text: str, subject: str, predicate: str, thing: str
 ) -> None:
-    (found,) = [one.triple for one in extract(Turn("t", text)) if one.triple is not None]
+    (found,) = [one.triple for one in extract(TurnText("t", text)) if one.triple is not None]
     assert found[:3] == (subject, predicate, thing)
 
 

@@ -14,7 +14,7 @@ from projections.language.sensitivity import background as sensitivity_backgroun
 from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, places
 from projections.language.sensitivity.digits_said import in_digits
 from projections.language.sensitivity.fold import folded, in_lower_case
-from projections.language.sensitivity.reading import Cues, Reading, key_of, long_runs
+from projections.language.sensitivity.reading import Cues, TextReading, key_of, long_runs
 from projections.language.sensitivity.rule import Begun, Rule, listed
 from projections.language.sensitivity.secrets import passwords as sensitivity_passwords
 from projections.language.sensitivity.secrets import said as sensitivity_said
@@ -52,7 +52,7 @@ BOUND_TO_THEIR_CUES = frozenset(
 """What these match counts only with one of the rule's cues or signs: it is part of the rule, and not what `matches` implies."""
 
 
-class _Whole(Reading):
+class _Whole(TextReading):
     """A reading in which each cue is looked for, whether a rule is known by it or not."""
 
     def __init__(self, text: str) -> None:
@@ -72,7 +72,7 @@ class _Whole(Reading):
         return places(self.lower, cues)
 
 
-def _signs(read: Reading) -> Sign:
+def _signs(read: TextReading) -> Sign:
     lower, found = read.lower, Sign(0)
     digits = re.findall(r"[0-9][0-9 ().-]*", lower)
     for sign, stands in (
@@ -92,7 +92,7 @@ def _signs(read: Reading) -> Sign:
     return found
 
 
-def _opened(rule: Rule, read: Reading, signs: Sign) -> bool:
+def _opened(rule: Rule, read: TextReading, signs: Sign) -> bool:
     words = set(re.findall("[a-z]+", read.lower))
     cued = any(key in words if key.isascii() and key.isalpha() else key in read.lower for key in rule.cues.keys)
     return (cued or bool(rule.signs & signs)) and (not rule.needs or bool(rule.needs & signs))

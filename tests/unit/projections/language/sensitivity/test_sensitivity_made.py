@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from projections.language.sensitivity.made import JOINED, WORDS, made
-from projections.language.sensitivity.reading import Reading
+from projections.language.sensitivity.reading import TextReading
 from projections.language.sensitivity.secrets.told import RULES as TOLD
 from projections.language.sensitivity.spelling import MISSPELT, corrected
 from projections.language.sensitivity.text_level import detect_sensitivity, reasons
@@ -68,7 +68,7 @@ def test_a_value_is_graded_by_its_form(value: str, grade: int) -> None:
 
 def test_a_made_up_value_alone_says_nothing() -> None:
     for text in ("sproutHater_09", "my favourite is t0ast-Parliament-88", "muddywellies77 was first"):
-        assert not any(rule.matches(Reading(text, text.lower(), ())) for rule in TOLD)
+        assert not any(rule.matches(TextReading(text, text.lower(), ())) for rule in TOLD)
         assert "password" not in reasons(text)
 
 

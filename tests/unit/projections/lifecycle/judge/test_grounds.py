@@ -7,7 +7,7 @@ import pytest
 from projections.lifecycle.judge.grounds import answers, is_quoted, said_of, shares_words, unsaid
 from projections.lifecycle.judge.grounds_numbers import unsaid_number
 from projections.lifecycle.judge.grounds_turn import (
-    Ground,
+    Quotation,
     asks_to_forget,
     ground_of,
     says_reverse,
@@ -70,7 +70,7 @@ def test_a_content_holds_no_number_that_nobody_said(content: str, said: str, aga
     assert against is None or (found is not None and against in found)
 
 
-def ground(text: str) -> Ground:
+def ground(text: str) -> Quotation:
     found = ground_of(text, text)
     assert found is not None
     return found

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from projections.lifecycle.extracting import unread_turns
+from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.guarding import stated
 from projections.lifecycle.judge.judging import Verdict
 from projections.lifecycle.judge.proposals import Answer, Operation
 from projections.lifecycle.judge.proposing import judge_proposed
-from projections.lifecycle.judge.shelf import Shelf
 from projections.lifecycle.judge.talk import talk_about
 from projections.memory.sessions import Said
 from tests.doubles.model_proposals import HONEST, LIES, Proposed
@@ -31,8 +31,8 @@ def judged(proposed: Proposed, *said: Said, **more: Any) -> Verdict:
     told = [] if known is None else [created(known, "k", -400, kind="fact", category="fact", source="judge")]
     view = viewed(*told, turn(text))
     unread = tuple(unread_turns(view))
-    talk = talk_about(unread, said, Shelf(view), frozenset(), "UTC")
-    there = Shelf(view).get("k")
+    talk = talk_about(unread, said, Candidates(view), frozenset(), "UTC")
+    there = Candidates(view).get("k")
     talk = talk._replace(known={} if there is None else {"M1": there})
     key = next(one.key for one in talk.shown if one.new)
     answer = {"operation": operation, "turn": key, "quote": quote or text, "content": content, "category": "identity",

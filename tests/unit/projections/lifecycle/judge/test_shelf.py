@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.catalogue import FactAsserted
-from projections.language.extraction.rules import Fact
-from projections.lifecycle.judge.known import Known
-from projections.lifecycle.judge.shelf import COMMON, LOOKED_AT, Shelf
+from projections.language.extraction.rules import StatedTriple
+from projections.lifecycle.judge.candidates import COMMON, LOOKED_AT, Candidates
+from projections.lifecycle.judge.known import KnownMemory
 from projections.lifecycle.judge.talk import AROUND, said_around
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, negated, restored, revised
 from tests.given.said import reply
 from tests.unit.projections.lifecycle.judge.test_proposing import talk_of, turn
 
-LIKES = Fact("User", "likes", "Tea", True)
+LIKES = StatedTriple("User", "likes", "Tea", True)
 
 
 def fact(of: str, day: float) -> Told:
@@ -31,11 +31,11 @@ CHANGES = [deleted, restored, negated, mentioned, told_more, fact]
 
 
 def found(view: OwnerView) -> list[object]:
-    shelf = Shelf(view)
+    shelf = Candidates(view)
     denied = shelf.denied(LIKES, None)
     return [
         [(round(alike, 6), one.id, one.content) for alike, one in shelf.near("User likes green tea", None)],
-        [one.id for one, _ in shelf.in_slot(Fact("User", "likes", "gin"), None)],
+        [one.id for one, _ in shelf.in_slot(StatedTriple("User", "likes", "gin"), None)],
         None if denied is None else denied.id,
         sorted(one.id for one in shelf.of_kind("fact")),
         sorted(shelf.told("t1")),
@@ -64,26 +64,26 @@ def test_of_a_large_owner_no_more_memories_are_read_than_are_compared(
 ) -> None:
     view = OwnerView.of_history("ada", folded(*(created(f"User likes tea {n}", f"m{n}") for n in range(size))))
     read: list[str] = []
-    whole = Known.of
+    whole = KnownMemory.of
 
-    def of(memory: object) -> Known:
+    def of(memory: object) -> KnownMemory:
         read.append("read")
         return whole(memory)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Known, "of", of)
-    Shelf(view).near("User likes tea", None)
+    monkeypatch.setattr(KnownMemory, "of", of)
+    Candidates(view).near("User likes tea", None)
     assert len(read) == LOOKED_AT
 
 
 def test_what_is_dropped_or_made_on_a_shelf_stays_there() -> None:
     view = OwnerView.of_history("ada", folded(created("User likes tea", "m", kind="fact", category="fact")))
-    shelf = Shelf(view)
+    shelf = Candidates(view)
     known = shelf.get("m")
     assert known is not None
     shelf.negate(known)
     assert not shelf.holds("m")
     assert shelf.near("User likes tea", None) == []
-    assert Shelf(view).holds("m")
+    assert Candidates(view).holds("m")
 
 
 def test_of_all_that_was_said_only_what_lies_around_the_turns_is_looked_at() -> None:

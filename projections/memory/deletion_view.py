@@ -21,7 +21,7 @@ def turns_behind(memory: Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*memory.source_turns, *said)))
 
 
-class Retraction:
+class DeletionView:
     """An owner's memories as deletions find them: what was made of what, and what is gone already."""
 
     def __init__(self, columns: Columns) -> None:

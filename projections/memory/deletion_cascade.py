@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from projections.memory.deletion_view import DeletionView, spared
 from projections.memory.kind import is_summary, is_turn
 from projections.memory.record import Memory
-from projections.memory.retraction import Retraction, spared
 
 
 class Taken(NamedTuple):
@@ -19,7 +19,7 @@ class Taken(NamedTuple):
     """A merge that goes while some of its sources stay: it is un-merged first."""
 
 
-class Told(NamedTuple):
+class LeftMemory(NamedTuple):
     """A memory that stays, and why."""
 
     id: str
@@ -31,22 +31,22 @@ class Taking(NamedTuple):
 
     also: tuple[Taken, ...]
     """In the order in which they are to be deleted."""
-    left: tuple[Told, ...]
+    left: tuple[LeftMemory, ...]
     """Made of it, and left alone."""
 
 
-class Retracting(Retraction):
+class DeletionCascade(DeletionView):
     """Takes one memory after the other away, or brings one back; each after what was taken before it."""
 
     def take(self, memory_id: str, *, with_sources: bool = False) -> Taking:
         """What goes with one memory, after what was taken before it. `with_sources`: the turns that say it go too."""
-        found, left = dict[str, Taken](), dict[str, Told]()
+        found, left = dict[str, Taken](), dict[str, LeftMemory]()
         waiting = [memory_id]
         if with_sources:
             for source in map(self._memory, self.still_said_in(memory_id)):
                 assert source is not None
                 if (reason := spared(source) or self._hidden(source)) is not None:
-                    left[source.id] = Told(source.id, reason)
+                    left[source.id] = LeftMemory(source.id, reason)
                 else:
                     found[source.id] = Taken(source.id, f"it says what {memory_id} says")
                     waiting.append(source.id)
@@ -56,7 +56,7 @@ class Retracting(Retraction):
 
     def missed(self, memory_id: str) -> tuple[Taken, ...]:
         """What should have gone with a memory that is gone already: what was made of it since that was looked for."""
-        found, left, waiting = dict[str, Taken](), dict[str, Told](), list[str]()
+        found, left, waiting = dict[str, Taken](), dict[str, LeftMemory](), list[str]()
         if memory_id not in self._gone:
             return ()
         self._spread([memory_id, *(one.id for one in self._below(memory_id))], found, left, waiting)
@@ -64,7 +64,9 @@ class Retracting(Retraction):
             self._spread(list(self._go(waiting.pop(0))), found, left, waiting)
         return tuple(found.values())
 
-    def _spread(self, gone: list[str], found: dict[str, Taken], left: dict[str, Told], waiting: list[str]) -> None:
+    def _spread(
+        self, gone: list[str], found: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]
+    ) -> None:
         """What was made of memories that just went goes too, or is left alone."""
         for top in dict.fromkeys(self._top(one).id for one in self._made_of(gone)):
             self._judge(top, found, left, waiting)
@@ -105,7 +107,7 @@ class Retracting(Retraction):
             found.update((one.id, one) for one in made if self._stands(one))
         return sorted(found.values(), key=lambda one: (one.created_seq, one.id))
 
-    def _judge(self, memory_id: str, found: dict[str, Taken], left: dict[str, Told], waiting: list[str]) -> None:
+    def _judge(self, memory_id: str, found: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]) -> None:
         """Whether a memory that stands goes too; of a merge perhaps only some of its sources."""
         memory = self._memory(memory_id)
         if memory is None or memory.id in found or not self._stands(memory):
@@ -118,12 +120,12 @@ class Retracting(Retraction):
             if (why := spared(one)) is None:
                 reasons[one.id] = reason
             else:
-                left[one.id] = Told(one.id, why)
+                left[one.id] = LeftMemory(one.id, why)
         whole = self._tells_more(memory) if leaves and not reasons else None
         if not reasons and whole is None:
             return
         if (why := spared(memory)) is not None:
-            left[memory.id] = Told(memory.id, why)
+            left[memory.id] = LeftMemory(memory.id, why)
             return
         if not leaves or len(reasons) == len(leaves):
             _take([Taken(memory.id, next(iter(reasons.values())))], found, waiting)
@@ -144,7 +146,7 @@ class Retracting(Retraction):
                 waiting += [below for below in self._sources(one) if below.merged_from]
         return found
 
-    def returning(self, memory_id: str, along: Collection[str]) -> tuple[list[str], list[Told]]:
+    def returning(self, memory_id: str, along: Collection[str]) -> tuple[list[str], list[LeftMemory]]:
         """Which memories come back with one that is restored, and which do not, of those that deletions took along."""
         self._gone.discard(memory_id)
         self._gone.difference_update(one.id for one in self._below(memory_id))
@@ -159,7 +161,7 @@ class Retracting(Retraction):
                 self._gone.discard(one.id)
                 self._gone.difference_update(below.id for below in self._below(one.id))
             waiting = [one for one in waiting if one not in back]
-        return found, [Told(one.id, self._why_not_back(one) or "") for one in waiting]
+        return found, [LeftMemory(one.id, self._why_not_back(one) or "") for one in waiting]
 
     def _below(self, memory_id: str) -> list[Memory]:
         memory = self._memory(memory_id)

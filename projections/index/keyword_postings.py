@@ -74,7 +74,7 @@ class Search:
         return [(-shared, entry) for shared, _, entry in self._best]
 
 
-class Shelf:
+class KeywordPostings:
     """Entries with `size` words each, in order. It is made once; after that its entries can only die."""
 
     def __init__(self, size: int, entries: list[Entry], words: Numbers) -> None:

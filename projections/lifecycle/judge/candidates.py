@@ -1,7 +1,7 @@
 """What is known of an owner while statements are judged: memories by their words, by their triples, by their turns. Pure.
 
 `KnownIndex` is kept level with a view, so that a run over a large owner does not read all its memories again for every piece;
-a `Shelf` is what one judging knows: the index as it stands, and what it has made, changed and dropped itself.
+a `Candidates` is what one judging knows: the index as it stands, and what it has made, changed and dropped itself.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from projections.checks import Check, unchecked
-from projections.language.extraction.rules import Fact, Statement, Turn
+from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
 from projections.language.patterns import regex
 from projections.language.similar import similarity
 from projections.language.text import tokens
-from projections.lifecycle.judge.known import LEAST_WORDS, Known, core, who
+from projections.lifecycle.judge.known import LEAST_WORDS, KnownMemory, core, who
 from projections.memory.columns import Columns, state_of
 from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory
@@ -162,12 +162,12 @@ def _words_of(content: str) -> dict[str, None]:
     return dict.fromkeys(tokens(core(content)))
 
 
-class Shelf:
+class Candidates:
     """Known memories by speaker, found by shared words. Dropped ones are found no more. For one look at a view."""
 
     def __init__(self, view: OwnerView | None = None, check: Check = unchecked) -> None:
         self._index = KnownIndex() if view is None else view.index(KnownIndex, check)
-        self._held: dict[str, Known] = {}
+        self._held: dict[str, KnownMemory] = {}
         """What was made here, and what was looked at."""
         self._gone: set[str] = set()
         self._by_word: dict[Word, dict[str, None]] = defaultdict(dict)
@@ -178,7 +178,7 @@ class Shelf:
         """Whether it is known by id."""
         return self.get(memory_id) is not None
 
-    def get(self, memory_id: str) -> Known | None:
+    def get(self, memory_id: str) -> KnownMemory | None:
         """The known memory of that id."""
         if memory_id in self._gone:
             return None
@@ -187,14 +187,14 @@ class Shelf:
             memory = self._index.memory(memory_id)
             if memory is None:
                 return None
-            known = self._held[memory_id] = Known.of(memory)
+            known = self._held[memory_id] = KnownMemory.of(memory)
         return known
 
     def told(self, turn_id: str) -> list[str]:
         """See `KnownIndex.told`."""
         return self._index.told(turn_id)
 
-    def put(self, known: Known, speaker: str | None) -> Known:
+    def put(self, known: KnownMemory, speaker: str | None) -> KnownMemory:
         """Take in a memory of a speaker."""
         self._held[known.id] = known
         self._own[known.id] = None
@@ -205,7 +205,7 @@ class Shelf:
                 self._by_slot[slot].append(known.id)
         return known
 
-    def put_question(self, question: str, turn: Turn) -> Known | None:
+    def put_question(self, question: str, turn: TurnText) -> KnownMemory | None:
         """Take in a question, if it asks about something."""
         if _POINTS.search(question):
             return None
@@ -213,23 +213,23 @@ class Shelf:
         words = [word for word in said if word not in _POLITE and not (len(word) == 2 and set(word) & _POLITE)]
         if len(words) < LEAST_WORDS:
             return None
-        return self.put(Known(f"{turn.turn_id} {question}", question, "fact", "question", 1, []), turn.speaker)
+        return self.put(KnownMemory(f"{turn.turn_id} {question}", question, "fact", "question", 1, []), turn.speaker)
 
-    def revise(self, known: Known, said: Statement) -> None:
+    def revise(self, known: KnownMemory, said: ExtractedStatement) -> None:
         """The memory says from now on what the statement says."""
         known.content = said.content
 
-    def negate(self, known: Known) -> None:
+    def negate(self, known: KnownMemory) -> None:
         """It holds no longer: what lasts may be said again, what is superseded is gone (memory.md, section 4)."""
         known.negated = True
         if known.category in SUPERSEDED:
             self.drop(known)
 
-    def drop(self, known: Known) -> None:
+    def drop(self, known: KnownMemory) -> None:
         """It is gone: nothing is said again of it."""
         self._gone.add(known.id)
 
-    def near(self, content: str, speaker: str | None) -> list[tuple[float, Known]]:
+    def near(self, content: str, speaker: str | None) -> list[tuple[float, KnownMemory]]:
         """The memories of a speaker most alike to a text, with their similarity, the most alike first."""
         said, shared = core(content), Counter[str]()
         for word in set(tokens(said)):
@@ -242,7 +242,7 @@ class Shelf:
         found = [(similarity(said, core(known.content)), known) for known in near]
         return sorted(found, key=lambda one: (-one[0], one[1].id))
 
-    def in_slot(self, triple: Fact, speaker: str | None) -> list[tuple[Known, str]]:
+    def in_slot(self, triple: StatedTriple, speaker: str | None) -> list[tuple[KnownMemory, str]]:
         """Memories with the same subject and predicate and another object, the newest first, each with that object."""
         said = triple.object.casefold()
         held = self._facts(triple, (who(speaker), triple.subject, triple.predicate))
@@ -250,7 +250,7 @@ class Shelf:
             (known, one[2]) for known, one in held if one[2].casefold() != said and not one[3] and not known.negated
         ]
 
-    def denied(self, triple: Fact, speaker: str | None) -> Known | None:
+    def denied(self, triple: StatedTriple, speaker: str | None) -> KnownMemory | None:
         """A memory of which the triple is the reverse; of none where it holds only under a condition."""
         if triple.condition is not None:
             return None
@@ -260,12 +260,12 @@ class Shelf:
                 return known
         return None
 
-    def _facts(self, triple: Fact, slot: Slot) -> list[tuple[Known, tuple[str, str, str, bool]]]:
+    def _facts(self, triple: StatedTriple, slot: Slot) -> list[tuple[KnownMemory, tuple[str, str, str, bool]]]:
         ids = dict.fromkeys([*reversed(self._by_slot.get(slot, [])), *reversed(self._index.in_slot(slot))])
         held = [known for one in ids if (known := self.get(one)) is not None]
         return [(known, fact) for known in held for fact in known.facts if fact[:2] == triple[:2]]
 
-    def of_kind(self, kind: str) -> list[Known]:
+    def of_kind(self, kind: str) -> list[KnownMemory]:
         """Known memories of a kind."""
         ids = dict.fromkeys([*self._index.of_kind(kind), *self._own])
         return [known for one in ids if (known := self.get(one)) is not None and known.kind == kind]

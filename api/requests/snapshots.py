@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import PRESENT, check_memory_id, check_owner
-from api.requests.timelines import Counted, Owned, Progress, Times, TimesAsked, counted_of, times_of
+from api.requests.timelines import Counted, Owned, Progress, RequestedTimes, TimesAsked, counted_of, times_of
 from api.work.patience import current_check, weigh
 from events.envelope import AnyEvent, Stored
 from events.errors import LogGap, NotFound
@@ -47,7 +47,7 @@ class Past(NamedTuple):
         return [seq for seq in self.seqs if seq not in told]
 
 
-class Scene(NamedTuple):
+class Snapshot(NamedTuple):
     """A question's view, the instant it is asked at, and the position it is answered at."""
 
     view: OwnerView
@@ -104,7 +104,7 @@ class Scene(NamedTuple):
         return {"position": self.position} | self.told
 
 
-class Scenes:
+class Snapshots:
     """Scenes of one store's owners. Safe for threads."""
 
     def __init__(self, log: EventLog, views: RedisViews) -> None:
@@ -113,7 +113,7 @@ class Scenes:
         self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
         self._lock = Lock()
 
-    def memory(self, scene: Scene, owner: str, memory_id: str) -> Memory:
+    def memory(self, scene: Snapshot, owner: str, memory_id: str) -> Memory:
         """The memory, or NotFound."""
         found = scene.view.get(check_memory_id(memory_id))
         if found is None:
@@ -126,7 +126,7 @@ class Scenes:
         return found
 
     @contextmanager
-    def scene(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Scene]:
+    def scene(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Snapshot]:
         """The view that answers a question, held for its length.
 
         `entries`: how long the owner's change log was at the position; while it is as long, and the law counts no accesses,
@@ -147,16 +147,18 @@ class Scenes:
             unmoved = alone and level and instant is not None and stuck is None
             if not times.of_the_past or unmoved:
                 now = self._log.now() if instant is None else instant
-                yield Scene(view, now, position, partition, None, view, stuck, behind)
+                yield Snapshot(view, now, position, partition, None, view, stuck, behind)
                 return
             past, counted = self._past(owner, view, times, asked)
             if times.known != PRESENT and seq is None:
                 behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
                 position = position if behind else position_text(partition, max(counted.seqs or [0]))
             now = counted.now if counted.now is not None else past.newest
-            yield Scene(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
+            yield Snapshot(
+                past.view, now if instant is None else instant, position, partition, past, view, stuck, behind
+            )
 
-    def _past(self, owner: str, view: OwnerView, times: Times, asked: TimesAsked) -> tuple[Past, Counted]:
+    def _past(self, owner: str, view: OwnerView, times: RequestedTimes, asked: TimesAsked) -> tuple[Past, Counted]:
         """The owner folded from its own events up to a place; what is purged or secret today stays so."""
         began = self._views.format_began(owner) if times.known != PRESENT else None
         log = Owned(
@@ -216,7 +218,7 @@ class Scenes:
         except LogGap:  # beyond what the log holds
             return False
 
-    def seqs(self, owner: str, scene: Scene) -> Sequence[int]:
+    def seqs(self, owner: str, scene: Snapshot) -> Sequence[int]:
         """Seqs of the events that a scene is made of, ascending. Asked while the scene is held."""
         if scene.past is not None:
             return scene.past.seqs

@@ -32,7 +32,7 @@ PAUSE_SECONDS = 3.0
 """How long nobody must have asked before turns become typed memories."""
 
 
-class Keeper:
+class Supervisor:
     """Gives the application to whoever asks, from one thread that opens, tends and closes it. Safe for threads.
 
     The thread must be one: the embedded server dies with the thread that started it (`ops.embedded.launch`).
