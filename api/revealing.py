@@ -59,8 +59,8 @@ class Revealer:
         """
         answer, read = self._reader.looked_at(owner, memory_id, reveal=True, **times)
         successors = (one["replaced_by"] for one in answer["correction_history"] if one["new_preference"] is not None)
-        with self._reader.scene(owner) as scene:
-            found = [scene.view.get(one) for one in successors if one is not None]
+        with self._reader.snapshot(owner) as snapshot:
+            found = [snapshot.view.get(one) for one in successors if one is not None]
         secret = [one.id for one in found if one is not None and one.sensitivity >= SECRET]
         position = self._record(owner, list(dict.fromkeys([memory_id, *secret])), "get", by)
         if trace:

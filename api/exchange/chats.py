@@ -115,8 +115,8 @@ class Chats:
         positions = [position for position in done.positions if position]
         if positions:
             self._writer.settle_positions(positions_by_partition(positions))
-            with self._reader.scene(owner) as scene:
-                answer.warning = scene.warning
+            with self._reader.snapshot(owner) as snapshot:
+                answer.warning = snapshot.warning
         return answer
 
     def _rehearse(self, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> None:

@@ -120,8 +120,8 @@ class Records:
         try:
             self._writer.settle_positions(positions_by_partition(positions))
             answer.ids_taken = self._ids_taken(options.owner, positions)
-            with self._reader.scene(options.owner) as scene:
-                answer.warning = scene.warning
+            with self._reader.snapshot(options.owner) as snapshot:
+                answer.warning = snapshot.warning
         except EngramlogError as problem:
             done.error = done.error or problem
         return answer
@@ -152,12 +152,12 @@ class Records:
         """
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
-        with self._reader.scene(owner, **times) as scene:
-            found = selection(scene.view, options, current_check())
+        with self._reader.snapshot(owner, **times) as snapshot:
+            found = selection(snapshot.view, options, current_check())
             made = partial(self._made, owner)
-            text = text_of(scene.view, scene.now, found, made) if form == "text" else None
-            told, lines = scene.told, told_lines(times)
-            return Export(owner, form, scene.position, found.memories, found.left_out, told, made, lines, text)
+            text = text_of(snapshot.view, snapshot.now, found, made) if form == "text" else None
+            told, lines = snapshot.told, told_lines(times)
+            return Export(owner, form, snapshot.position, found.memories, found.left_out, told, made, lines, text)
 
     def _made(self, owner: str, memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
         """Each memory with what the log holds of the event that made it, in pieces; nothing of events that it holds no more."""

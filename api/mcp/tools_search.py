@@ -182,12 +182,12 @@ def _strategy(found: dict[str, Any]) -> str:
 def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
-    with session.application.reader.scene(session.owner) as scene:
-        since = corrections(scene.view.columns)
+    with session.application.reader.snapshot(session.owner) as snapshot:
+        since = corrections(snapshot.view.columns)
         for one in results:
-            row = scene.view.columns.row(one["id"])
-            keywords = () if row is None else scene.view.keywords(row)
-            memory = scene.view.get(one["id"])
+            row = snapshot.view.columns.row(one["id"])
+            keywords = () if row is None else snapshot.view.keywords(row)
+            memory = snapshot.view.get(one["id"])
             shown = memory is not None and memory.content == one["memory"]
             answer.append(
                 FoundMemory(

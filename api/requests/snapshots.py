@@ -1,4 +1,4 @@
-"""A question's scene: an owner's view, held for the question's length, at present or as of any place in time."""
+"""A question's snapshot: an owner's view, held for the question's length, at present or as of any place in time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Snapshot(NamedTuple):
     """How far the owner's own head lies beyond the position, in positions of the partition: what is not folded, or parked."""
 
     def has_lost(self, memory_id: str) -> bool:
-        """Whether a memory that was there in this scene has been deleted or purged by today."""
+        """Whether a memory that was there in this snapshot has been deleted or purged by today."""
         if self.view is self.present:
             return False
         then, today = self.view.get(memory_id), self.present.get(memory_id)
@@ -105,7 +105,7 @@ class Snapshot(NamedTuple):
 
 
 class Snapshots:
-    """Scenes of one store's owners. Safe for threads."""
+    """Snapshots of one store's owners. Safe for threads."""
 
     def __init__(self, log: EventLog, views: RedisViews) -> None:
         self._log = log
@@ -113,12 +113,12 @@ class Snapshots:
         self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
         self._lock = Lock()
 
-    def memory(self, scene: Snapshot, owner: str, memory_id: str) -> Memory:
+    def memory(self, snapshot: Snapshot, owner: str, memory_id: str) -> Memory:
         """The memory, or NotFound."""
-        found = scene.view.get(check_memory_id(memory_id))
+        found = snapshot.view.get(check_memory_id(memory_id))
         if found is None:
             raise NotFound(
-                f"owner {owner} has no memory {memory_id} (position {scene.position}){scene.rest}; see"
+                f"owner {owner} has no memory {memory_id} (position {snapshot.position}){snapshot.rest}; see"
                 f" `engramlog list {owner}`",
                 owner=owner,
                 memory_id=memory_id,
@@ -126,7 +126,7 @@ class Snapshots:
         return found
 
     @contextmanager
-    def scene(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Snapshot]:
+    def snapshot(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Snapshot]:
         """The view that answers a question, held for its length.
 
         `entries`: how long the owner's change log was at the position; while it is as long, and the law counts no accesses,
@@ -218,11 +218,11 @@ class Snapshots:
         except LogGap:  # beyond what the log holds
             return False
 
-    def seqs(self, owner: str, scene: Snapshot) -> Sequence[int]:
-        """Seqs of the events that a scene is made of, ascending. Asked while the scene is held."""
-        if scene.past is not None:
-            return scene.past.seqs
-        return self._views.changelogs.seqs(owner)[: scene.view.state.applied]
+    def seqs(self, owner: str, snapshot: Snapshot) -> Sequence[int]:
+        """Seqs of the events that a snapshot is made of, ascending. Asked while it is held."""
+        if snapshot.past is not None:
+            return snapshot.past.seqs
+        return self._views.changelogs.seqs(owner)[: snapshot.view.state.applied]
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""

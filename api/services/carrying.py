@@ -130,10 +130,10 @@ class Carrier:
 
         So a verb finds what was appended just before it. Raises NotYetFolded where nothing moves.
         """
-        with self._reader.scene(owner) as scene:
-            partition, known = parse_position(scene.position)
-            late = scene.behind if scene.quarantine is None else 0  # what is parked waits for an operator
-            missing = any(scene.view.get(check_memory_id(one)) is None for one in memory_ids) if late else False
+        with self._reader.snapshot(owner) as snapshot:
+            partition, known = parse_position(snapshot.position)
+            late = snapshot.behind if snapshot.quarantine is None else 0  # what is parked waits for an operator
+            missing = any(snapshot.view.get(check_memory_id(one)) is None for one in memory_ids) if late else False
         if missing:
             self.settle_positions({partition: known + late})
 
@@ -145,8 +145,8 @@ class Carrier:
         was purged or another stands for it.
         """
         self.await_told(owner, [memory_id])
-        with self._reader.scene(owner) as scene:
-            memory = self._reader.memory(scene, owner, memory_id)
+        with self._reader.snapshot(owner) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
         where = {"owner": owner, "memory_id": memory_id}
         if memory.purged_at is not None:
             raise InputError(
@@ -168,8 +168,8 @@ class Carrier:
     def is_there(self, owner: str, memory_id: str) -> bool:
         """Whether the owner has, or had, a memory of this id, by all that was told before."""
         self.await_told(owner, [memory_id])
-        with self._reader.scene(owner) as scene:
-            return scene.view.get(memory_id) is not None
+        with self._reader.snapshot(owner) as snapshot:
+            return snapshot.view.get(memory_id) is not None
 
     def when(self, occurred_at: str | None) -> int:
         """Microseconds since 1970 of what was said, or of now."""
@@ -312,17 +312,17 @@ class Carrier:
             self.settle_positions({partition: max(seqs)})
         answer = command.answer(data) | {"owner": owner}
         changes = self.effects(owner, partition, seqs) if seqs else []
-        with self._reader.scene(owner) as scene:
-            position = position_text(partition, seqs[-1]) if seqs else scene.position
-            return Carried(answer | {"position": position, "changes": changes} | scene.told, seqs, at, again)
+        with self._reader.snapshot(owner) as snapshot:
+            position = position_text(partition, seqs[-1]) if seqs else snapshot.position
+            return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
 
     def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
         receipts = self.append_all([prepare(event) for event in events])
         self.settle(receipts)
         answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
-        with self._reader.scene(owner) as scene:
-            return answer | scene.told
+        with self._reader.snapshot(owner) as snapshot:
+            return answer | snapshot.told
 
     def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         """Append prepared events and raise where any of them was not written."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.reading import Reader
+from api.services.runs import RunReport
 from api.work.patience import current_check
 from events.errors import EngramlogError, StoreError, refused
 from events.log import EventLog
@@ -36,13 +37,6 @@ MOST_DECISIONS = 10_000
 """Decisions that one answer about all owners tells one by one."""
 
 
-class Ran(Protocol):
-    """What a run decided for one owner."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """owner, counts by action, decisions, appended, position; JSON-ready."""
-
-
 class Lifecycle(Protocol):
     """Plans an owner's lifecycle jobs and carries them out."""
 
@@ -50,10 +44,10 @@ class Lifecycle(Protocol):
     def reviewer(self) -> str:
         """Who answers in a review: rule, or model and which."""
 
-    def plan(self, owner: str, jobs: Sequence[str], *, check: Check) -> Ran:
+    def plan(self, owner: str, jobs: Sequence[str], *, check: Check) -> RunReport:
         """What the jobs would do, and nothing else. `check` is asked between the steps, and may end it."""
 
-    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Progress, check: Check) -> Ran:
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Progress, check: Check) -> RunReport:
         """Plan and append; what is appended when `check` ends it stays. Raises ConcurrencyError, OwnerQuarantined or StoreError."""
 
 
@@ -94,8 +88,8 @@ class Cleaner:
         """
         chosen = check_jobs(jobs)
         answer = self._run(check_owner(owner), dry_run, chosen, on_progress)
-        with self._reader.scene(owner) as scene:
-            kept_days = scene.view.parameters.deleted_kept_days
+        with self._reader.snapshot(owner) as snapshot:
+            kept_days = snapshot.view.parameters.deleted_kept_days
         return answer | {"dry_run": dry_run, "jobs": chosen, "kept_days": kept_days}
 
     def clean_all(

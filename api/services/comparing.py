@@ -38,10 +38,10 @@ class Comparer:
     ) -> dict[str, Any]:
         """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
         wanted = check_limit(limit, MOST_MEMORIES)
-        with self._reader.scene(owner, **times) as scene:
-            answer = compare_laws(scene.view, scene.now, wanted, max(offset, 0), current_check())
-            told = {"owner": owner, "instant": moment(scene.now)} | told_times(times)
-            return answer | told | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = compare_laws(snapshot.view, snapshot.now, wanted, max(offset, 0), current_check())
+            told = {"owner": owner, "instant": moment(snapshot.now)} | told_times(times)
+            return answer | told | snapshot.place
 
     def curves(
         self,
@@ -63,11 +63,11 @@ class Comparer:
             raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
         start = None if since is None else parse_instant(since, "from")
         end = None if until is None else parse_instant(until, "to")
-        with self._reader.scene(owner, **times) as scene:
-            memory = self._reader.memory(scene, owner, memory_id)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
             text = card(memory, "full")["memory"]
-            seqs, now = self._reader.seqs(owner, scene), scene.now
-            partition, place = scene.partition, {"position": scene.position} | scene.told
+            seqs, now = self._reader.seqs(owner, snapshot), snapshot.now
+            partition, place = snapshot.partition, {"position": snapshot.position} | snapshot.told
         check = current_check()
         life = life_of(self._reader.stored(owner, seqs, both(check, times.get("on_progress"))), memory_id, check=check)
         if start is None:

@@ -119,17 +119,17 @@ class Contexts:
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
-        with self._reader.scene(owner, **times) as scene:  # waits until `after` is folded: the log is read next
-            past = scene.past
+        with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
+            past = snapshot.past
         said = self._recent(owner, past, text, session, turn_id)
         talk = conversation(said.said, text, session, turn_id)
         lines = LinesAsked(as_of=times.get("as_of"), known=times.get("known"))
         found = self._searched(owner, text, searches, lines) if proactive else []
-        with self._reader.scene(owner, **lines) as scene:
-            rules = _rules(scene, wanted)
-            material, left_out, close = _gathered(scene, talk, found, text, wanted, rules)
+        with self._reader.snapshot(owner, **lines) as snapshot:
+            rules = _rules(snapshot, wanted)
+            material, left_out, close = _gathered(snapshot, talk, found, text, wanted, rules)
         block = build(material, budget, wanted.language, self._count)
-        read = Read(scene.position)
+        read = Read(snapshot.position)
         if not trace or past is not None:
             recorded: dict[str, Any] = {"status": "off"}
         elif inspect:
@@ -155,7 +155,7 @@ class Contexts:
             "left_out": dict(left_out),
             "read_back": "all" if said.whole else "part",
             **told_lines(times),
-        } | scene.place
+        } | snapshot.place
 
     def _recent(self, owner: str, past: Past | None, text: str, session: str | None, turn_id: str | None) -> Recent:
         def enough(said: list[Any]) -> bool:
@@ -227,45 +227,45 @@ def _checked(
     return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold)
 
 
-def _rules(scene: Snapshot, wanted: Wanted) -> Rules:
+def _rules(snapshot: Snapshot, wanted: Wanted) -> Rules:
     """What its lines go by; about the past also what is known today of what may be told."""
-    columns, most = scene.view.columns, sensitivity_allowed(wanted.sensitive)
+    columns, most = snapshot.view.columns, sensitivity_allowed(wanted.sensitive)
     forgotten, since = forgotten_turns(columns), dict[str, str]()
-    if scene.past is not None:
-        forgotten |= forgotten_turns(scene.present.columns)
-        since = withdrawn(scene.present.columns, most)
-    zone = scene.view.parameters.time_zone
+    if snapshot.past is not None:
+        forgotten |= forgotten_turns(snapshot.present.columns)
+        since = withdrawn(snapshot.present.columns, most)
+    zone = snapshot.view.parameters.time_zone
     return Rules(zone, wanted.language, most, forgotten, corrections(columns), since)
 
 
 def _gathered(
-    scene: Snapshot, talk: Conversation, found: list[SearchedQuery], text: str, wanted: Wanted, rules: Rules
+    snapshot: Snapshot, talk: Conversation, found: list[SearchedQuery], text: str, wanted: Wanted, rules: Rules
 ) -> tuple[Material, Counter[str], list[int]]:
     """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
-    view = scene.view
-    seen = visibility(view.columns, view.law, scene.now, view.parameters, "normal")
+    view = snapshot.view
+    seen = visibility(view.columns, view.law, snapshot.now, view.parameters, "normal")
     standing = standing_memories(view.columns, seen, talk, rules)
-    retrieved, close = _retrieved(scene, talk, found, text, wanted, rules, standing)
+    retrieved, close = _retrieved(snapshot, talk, found, text, wanted, rules, standing)
     episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]
-    messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, scene.now)
-    partition = parse_position(scene.position)[0]
+    messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, snapshot.now)
+    partition = parse_position(snapshot.position)[0]
     tools, hidden = tool_lines(talk, text, partition, rules)
     if hidden:
         standing.left_out["tool result"] += hidden
     material = Material(
-        time_line(scene.now, rules.zone, rules.language),
+        time_line(snapshot.now, rules.zone, rules.language),
         [holding_line(one, rules) for one in standing.core],
         [*episodes, *messages],
         retrieved,
         tools,
         {"remembered": keeping_order(len(episodes), len(messages))},
-        is_earlier(talk, standing.episodes, scene.now),
+        is_earlier(talk, standing.episodes, snapshot.now),
     )
     return material, standing.left_out, close
 
 
 def _retrieved(
-    scene: Snapshot,
+    snapshot: Snapshot,
     talk: Conversation,
     found: list[SearchedQuery],
     text: str,
@@ -279,8 +279,8 @@ def _retrieved(
     elsewhere = {one.id for one in (*standing.core, *standing.episodes)}
     for search in found:
         passed = 0
-        for result, value in zip(search.results, closenesses(scene.view, search.query, search.results), strict=True):
-            memory = scene.view.get(result["id"])
+        for result, value in zip(search.results, closenesses(snapshot.view, search.query, search.results), strict=True):
+            memory = snapshot.view.get(result["id"])
             if value < wanted.threshold or memory is None or said_already(memory, talk, text):
                 continue
             if (reason := why_not(memory, rules)) is not None:
@@ -293,7 +293,7 @@ def _retrieved(
     best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:MOST_RESULTS]
     lines = []
     for memory_id, (value, shown) in best:
-        memory = scene.view.get(memory_id)
+        memory = snapshot.view.get(memory_id)
         assert memory is not None
         lines.append(memory_line(memory, shown, rules, round(value, 6)))
     return lines, counts

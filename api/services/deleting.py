@@ -56,7 +56,7 @@ class PlannedDeletion(NamedTuple):
         return 1 + len(self.also) + sum(one.apart for one in self.also)
 
 
-class DeletionCause(NamedTuple):
+class Cause(NamedTuple):
     """Who deletes, when (microseconds since 1970), and why."""
 
     actor: str
@@ -105,7 +105,7 @@ class Deleter:
             return known
         when = self._writer.when(occurred_at)
         named = {} if event_id is None else {wanted[0]: event_id}
-        said = DeletionCause(actor, when, reason)
+        said = Cause(actor, when, reason)
         before: dict[str, list[LogEvent]] = {}
         if key is not None and not dry_run:
             named, said = self._named(owner, key, wanted, said, with_sources=with_sources, core=core)
@@ -137,14 +137,14 @@ class Deleter:
     ) -> tuple[DeletionReport, list[PlannedDeletion]]:
         """What stays and why, and what is to be deleted with what goes along."""
         self._writer.await_told(owner, wanted)
-        with self._reader.scene(owner) as scene:
-            answer = DeletionReport(owner, wanted, scene.position, warning=scene.told)
-            kept = int(scene.view.parameters.deleted_kept_days * DAY)
-            retracting = DeletionCascade(scene.view.columns)
+        with self._reader.snapshot(owner) as snapshot:
+            answer = DeletionReport(owner, wanted, snapshot.position, warning=snapshot.told)
+            kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
+            retracting = DeletionCascade(snapshot.view.columns)
             found: dict[str, Memory] = {}
             for one in wanted:
                 try:
-                    found[one] = self._reader.memory(scene, owner, one)
+                    found[one] = self._reader.memory(snapshot, owner, one)
                 except NotFound as problem:
                     answer.beyond_change[one] = problem
         answer.restorable_until = when + kept
@@ -171,7 +171,7 @@ class Deleter:
         return None
 
     def _write(
-        self, answer: DeletionReport, plan: list[PlannedDeletion], said: DeletionCause, on_progress: Progress
+        self, answer: DeletionReport, plan: list[PlannedDeletion], said: Cause, on_progress: Progress
     ) -> tuple[list[PlannedDeletion], list[AppendReceipt]]:
         """Append what is planned; what the store did not take is named in the answer."""
         receipts: list[AppendReceipt] = []
@@ -193,9 +193,7 @@ class Deleter:
             on_progress(len(receipts), total)
         return written, receipts
 
-    def _events(
-        self, owner: str, planned: PlannedDeletion, said: DeletionCause, *, root: bool = True
-    ) -> list[AnyEvent]:
+    def _events(self, owner: str, planned: PlannedDeletion, said: Cause, *, root: bool = True) -> list[AnyEvent]:
         """The deletion and what it takes along, which names it as its cause."""
         data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
         events = [self._event(data, owner, said, planned.event_id)] if root else []
@@ -206,13 +204,13 @@ class Deleter:
                 events.append(self._event(step, owner, said, name, planned.event_id))
         return events
 
-    def _event(self, data: Any, owner: str, said: DeletionCause, event_id: str, cause: str | None = None) -> AnyEvent:
+    def _event(self, data: Any, owner: str, said: Cause, event_id: str, cause: str | None = None) -> AnyEvent:
         told = {"event_id": event_id, "causation_id": cause, "correlation_id": said.call}
         return self._writer.event(data, owner, said.when, said.actor, **told)
 
     def _named(
-        self, owner: str, key: str, wanted: list[str], said: DeletionCause, *, with_sources: bool, core: bool
-    ) -> tuple[dict[str, str], DeletionCause]:
+        self, owner: str, key: str, wanted: list[str], said: Cause, *, with_sources: bool, core: bool
+    ) -> tuple[dict[str, str], Cause]:
         """The ids of the deletions of one call under a key, by memory; the first is known by the key alone, as any call is."""
         ids = self._writer.ids_of(owner, key)
         call = ids(f"delete {with_sources:d} {core:d} {' '.join(wanted)}")
@@ -220,7 +218,7 @@ class Deleter:
             call=call
         )
 
-    def _before(self, owner: str, key: str, named: Mapping[str, str], said: DeletionCause) -> dict[str, list[LogEvent]]:
+    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Cause) -> dict[str, list[LogEvent]]:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
         done = carried_before(self._log, owner, list(named.values()))
         before = {memory_id: done[event_id] for memory_id, event_id in named.items() if event_id in done}
@@ -236,10 +234,10 @@ class Deleter:
         partition = partition_of(answer.owner, self._log.partitions)
         seqs = [one.seq for told in before.values() for one in told]
         self._writer.settle_positions({partition: max(seqs)})
-        with self._reader.scene(answer.owner) as scene:
-            retracting = DeletionCascade(scene.view.columns)
-            kept = int(scene.view.parameters.deleted_kept_days * DAY)
-            answer.warning = scene.told
+        with self._reader.snapshot(answer.owner) as snapshot:
+            retracting = DeletionCascade(snapshot.view.columns)
+            kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
+            answer.warning = snapshot.told
         answer.deleted = [one for one in answer.ids if one in before or one in answer.deleted]
         for root, (first, *along) in before.items():
             went = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryDeleted)]
@@ -254,16 +252,16 @@ class Deleter:
         return answer
 
     def _follow(
-        self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], said: DeletionCause
+        self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], said: Cause
     ) -> list[AppendReceipt]:
         """Take along what was made of it between the look and the append."""
         found: list[AppendReceipt] = []
         for _ in range(ROUNDS):
             self._writer.settle([*receipts, *found])
-            with self._reader.scene(answer.owner) as scene:
-                if scene.warning:
+            with self._reader.snapshot(answer.owner) as snapshot:
+                if snapshot.warning:
                     break
-                retracting = DeletionCascade(scene.view.columns)
+                retracting = DeletionCascade(snapshot.view.columns)
                 missed = [one._replace(also=retracting.missed(one.root)) for one in written]
             events = [event for one in missed for event in self._events(answer.owner, one, said, root=False)]
             if not events:
@@ -283,8 +281,8 @@ class Deleter:
         self._writer.settle(receipts)
         answer.position = receipts[-1].position or answer.position
         answer.changes = self._writer.effects_of(answer.owner, receipts)
-        with self._reader.scene(answer.owner) as scene:
-            answer.warning = scene.told
+        with self._reader.snapshot(answer.owner) as snapshot:
+            answer.warning = snapshot.told
         did = {one["memory"]: one for one in answer.changes if one["event"] == MemoryDeleted.__name__}
         for one in written:
             if one.root not in did:
@@ -298,15 +296,15 @@ class Deleter:
 
     def _known(self, owner: str, memory_id: str, event_id: str) -> DeletionReport | None:
         """What became of the same deletion where it was asked for before, else None."""
-        with self._reader.scene(owner) as scene:
-            row = scene.view.columns.row(memory_id)
-            deleted_at = None if row is None else scene.view.columns.memories[row].deleted_at
+        with self._reader.snapshot(owner) as snapshot:
+            row = snapshot.view.columns.row(memory_id)
+            deleted_at = None if row is None else snapshot.view.columns.memories[row].deleted_at
             if deleted_at is None:
                 return None
-            said = DeletionCascade(scene.view.columns).still_said_in(memory_id)
-            kept = int(scene.view.parameters.deleted_kept_days * DAY)
-            warning, partition = scene.told, scene.partition
-            weigh_log(scene)
+            said = DeletionCascade(snapshot.view.columns).still_said_in(memory_id)
+            kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
+            warning, partition = snapshot.told, snapshot.partition
+            weigh_log(snapshot)
         found = steps(self._views, owner, partition)
         if memory_id not in found or found[memory_id].event_id != event_id:
             return None

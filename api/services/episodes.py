@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from api.requests.checks import check_owner
-from api.services.cleaning import Progress, Ran
+from api.services.cleaning import Progress
+from api.services.runs import RunReport
 from api.work.patience import current_check
 from events.catalogue import MemoryCreated
 from events.log import EventLog
@@ -23,7 +24,7 @@ from projections.views.query import moment
 from projections.views.view import WITHHELD
 
 
-class Left(Ran, Protocol):
+class EpisodeReport(RunReport, Protocol):
     """What a run did for one owner."""
 
     @property
@@ -34,10 +35,10 @@ class Left(Ran, Protocol):
 class EpisodePlanner(Protocol):
     """Plans what an owner's sessions leave behind and carries it out."""
 
-    def plan(self, owner: str, *, check: Check) -> Left:
+    def plan(self, owner: str, *, check: Check) -> EpisodeReport:
         """What a run would do, without asking a model. `check` is asked between the steps, and may end it."""
 
-    def carry_out(self, owner: str, *, on_progress: Progress, check: Check) -> Left:
+    def carry_out(self, owner: str, *, on_progress: Progress, check: Check) -> EpisodeReport:
         """Plan and append; what is appended when `check` ends it stays.
 
         Raises ConcurrencyError, OwnerQuarantined, BadSetting or StoreError.
@@ -47,8 +48,8 @@ class EpisodePlanner(Protocol):
 class Episodes:
     """Has an owner's sessions leave their episodes. Safe for threads."""
 
-    def __init__(self, sessions: EpisodePlanner, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
-        self._sessions = sessions
+    def __init__(self, planner: EpisodePlanner, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
+        self._planner = planner
         self._log = log
         self._settle = settle
 
@@ -63,9 +64,9 @@ class Episodes:
         check_owner(owner)
         check = current_check()
         if dry_run:
-            left = self._sessions.plan(owner, check=check)
+            left = self._planner.plan(owner, check=check)
         else:
-            left = self._sessions.carry_out(owner, on_progress=on_progress, check=check)
+            left = self._planner.carry_out(owner, on_progress=on_progress, check=check)
         answer = left.as_dict()
         if answer["appended"]:
             partition = partition_of(owner, self._log.partitions)

@@ -13,6 +13,7 @@ from api.choices import MODEL, RULES
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
 from api.services.reading import Reader
+from api.services.runs import RunReport
 from api.work.patience import current_check
 from events.errors import BadSetting, ConcurrencyError, refused
 from events.log import EventLog
@@ -30,21 +31,14 @@ LOCKS = 64
 WAIT_SECONDS = 20.0
 
 
-class Ran(Protocol):
-    """What a run came to for one owner."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """owner, counts by action, decisions, appended, position, by, read, left, by_rules, usage, trouble; JSON-ready."""
-
-
 class Extraction(Protocol):
     """Reads the turns of an owner, by rules or by a model."""
 
-    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Progress, check: Check) -> Ran:
+    def extract(self, owner: str, *, stop: Callable[[], bool], on_progress: Progress, check: Check) -> RunReport:
         """Append what follows from the unread turns. A model is asked no more once `stop` says so; `check` may end it anywhere,
         and what was appended until then stays."""
 
-    def rehearse(self, owner: str, *, check: Check) -> tuple[list[Verdict], Ran]:
+    def rehearse(self, owner: str, *, check: Check) -> tuple[list[Verdict], RunReport]:
         """By a model: what the next turns would become."""
 
 
@@ -86,18 +80,18 @@ class Extractor:
             found, ran = way.rehearse(owner, check=current_check())
             answer = ran.as_dict()
             told = {name: answer[name] for name in ("by", "read", "left", "usage")} | self._cost(answer["usage"])
-        with self._reader.scene(owner) as scene:
+        with self._reader.snapshot(owner) as snapshot:
             if by == RULES:
-                scene.view.naming = self._log.naming(owner)
-                found = verdicts(scene.view, self._log.now(), check=current_check())
+                snapshot.view.naming = self._log.naming(owner)
+                found = verdicts(snapshot.view, self._log.now(), check=current_check())
             answer = {
                 "owner": owner,
                 "dry_run": True,
                 "counts": dict(Counter(one.operation.lower() for one in found)),
                 "statements": [_told(one) for one in found],
-                "position": scene.position,
+                "position": snapshot.position,
             }
-        return answer | told | scene.told
+        return answer | told | snapshot.told
 
     def extract(
         self,

@@ -41,8 +41,8 @@ class Facts:
         wanted = check_limit(limit, MOST_FACTS)
         if about is not None:
             _check_entity(about)
-        with self._reader.scene(owner, **times) as scene:
-            graph, columns = scene.view.graph, scene.view.columns
+        with self._reader.snapshot(owner, **times) as snapshot:
+            graph, columns = snapshot.view.graph, snapshot.view.columns
             found = graph.triples if about is None else graph.about(about)
             start = max(offset, 0)
             answer = {
@@ -53,7 +53,7 @@ class Facts:
                 "offset": start,
                 "known": len(graph.triples),
             }
-        return answer | {"as_of": times.get("as_of"), "known_by": times.get("known")} | scene.place
+        return answer | {"as_of": times.get("as_of"), "known_by": times.get("known")} | snapshot.place
 
 
 def _check_entity(about: str) -> None:

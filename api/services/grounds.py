@@ -61,10 +61,10 @@ class Grounds:
         if key is not None and (again := self._before(owner, key, ids, told, most, actor)) is not None:
             return again
         when = self._writer.when(occurred_at)
-        with self._reader.scene(owner) as scene:
-            weigh(len(scene.view) // SCANNED)
-            found = [one for one in standing_on(scene.view.columns, uri) if one.known != digest]
-            position, warning = scene.position, scene.told
+        with self._reader.snapshot(owner) as snapshot:
+            weigh(len(snapshot.view) // SCANNED)
+            found = [one for one in standing_on(snapshot.view.columns, uri) if one.known != digest]
+            position, warning = snapshot.position, snapshot.told
         due = [one for one in found if one.since <= when]
         answer: dict[str, Any] = {
             "uri": masked(uri),
@@ -103,9 +103,9 @@ class Grounds:
         seqs = [one.seq for one in events]
         self._writer.settle_positions({partition: seqs[-1]})
         changes = self._writer.effects(owner, partition, seqs)
-        with self._reader.scene(owner) as scene:
-            weigh(len(scene.view) // SCANNED)
-            found = standing_on(scene.view.columns, told.uri)
+        with self._reader.snapshot(owner) as snapshot:
+            weigh(len(snapshot.view) // SCANNED)
+            found = standing_on(snapshot.view.columns, told.uri)
             back = {one.memory_id for one in found if one.digest == told.digest}
             other = [one for one in found if one.known != told.digest]
             newer = sum(one.since > micros(events[0].event.occurred_at) for one in other)
@@ -119,7 +119,7 @@ class Grounds:
                 "owner": owner,
                 "position": position_text(partition, seqs[-1]),
                 "changes": changes,
-            } | scene.told
+            } | snapshot.told
 
 
 def _names(most: int) -> list[str]:

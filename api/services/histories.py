@@ -57,13 +57,13 @@ class Histories(Snapshots):
         Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
         """
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
-        with self.scene(owner, **times) as scene:
+        with self.snapshot(owner, **times) as snapshot:
             if memory_id is not None:
-                self.memory(scene, owner, memory_id)
-                if scene.past is None:
-                    weigh(scene.view.state.entries // SCANNED)
-            chain = scene.view.state.chain.hex()
-        changes, following = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
+                self.memory(snapshot, owner, memory_id)
+                if snapshot.past is None:
+                    weigh(snapshot.view.state.entries // SCANNED)
+            chain = snapshot.view.state.chain.hex()
+        changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         return {
             "owner": owner,
             "id": memory_id,
@@ -72,19 +72,19 @@ class Histories(Snapshots):
             "order": order,
             "chain": chain,
             **told_lines(times),
-        } | scene.place
+        } | snapshot.place
 
     def _page(
-        self, owner: str, scene: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None
+        self, owner: str, snapshot: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None
     ) -> tuple[list[dict[str, Any]], str | None]:
         """A page of changes as they are told, and the cursor of the next."""
         if asked.limit is None:
-            weigh(scene.view.state.entries)
+            weigh(snapshot.view.state.entries)
         of = None if memory_id is None else [memory_id]
-        found = self._entries(owner, scene, of, asked.start, newest=asked.newest)
+        found = self._entries(owner, snapshot, of, asked.start, newest=asked.newest)
         page = list(islice(found, asked.limit))
         following = next(found, None) if asked.limit is not None else None
-        changes = [describe(entry, scene.partition) for _, entry in page]
+        changes = [describe(entry, snapshot.partition) for _, entry in page]
         self._tell_beside(owner, changes, both(current_check(), on_progress))
         return changes, None if following is None else _text(following[0], asked.question)
 
@@ -107,24 +107,24 @@ class Histories(Snapshots):
 
     def count_changes(self, owner: str, memory_id: str | None = None) -> int:
         """How many entries the change log of a memory, or of the owner, has; none of them is kept."""
-        with self.scene(owner) as scene:
+        with self.snapshot(owner) as snapshot:
             if memory_id is None:
-                return scene.view.state.entries
-            weigh(scene.view.state.entries // SCANNED)
+                return snapshot.view.state.entries
+            weigh(snapshot.view.state.entries // SCANNED)
         return sum(1 for _ in self._views.changelogs.entries(owner, [memory_id], check=current_check()))
 
     def _entries(
         self,
         owner: str,
-        scene: Snapshot,
+        snapshot: Snapshot,
         of: Collection[str] | None,
         start: EntryPlace | None = None,
         *,
         newest: bool = False,
     ) -> Iterator[tuple[EntryPlace, Entry]]:
         """Entries from a place on: of a past from what was folded, else as they lie in the store."""
-        if scene.past is not None:
-            return _of_past(scene.past.entries, of, start, newest=newest)
+        if snapshot.past is not None:
+            return _of_past(snapshot.past.entries, of, start, newest=newest)
         logs = self._views.changelogs
         if start is not None and start.build != logs.live(owner):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
@@ -144,7 +144,7 @@ class Histories(Snapshots):
             if beside.words is not None:
                 worded.append((change, beside.words))
         if worded:
-            with self.scene(owner) as today:
+            with self.snapshot(owner) as today:
                 teller = Teller(today.view)
                 for change, words in worded:
                     change.update(teller.told(words, change["memory"]))

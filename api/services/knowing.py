@@ -32,9 +32,9 @@ class Knower:
     def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> dict[str, Any]:
         """How sure we are about a topic, with evidence and advice."""
         _check_topic(topic)
-        with self._reader.scene(owner, **times) as scene:
-            answer = assess(scene.view, topic, scene.now)
-        return {"owner": owner, **answer} | told_times(times) | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = assess(snapshot.view, topic, snapshot.now)
+        return {"owner": owner, **answer} | told_times(times) | snapshot.place
 
     def map(
         self,
@@ -55,10 +55,10 @@ class Knower:
             raise refused("least", least, "a number from 0 to 1")
         if not 1 <= limit <= 1_000:
             raise refused("limit", limit, "a whole number from 1 to 1000")
-        with self._reader.scene(owner, **times) as scene:
-            asked = ViewQuery(scene.view, scene.now, checked)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            asked = ViewQuery(snapshot.view, snapshot.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
-        return {"owner": owner, **answer, "mode": checked} | told_times(times) | scene.place
+        return {"owner": owner, **answer, "mode": checked} | told_times(times) | snapshot.place
 
     def associations(
         self,
@@ -72,20 +72,20 @@ class Knower:
         """What a memory is associated with, as a tree: the strongest first, each memory once."""
         checked = check_mode(mode)
         _check_depth(depth)
-        with self._reader.scene(owner, **times) as scene:
-            memory = self._reader.memory(scene, owner, memory_id)
-            row = scene.view.columns.row(memory.id)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
+            row = snapshot.view.columns.row(memory.id)
             assert row is not None
-            view = scene.view
-            seen = visibility(view.columns, view.law, scene.now, view.parameters, checked)
+            view = snapshot.view
+            seen = visibility(view.columns, view.law, snapshot.now, view.parameters, checked)
             answer = {
                 **card(memory, LEVELS[int(seen.levels[row])]),
                 **conflicts_told(view, memory),
                 "owner": owner,
-                "associations": _tree(scene, seen, row, depth),
-                "triples": _triples(scene, memory.id),
+                "associations": _tree(snapshot, seen, row, depth),
+                "triples": _triples(snapshot, memory.id),
             }
-        return answer | {"mode": checked} | told_times(times) | scene.place
+        return answer | {"mode": checked} | told_times(times) | snapshot.place
 
 
 def _check_topic(topic: str) -> None:
@@ -100,9 +100,9 @@ def _check_depth(depth: int) -> None:
         raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
 
 
-def _tree(scene: Snapshot, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
+def _tree(snapshot: Snapshot, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
     """Breadth first from a row, at most 500 memories, each once: at the fewest steps, under the first branch that has it."""
-    view, shown = scene.view, {row}
+    view, shown = snapshot.view, {row}
     tree: list[dict[str, Any]] = []
     frontier = [(row, tree)]
     for _ in range(depth):
@@ -130,9 +130,9 @@ def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
     }
 
 
-def _triples(scene: Snapshot, memory_id: str) -> list[dict[str, Any]]:
+def _triples(snapshot: Snapshot, memory_id: str) -> list[dict[str, Any]]:
     """The triples that a memory backs; a deleted one backs none."""
-    columns = scene.view.columns
+    columns = snapshot.view.columns
     row = columns.row(memory_id)
     if row is None or columns.standing()[row] >= Columns.DELETED or columns.sensitivity[row] >= SECRET:
         return []

@@ -53,9 +53,9 @@ class Living:
     ) -> dict[str, Any]:
         """Live memories by Ebbinghaus strength, strongest first, with counts by colour and the mean."""
         wanted = check_limit(limit, MOST_LISTED)
-        with self._reader.scene(owner, **times) as scene:
-            answer = health(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | told_times(times) | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = health(snapshot.view, snapshot.now, wanted, max(offset, 0))
+        return answer | told_times(times) | snapshot.place
 
     def fading(
         self,
@@ -67,9 +67,9 @@ class Living:
     ) -> dict[str, Any]:
         """Live memories of a strength under 30, weakest first."""
         wanted = check_limit(limit, MOST_LISTED)
-        with self._reader.scene(owner, **times) as scene:
-            answer = fading(scene.view, scene.now, wanted, max(offset, 0))
-        return answer | told_times(times) | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = fading(snapshot.view, snapshot.now, wanted, max(offset, 0))
+        return answer | told_times(times) | snapshot.place
 
     def review(
         self,
@@ -84,9 +84,9 @@ class Living:
         wanted = check_limit(limit)
         if not 0 <= min_importance <= 1:
             raise refused("min_importance", min_importance, "a number from 0 to 1")
-        with self._reader.scene(owner, **times) as scene:
-            answer = due_list(scene.view, scene.now, least=min_importance, limit=wanted, kind=kind)
-        return answer | told_times(times) | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = due_list(snapshot.view, snapshot.now, least=min_importance, limit=wanted, kind=kind)
+        return answer | told_times(times) | snapshot.place
 
     def reinforce(
         self,
@@ -126,9 +126,9 @@ class Living:
         check_owner(owner)
         answer = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), given)
         as_of = answer["position"] if answer.pop("again") else None
-        with self._reader.scene(owner, as_of=as_of) as scene:
-            schedule = self._reader.memory(scene, owner, memory_id).schedule
-            decides = scene.view.parameters.scheduler
+        with self._reader.snapshot(owner, as_of=as_of) as snapshot:
+            schedule = self._reader.memory(snapshot, owner, memory_id).schedule
+            decides = snapshot.view.parameters.scheduler
         folded = schedule is not None and "quarantined" not in answer
         return {
             "grade": grade,
@@ -164,16 +164,16 @@ class Living:
         return done.answer | {"at": moment(at), "before": held[0].reading, "after": after, "again": done.again}
 
     def _held(self, owner: str, memory_id: str, when: int, *, as_of: str | None = None) -> DatedReading:
-        with self._reader.scene(owner, as_of=as_of) as scene:
-            memory = self._reader.memory(scene, owner, memory_id)
+        with self._reader.snapshot(owner, as_of=as_of) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
             at = max(when, memory.stamp)
-            return DatedReading(at, held_now(scene.view, memory, at))
+            return DatedReading(at, held_now(snapshot.view, memory, at))
 
     def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
-        with self._reader.scene(owner, **times) as scene:
-            answer = _profile(scene.view)
-        return {"owner": owner, **answer} | told_lines(times) | scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = _profile(snapshot.view)
+        return {"owner": owner, **answer} | told_lines(times) | snapshot.place
 
     def choose(
         self,
@@ -195,8 +195,8 @@ class Living:
         given.setdefault("actor", "operator")
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None
-        with self._reader.scene(owner, as_of=as_of) as scene:
-            return {"owner": owner, **_profile(scene.view), **told_lines({}), **done.answer}
+        with self._reader.snapshot(owner, as_of=as_of) as snapshot:
+            return {"owner": owner, **_profile(snapshot.view), **told_lines({}), **done.answer}
 
 
 def _profile(view: OwnerView) -> dict[str, Any]:

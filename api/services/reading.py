@@ -94,29 +94,29 @@ class Reader(Histories):
         if cursor is not None and known is not None:
             times["known"] = page.position  # what was recorded by then, whatever came since
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
-        with self.scene(owner, entries=entries, **times) as scene:
-            zone = scene.view.parameters.time_zone
-            wish = wish_of(terms, scene.now, zone, with_meaning=self._meanings is not None)
+        with self.snapshot(owner, entries=entries, **times) as snapshot:
+            zone = snapshot.view.parameters.time_zone
+            wish = wish_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None)
             sense = None
             if self._meanings is not None and question is not None:
-                sense = self._meanings.sense(scene.view, owner, question)
-            answer = search(ViewQuery(scene.view, scene.now, checked), query, wanted, wish, sense, page.offset)
+                sense = self._meanings.sense(snapshot.view, owner, question)
+            answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, wish, sense, page.offset)
             for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
-                answer[part] = [one for one in answer[part] if not scene.has_lost(one["id"])]
-            entries = scene.view.state.entries
+                answer[part] = [one for one in answer[part] if not snapshot.has_lost(one["id"])]
+            entries = snapshot.view.state.entries
         answer["understood"] |= told_filters(wish.filters, zone)
         if failed is not None:
             answer["meaning"] = {"failed": failed}
         end = page.offset + wanted
-        following = Cursor(scene.position, scene.now, end, digest, entries, compared(answer["meaning"]))
+        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
         if cursor is not None and following.meaning != page.meaning:
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
         answer["offset"] = page.offset
         answer["next"] = cursor_text(following) if end < answer["total"] else None
         if traced:
-            read = Read(scene.position, checked, None if present and cursor is None else scene.now)
+            read = Read(snapshot.position, checked, None if present and cursor is None else snapshot.now)
             self._record(owner, query, answer, read, inspect=inspect)
-        return answer | {"mode": checked} | told_times(told) | scene.place
+        return answer | {"mode": checked} | told_times(told) | snapshot.place
 
     def _record(self, owner: str, query: str, answer: dict[str, Any], read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
@@ -159,9 +159,9 @@ class Reader(Histories):
     ) -> dict[str, Any]:
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
-        with self.scene(owner, **times) as scene:
-            answer = listing(ViewQuery(scene.view, scene.now, checked), wanted, max(offset, 0))
-        return answer | {"mode": checked} | told_times(times) | scene.place
+        with self.snapshot(owner, **times) as snapshot:
+            answer = listing(ViewQuery(snapshot.view, snapshot.now, checked), wanted, max(offset, 0))
+        return answer | {"mode": checked} | told_times(times) | snapshot.place
 
     def get(
         self,
@@ -186,12 +186,12 @@ class Reader(Histories):
         self, owner: str, memory_id: str, *, reveal: bool, **times: Unpack[TimesAsked]
     ) -> tuple[dict[str, Any], Read]:
         """The same without a trace, and how it was read."""
-        with self.scene(owner, **times) as scene:
-            memory = self.memory(scene, owner, memory_id)
-            answer = detail(scene.view, memory, scene.now, reveal=reveal)
-        present = scene.past is None and times.get("at") is None
-        read = Read(scene.position, read_at=None if present else scene.now)
-        return answer | told_times(times) | scene.place, read
+        with self.snapshot(owner, **times) as snapshot:
+            memory = self.memory(snapshot, owner, memory_id)
+            answer = detail(snapshot.view, memory, snapshot.now, reveal=reveal)
+        present = snapshot.past is None and times.get("at") is None
+        read = Read(snapshot.position, read_at=None if present else snapshot.now)
+        return answer | told_times(times) | snapshot.place, read
 
     def why(
         self,
@@ -209,19 +209,19 @@ class Reader(Histories):
         bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
         """
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
-        with self.scene(owner, **times) as scene:
-            memory = self.memory(scene, owner, memory_id)
-            if scene.past is None:
-                weigh(scene.view.state.entries // SCANNED)
-            answer = why(scene.view, memory, scene.now, None if limit is None else MOST_NODES)
-        answer["changes"], answer["next"] = self._page(owner, scene, memory_id, asked, times.get("on_progress"))
-        self._tell_events(owner, scene, answer["provenance"], None if limit is None else MOST_CHANGES)
-        return answer | {"order": order} | told_times(times) | scene.place
+        with self.snapshot(owner, **times) as snapshot:
+            memory = self.memory(snapshot, owner, memory_id)
+            if snapshot.past is None:
+                weigh(snapshot.view.state.entries // SCANNED)
+            answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
+        answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
+        self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES)
+        return answer | {"order": order} | told_times(times) | snapshot.place
 
-    def _tell_events(self, owner: str, scene: Snapshot, told: dict[str, Any], most: int | None) -> None:
+    def _tell_events(self, owner: str, snapshot: Snapshot, told: dict[str, Any], most: int | None) -> None:
         names = {node["id"] for node in told["nodes"]}
-        entries = (entry for _, entry in self._entries(owner, scene, names))
-        with_events(told, entries, scene.partition, most)
+        entries = (entry for _, entry in self._entries(owner, snapshot, names))
+        with_events(told, entries, snapshot.partition, most)
 
     def provenance(
         self,

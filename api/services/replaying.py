@@ -80,10 +80,10 @@ class Replayer:
         for actor in without_actors:
             check_actor(actor, "without_actors")
         check = current_check()
-        with self._reader.scene(owner, **times) as scene:
-            view, now, place = scene.view, scene.now, {"position": scene.position} | scene.told
+        with self._reader.snapshot(owner, **times) as snapshot:
+            view, now, place = snapshot.view, snapshot.now, {"position": snapshot.position} | snapshot.told
             applied, hidden = view.state.applied, hidden_in(view.columns)
-            seqs = self._reader.seqs(owner, scene)
+            seqs = self._reader.seqs(owner, snapshot)
             today = standings(view.columns, view.law, now, view.parameters)
             first = None if query is None else _order(view, now, query, checked, limit)
         unwanted = {text.lower() for text in without}

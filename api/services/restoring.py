@@ -68,9 +68,9 @@ def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete
     return found
 
 
-def weigh_log(scene: Snapshot) -> None:
+def weigh_log(snapshot: Snapshot) -> None:
     """Say how long reading the owner's whole change log will be, before anything leaves a trace."""
-    weigh(scene.view.state.entries // SCANNED)
+    weigh(snapshot.view.state.entries // SCANNED)
 
 
 def causes(views: RedisViews, owner: str, gone: Mapping[str, LastDeletion]) -> dict[str, str | None]:
@@ -149,8 +149,8 @@ class Restorer:
                 raise
             return before
         self._writer.settle(receipts)
-        with self._reader.scene(owner) as scene:
-            warning = scene.told
+        with self._reader.snapshot(owner) as snapshot:
+            warning = snapshot.told
         changes = self._writer.effects_of(owner, receipts)
         return _told(owner, memory_id, back, left, receipts[-1].position, changes) | warning
 
@@ -168,17 +168,17 @@ class Restorer:
         self._writer.settle_positions({partition: done[-1].seq})
         changes = self._writer.effects(owner, partition, [one.seq for one in done])
         back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
-        with self._reader.scene(owner) as scene:
+        with self._reader.snapshot(owner) as snapshot:
             position = position_text(partition, done[-1].seq)
-            return _told(owner, memory_id, back, [], position, changes) | scene.told
+            return _told(owner, memory_id, back, [], position, changes) | snapshot.told
 
     def _known(self, owner: str, memory: Memory, event_id: str) -> dict[str, Any] | None:
         """What the same restoration did where it was asked for before, else None."""
         if memory.restored_at is None:
             return None
-        with self._reader.scene(owner) as scene:
-            partition, warning = scene.partition, scene.told
-            weigh_log(scene)
+        with self._reader.snapshot(owner) as snapshot:
+            partition, warning = snapshot.partition, snapshot.told
+            weigh_log(snapshot)
         found = steps(self._views, owner, partition, "restore")
         if memory.id not in found or found[memory.id].event_id != event_id:
             return None
@@ -190,9 +190,9 @@ class Restorer:
         """What comes back too, and what stays deleted and why."""
         if memory.deleted_at is None:
             return [], []
-        with self._reader.scene(owner) as scene:
-            weigh_log(scene)
-            columns, partition = scene.view.columns, scene.partition
+        with self._reader.snapshot(owner) as snapshot:
+            weigh_log(snapshot)
+            columns, partition = snapshot.view.columns, snapshot.partition
             retracting = DeletionCascade(columns)
         found = steps(self._views, owner, partition)
         root = found.get(memory.id)

@@ -63,8 +63,8 @@ class Synonyms:
         """
         if of is not None:
             _check_word("of", of)
-        with self._reader.scene(owner, **times) as scene:
-            pairs, place = scene.view.synonyms, scene.place
+        with self._reader.snapshot(owner, **times) as snapshot:
+            pairs, place = snapshot.view.synonyms, snapshot.place
         mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
         told = [
             {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine

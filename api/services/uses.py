@@ -45,16 +45,16 @@ class Uses:
         """
         wanted = check_limit(limit, MOST_USES)
         check = both(current_check(), times.get("on_progress"))
-        with self._reader.scene(owner, **times) as scene:
-            memory = self._reader.memory(scene, owner, memory_id)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
             told = card(memory, "full")
-            forgotten = forgotten_turns(scene.present.columns)
-            if scene.past is not None:
-                forgotten |= forgotten_turns(scene.view.columns)
-        if scene.past is None:
+            forgotten = forgotten_turns(snapshot.present.columns)
+            if snapshot.past is not None:
+                forgotten |= forgotten_turns(snapshot.view.columns)
+        if snapshot.past is None:
             said = all_said(self._views, owner, check)
         else:
-            said = said_among(self._views, owner, scene.past.silent(), check)
+            said = said_among(self._views, owner, snapshot.past.silent(), check)
         found = uses_of(memory_id, [one for each in said if (one := _without_text(each)) is not None][::-1])
         skipped = max(offset, 0)
         page = self._with_texts(owner, found[skipped : skipped + wanted])
@@ -77,7 +77,7 @@ class Uses:
             "total": len(found),
             "offset": skipped,
             **told_lines(times),
-        } | scene.place
+        } | snapshot.place
 
     def _with_texts(self, owner: str, page: Sequence[MemoryUse]) -> list[MemoryUse]:
         """The uses of a page with what was said, read from the log."""

@@ -10,7 +10,7 @@ import msgspec
 
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.entry import SECRET_BYTES
 from events.partitions import DEDUPE_BUCKETS, FENCE
 from events.redis.wire import Wire
@@ -44,7 +44,7 @@ class Keys(NamedTuple):
     """Table of vectors, model, owner."""
 
 
-def scan_partition(wire: Wire, keys: BuildKeys, verdict: PartitionVerdict) -> Keys | None:
+def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | None:
     """Every key of a partition; what no release writes is told. None where a key is of another type than it must be."""
     prefix = f"{{{keys.tag}}}:".encode()
     found, readable = Keys(set(), set(), set(), set(), set()), True
@@ -93,7 +93,7 @@ def _of_build(name: str, rest: bytes, build: str, found: Keys) -> bytes | None:
     return expected
 
 
-def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, verdict: PartitionVerdict) -> None:
+def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, verdict: Findings) -> None:
     """Tell of builds that are neither live, nor on their way out, nor being made."""
     answer = wire.call("HGETALL", keys.log.meta)
     meta = dict(zip(answer[::2], answer[1::2], strict=True))
@@ -112,7 +112,7 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
             verdict.differs("a build that is neither live nor being made", build=build, cure=cure)
 
 
-def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], verdict: PartitionVerdict) -> None:
+def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], verdict: Findings) -> None:
     """Tell of secrets that nothing made. One that was changed shows in dedupe: its fingerprints are others.
 
     An owner without an event may have one: an import makes it before it derives ids, and may have ended there.
@@ -123,7 +123,7 @@ def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], ver
             verdict.differs("a secret that no append made", owner=owner, bytes=len(secret))
 
 
-def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: PartitionVerdict) -> None:
+def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Findings) -> None:
     """Tell where the newest entry's time is not the one that the next append goes on from, or the format's boundary is none."""
     asked = ("head", "rec", "format2", "format2_at", "format2_sum", "seq")
     head, rec, until, at, boundary, fence = wire.call("HMGET", keys.log.meta, *asked)
@@ -144,7 +144,7 @@ _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])
 
 
 def compare_deletions(
-    wire: Wire, keys: BuildKeys, memories: Callable[[str], Collection[str]], verdict: PartitionVerdict
+    wire: Wire, keys: BuildKeys, memories: Callable[[str], Collection[str]], verdict: Findings
 ) -> None:
     """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it."""
     for raw, value in pairs(wire, keys.log.deletions):
@@ -162,7 +162,7 @@ def compare_deletions(
 CHECKPOINT_NUMBERS = (b"seq", b"memories", b"epoch", b"until")
 
 
-def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: PartitionVerdict) -> None:
+def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: Findings) -> None:
     """Tell of fields of the checkpoint and of operators' requests that nothing writes.
 
     The lease (epoch, holder, until) is about now, not about the log: of it only the form can be wrong.

@@ -13,7 +13,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.oracle import Oracle
 from consumers.verify.scan import pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
@@ -46,7 +46,7 @@ class LevelsChecked(NamedTuple):
 _DECODE = msgspec.msgpack.Decoder(LevelsChecked)
 
 
-def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: PartitionVerdict) -> None:
+def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> None:
     """Tell of a mark that no job left there: one beyond the log would keep entries from ever being read again."""
     for name, value in pairs(wire, keys.levels):
         try:
@@ -69,7 +69,7 @@ def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
 
 
 def compare_read(
-    wire: Wire, keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, verdict: PartitionVerdict
+    wire: Wire, keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, verdict: Findings
 ) -> None:
     """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from consumers.verify.ledger import Ledger, bucket_number, dedupe_value, moves_head
 from consumers.verify.scan import pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.entry import dedupe_field
 from events.envelope import Stored
 from events.partitions import LogKeys, dedupe_bucket, position_text
@@ -35,13 +35,7 @@ class _Newer(NamedTuple):
 
 
 def compare_log_keys(
-    wire: Wire,
-    keys: LogKeys,
-    buckets: set[int],
-    ledger: Ledger,
-    read: Read,
-    secrets_of: SecretsOf,
-    verdict: PartitionVerdict,
+    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, secrets_of: SecretsOf, verdict: Findings
 ) -> None:
     """Tell what differs. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
     heads = dict(pairs(wire, keys.heads))
@@ -68,7 +62,7 @@ def _deduped(batch: list[Stored], secrets: Mapping[str, bytes]) -> Iterator[tupl
 
 
 def _compare_buckets(
-    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, verdict: PartitionVerdict
+    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, verdict: Findings
 ) -> tuple[list[int], dict[bytes, bytes]]:
     """Buckets that do not give the log's number, and what they hold of events after the ledger's."""
     wrong, after = [], dict[bytes, bytes]()
@@ -94,7 +88,7 @@ def _seq(value: bytes) -> int | None:
     return int(text) if text.isdigit() and text == b"%d" % int(text) else None
 
 
-def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, verdict: PartitionVerdict) -> None:
+def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, verdict: Findings) -> None:
     expected = {owner.encode(): seq for owner, seq in ledger.heads.items()}
     moved = {owner.encode(): seqs for owner, seqs in newer.heads.items()}
     for owner in sorted(expected.keys() | found.keys()):
@@ -106,13 +100,7 @@ def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, ver
 
 
 def _name_wrong(
-    wire: Wire,
-    keys: LogKeys,
-    ledger: Ledger,
-    wrong: list[int],
-    read: Read,
-    secrets_of: SecretsOf,
-    verdict: PartitionVerdict,
+    wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, secrets_of: SecretsOf, verdict: Findings
 ) -> None:
     """Say which ids make a bucket differ."""
     expected: dict[int, dict[bytes, bytes]] = {bucket: {} for bucket in wrong[:MOST_READ_AGAIN]}

@@ -10,7 +10,7 @@ import msgspec
 from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle
 from consumers.verify.packs import UNREADABLE, PackedLog, read_packs
 from consumers.verify.scan import members, pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.partitions import position_text
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
@@ -67,7 +67,7 @@ def _standing(wire: Wire, keys: BuildKeys, name: str) -> OwnerMark:
     return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
-def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: PartitionVerdict) -> None:
+def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findings) -> None:
     """Tell what differs. The oracle is at the position at which `found` was read."""
     mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, ExpectedKeys())
     _compare_records(name, mine, found, verdict)
@@ -89,7 +89,7 @@ def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Partit
         verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
 
 
-def _compare_records(name: str, mine: WorkingOwner, found: StoredOwner, verdict: PartitionVerdict) -> None:
+def _compare_records(name: str, mine: WorkingOwner, found: StoredOwner, verdict: Findings) -> None:
     known = {memory_id.encode(): memory for memory_id, memory in mine.memories.items()}
     for raw_id in sorted(known.keys() | found.records.keys()):
         memory, stored = known.get(raw_id), found.records.get(raw_id)
@@ -112,7 +112,7 @@ def _fields_that_differ(expected: Memory | None, raw: bytes | None) -> list[str]
 
 
 def _compare_log(
-    name: str, mine: WorkingOwner, kept: ExpectedKeys, found: StoredOwner, verdict: PartitionVerdict
+    name: str, mine: WorkingOwner, kept: ExpectedKeys, found: StoredOwner, verdict: Findings
 ) -> PackedLog | None:
     """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
     try:
@@ -150,7 +150,7 @@ def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> 
 
 
 def _compare_state(
-    name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: PartitionVerdict
+    name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: Findings
 ) -> None:
     """Compare an owner's state, byte for byte; where it differs, say in which field."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from consumers.verify.scan import keys_like, pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
@@ -23,9 +23,9 @@ FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
 KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY}
 
 
-def verify_store(wire: Wire, *, store_id: str | None = None) -> PartitionVerdict:
+def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     """Compare what was fixed when the store was created. `store_id`: what it was, from outside Redis, where that is known."""
-    verdict = PartitionVerdict(-1)
+    verdict = Findings(-1)
     found = dict(pairs(wire, STORE_KEY))
     for name in sorted(found.keys() ^ FIELDS):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
@@ -37,7 +37,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> PartitionVerdict
     return verdict
 
 
-def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: PartitionVerdict) -> None:
+def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: Findings) -> None:
     told = found[b"store_id"].decode("utf-8", "backslashreplace")
     if store_id is not None and told != store_id:
         verdict.differs("the store's id", stored=told, known=store_id)

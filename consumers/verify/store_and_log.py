@@ -29,7 +29,7 @@ from consumers.verify.oracle import Oracle
 from consumers.verify.owner import compare_owner, read_found
 from consumers.verify.scan import pairs
 from consumers.verify.vectors import compare_vectors
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.entry import SECRET_BYTES
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
@@ -57,9 +57,9 @@ def verify_partition(
     base: Parameters = DEFAULTS,
     chain_at: Iterable[int] = (),
     on_progress: Progress = lambda _done, _all: None,
-) -> PartitionVerdict:
+) -> Findings:
     """Compare one partition's live build with its log. The verdict has the chain at the seqs `chain_at`."""
-    verdict, wire = PartitionVerdict(partition), Wire(client)
+    verdict, wire = Findings(partition), Wire(client)
     try:
         verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
         with suppress(_CannotReadOn):  # it was told; what lies behind it can be compared with nothing
@@ -81,7 +81,7 @@ class _Verification:
         self,
         wire: Wire,
         tag: str,
-        verdict: PartitionVerdict,
+        verdict: Findings,
         base: Parameters,
         chain_at: Iterable[int],
         on_progress: Progress,

@@ -12,7 +12,7 @@ import numpy as np
 from consumers.verify.keys import Keys
 from consumers.verify.oracle import Oracle
 from consumers.verify.scan import pairs
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.errors import DamagedState
 from events.redis.wire import Wire
 from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
@@ -20,7 +20,7 @@ from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whol
 from projections.fold.builds import BuildKeys, is_build, version_of
 
 
-def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, verdict: PartitionVerdict) -> None:
+def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, verdict: Findings) -> None:
     """Tell of vectors and marks that the embedding job does not write."""
     tables = VectorKeys(keys.tag)
     for mark, named in sorted(found.models):
@@ -42,7 +42,7 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
 
 
 def _compare_owner(
-    wire: Wire, keys: BuildKeys, table: bytes, model: str, owner: str, oracle: Oracle, verdict: PartitionVerdict
+    wire: Wire, keys: BuildKeys, table: bytes, model: str, owner: str, oracle: Oracle, verdict: Findings
 ) -> None:
     tables = VectorKeys(keys.tag)
     key = tables.wholes(model, owner) if table == b"vec" else tables.pieces(model, owner)

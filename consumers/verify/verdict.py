@@ -11,7 +11,7 @@ MOST_UNOPENED_NAMED = 10
 
 
 @dataclass(slots=True)
-class PartitionVerdict:
+class Findings:
     """What one partition's verification found; partition -1: what belongs to none."""
 
     partition: int

@@ -197,11 +197,13 @@ class Demo:
         for memory_id, marker in SHOWN.items():
             xs, ys = [], []
             for number in range(0, 151, 2):
-                with self._app.reader.scene(OWNER, as_of=utc_text(day(number))) as scene:
-                    memory = scene.view.get(memory_id)
+                with self._app.reader.snapshot(OWNER, as_of=utc_text(day(number))) as snapshot:
+                    memory = snapshot.view.get(memory_id)
                     if memory is not None:
                         xs.append(float(number))
-                        ys.append(scene.view.law.read(memory, micros(day(number)), scene.view.parameters).unclipped)
+                        ys.append(
+                            snapshot.view.law.read(memory, micros(day(number)), snapshot.view.parameters).unclipped
+                        )
             curve = figure.signal(xs, ys, marker=marker)
             curve.label(memory_id)
             figure.draw(curve)

@@ -16,7 +16,7 @@ from api.cli.app import Json, app, err, out, show
 from events.errors import InputError
 
 if TYPE_CHECKING:
-    from consumers.verify.verdict import PartitionVerdict
+    from consumers.verify.verdict import Findings
     from ops.store import OpenStore
 
 
@@ -200,7 +200,7 @@ def verify(
     raise typer.Exit(0 if answer["ok"] else 1)
 
 
-def verify_identity(store: OpenStore) -> PartitionVerdict:
+def verify_identity(store: OpenStore) -> Findings:
     """What belongs to no partition."""
     from consumers.verify.store import verify_store
 
@@ -211,7 +211,7 @@ def verify_identity(store: OpenStore) -> PartitionVerdict:
         wire.close()
 
 
-def verified(verdicts: list[PartitionVerdict]) -> dict[str, Any]:
+def verified(verdicts: list[Findings]) -> dict[str, Any]:
     """What a verification found, JSON-ready."""
     from consumers.verify.verdict import MOST_UNOPENED_NAMED
     from projections.fold.partition import DIGEST_MODULUS

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from consumers.verify.heads import Unmet, check_log, unmet_heads
-from consumers.verify.verdict import PartitionVerdict
+from consumers.verify.verdict import Findings
 from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
 from events.heads import Head, HeadBook
@@ -58,7 +58,7 @@ class Against:
         """Seqs of a partition at which the chain must be known."""
         return sorted({seq for book in self._books.values() for seq in book.expected.get(partition, ())})
 
-    def compare(self, verdict: PartitionVerdict) -> None:
+    def compare(self, verdict: Findings) -> None:
         """Tell which kept heads of the verdict's partition its chains do not meet."""
         for name, book in self._books.items():
             expected = book.expected.get(verdict.partition, {})
@@ -74,7 +74,7 @@ class Against:
                 }
                 verdict.differs("the log does not meet a kept head", **told)
 
-    def compare_files(self, verdict: PartitionVerdict) -> None:
+    def compare_files(self, verdict: Findings) -> None:
         """Tell where a file contradicts itself, or is about another store."""
         for name, book in self._books.items():
             for problem in book.problems:
@@ -108,7 +108,7 @@ class Against:
         return [found[key] for key in sorted(found)]
 
 
-def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: PartitionVerdict) -> int:
+def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: Findings) -> int:
     """Tell which events the log no longer holds for which processes of this data folder had receipts; how many were asked."""
     file = store.receipts.file
     try:

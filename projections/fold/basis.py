@@ -51,23 +51,23 @@ def _resting(basis: Basis, grounds: Sequence[Ground], at: int) -> Basis:
     return msgspec.structs.replace(basis, grounds=rests, given_at=at, reports=reports)
 
 
-def ground_changed(scene: WorkingSet, data: GroundChanged, _event: Event[Any]) -> None:
+def ground_changed(working: WorkingSet, data: GroundChanged, _event: Event[Any]) -> None:
     """A digest is reported of what the memory rests on: the newest report decides, whichever came first."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     basis = memory.basis or NOTHING
     rests = next((one for one in basis.grounds if one.uri == data.uri), None)
     known = next((one for one in basis.reports if one.uri == data.uri), None)
     if rests is None or basis.given_at is None:
-        scene.ignore(memory.id, "it does not rest on that")
-    elif scene.at < basis.given_at or (known is not None and scene.at < known.at):
-        scene.ignore(memory.id, "something newer is known of that ground")
+        working.ignore(memory.id, "it does not rest on that")
+    elif working.at < basis.given_at or (known is not None and working.at < known.at):
+        working.ignore(memory.id, "something newer is known of that ground")
     else:
         others = tuple(one for one in basis.reports if one.uri != data.uri)
-        after = msgspec.structs.replace(basis, reports=(*others, Report(data.uri, data.digest, scene.at)))
+        after = msgspec.structs.replace(basis, reports=(*others, Report(data.uri, data.digest, working.at)))
         reason = "what it rests on has changed" if data.digest != rests.digest else "what it rests on is as it was told"
-        scene.change(memory, "ground", reason, basis=after)
+        working.change(memory, "ground", reason, basis=after)
 
 
 class GroundedMemory(NamedTuple):

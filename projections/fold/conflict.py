@@ -23,30 +23,30 @@ from projections.memory.record import (
 )
 
 
-def negate(scene: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
+def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
     """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     replaced_by = data.replaced_by if data.replaced_by != memory.id else None
     entry = CorrectionEntry(
-        scene.at,
+        working.at,
         data.resolution or DEFAULT_RESOLUTION[memory.category],
         data.reason,
         data.correction,
         replaced_by,
         data.turn_id,
-        scene.seq,
+        working.seq,
     )
     negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
     state = negation_state(negations, memory.user_mentions)
     if state["negated_at"] is not None:
-        reason, conflicts = f"negated, {entry.resolution}", settled(scene, memory)
+        reason, conflicts = f"negated, {entry.resolution}", settled(working, memory)
     else:
         # It came late: the record is the one that the other order gives, where the mention reaffirmed.
         reason = "negated earlier than the user last said it"
-        conflicts = contradicted(scene, memory, replaced_by if negations[-1] is entry else None)
-    scene.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
+        conflicts = contradicted(working, memory, replaced_by if negations[-1] is entry else None)
+    working.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
 
 
 def _by_time(entry: CorrectionEntry) -> tuple[int, int]:
@@ -81,19 +81,19 @@ def _by_turn(said: UserMention) -> tuple[int, str]:
     return said.at, said.turn_id or ""
 
 
-def contradicted(scene: WorkingSet, memory: Memory, successor: str | None) -> tuple[str, ...]:
+def contradicted(working: WorkingSet, memory: Memory, successor: str | None) -> tuple[str, ...]:
     """`conflicts` of a memory that the user said again: it and what had replaced it may contradict each other.
 
     The other one (if merged, what stands for it) is flagged too; one that is gone or negated contradicts nothing.
     """
-    other = scene.get(successor) if successor else None
+    other = working.get(successor) if successor else None
     while other is not None and other.merged_into is not None:
-        other = scene.get(other.merged_into)
+        other = working.get(other.merged_into)
     if other is None or other.id == memory.id or other.is_negated:
         return memory.conflicts
     if other.deleted_at is not None or other.purged_at is not None:
         return memory.conflicts
-    scene.adjust(other, conflicts=flagged(other.conflicts, memory.id))
+    working.adjust(other, conflicts=flagged(other.conflicts, memory.id))
     return flagged(memory.conflicts, other.id)
 
 
@@ -102,10 +102,10 @@ def flagged(conflicts: tuple[str, ...], other: str) -> tuple[str, ...]:
     return (*(c for c in conflicts if c != other), other)[-MAX_CONFLICTS:]
 
 
-def settled(scene: WorkingSet, memory: Memory) -> tuple[str, ...]:
+def settled(working: WorkingSet, memory: Memory) -> tuple[str, ...]:
     """No flags: a memory that is negated, revised or deleted stands in conflict with no other; those are told."""
     for other_id in memory.conflicts:
-        other = scene.get(other_id)
+        other = working.get(other_id)
         if other is not None and memory.id in other.conflicts:
-            scene.adjust(other, conflicts=tuple(c for c in other.conflicts if c != memory.id))
+            working.adjust(other, conflicts=tuple(c for c in other.conflicts if c != memory.id))
     return ()

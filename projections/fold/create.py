@@ -19,30 +19,30 @@ TIERS = frozenset({"system", "core", "fact", "episode"})
 BY_HAND = frozenset({"user", "operator"})
 
 
-def create(scene: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
+def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     """A new record; a second creation with one id changes nothing, also when the first was purged."""
-    if scene.get(data.memory_id) is not None:
-        scene.ignore(data.memory_id, "this id exists already")
+    if working.get(data.memory_id) is not None:
+        working.ignore(data.memory_id, "this id exists already")
         return
-    at, brought = scene.at, data.imported
+    at, brought = working.at, data.imported
     memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long
         id=data.memory_id,
         content=data.content,
         category=data.category,
         kind=data.kind,
         tier=tier_of(
-            data.tier or (data.kind if data.kind in TIERS else "fact"), data.importance or 0.0, scene.parameters
+            data.tier or (data.kind if data.kind in TIERS else "fact"), data.importance or 0.0, working.parameters
         ),
         source=data.source,
         created_at=at,
         updated_at=at,
         last_activated_at=at,
         stamp=at,
-        created_seq=scene.seq,
+        created_seq=working.seq,
         confidence=float(data.confidence),
         importance=1.0 if data.importance is None else float(data.importance),
         sensitivity=max(  # a producer's own figure only raises
-            data.sensitivity or 0, level_of_data(data) if scene.level is None else scene.level
+            data.sensitivity or 0, level_of_data(data) if working.level is None else working.level
         ),
         source_turns=data.source_turns,
     )
@@ -60,22 +60,22 @@ def create(scene: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
         corrects=data.corrects,
         summarises=data.summarises,
         session=event.session_id,
-        stability=_first_stability(scene, data),
+        stability=_first_stability(working, data),
         last_reinforced_at=at,
-        changed_seq=scene.seq,
+        changed_seq=working.seq,
         basis=basis_of(data, at),
     )
-    if scene.actor == "operator" and memory.tier in FIRM:
+    if working.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)
     if brought:
         memory = _with_counters(memory, brought)
-    scene.create(risen(None, memory, scene), "create", "a new memory")
+    working.create(risen(None, memory, working), "create", "a new memory")
 
 
-def _first_stability(scene: WorkingSet, data: MemoryCreated) -> float:
+def _first_stability(working: WorkingSet, data: MemoryCreated) -> float:
     """Hours: a memory made by hand (by a user or operator, from no turn) begins more stable than one picked up."""
-    by_hand = scene.actor in BY_HAND and not data.source_turns and data.imported is None
-    return scene.parameters.manual_stability if by_hand else scene.parameters.initial_stability
+    by_hand = working.actor in BY_HAND and not data.source_turns and data.imported is None
+    return working.parameters.manual_stability if by_hand else working.parameters.initial_stability
 
 
 def _with_counters(memory: Memory, brought: Imported) -> Memory:

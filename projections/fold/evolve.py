@@ -1,8 +1,7 @@
 """`evolve`: what each event does to the memories it is about (memory.md, sections 2 to 6). Pure and total.
 
 Events fold in log order. An event about an unknown, purged or merged-away memory changes nothing and is noted as
-ignored. Handlers stand in evolve_create, evolve_life (mention, revise, delete ...), evolve_use (access, reinforce, grade, keep),
-evolve_conflict (negate, reaffirm, flag), evolve_link (links, triples) and evolve_merge (merge, un-merge).
+ignored. Handlers stand beside this file: create, life (mention, revise ...), use (access, grade ...), conflict, link, merge.
 """
 
 from __future__ import annotations
@@ -73,45 +72,45 @@ class EventEffect(msgspec.Struct, frozen=True, gc=False):
     """When the event happened, microseconds since 1970."""
 
 
-def _choose_profile(scene: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:
-    scene.settings = scene.settings._replace(profile=data.profile)
-    scene.notes.append(Note(OWNER, "profile", "the owner's profile from here on", None, None, ("profile",)))
+def _choose_profile(working: WorkingSet, data: ProfileChosen, _event: Event[Any]) -> None:
+    working.settings = working.settings._replace(profile=data.profile)
+    working.notes.append(Note(OWNER, "profile", "the owner's profile from here on", None, None, ("profile",)))
 
 
-def _change_parameters(scene: WorkingSet, data: ParametersChanged, _event: Event[Any]) -> None:
+def _change_parameters(working: WorkingSet, data: ParametersChanged, _event: Event[Any]) -> None:
     told, reason = data.parameters, "the owner's parameters from here on"
-    if scene.actor != "operator" and not PROMOTION.isdisjoint(told):  # an old log may hold them: the door refuses them
+    if working.actor != "operator" and not PROMOTION.isdisjoint(told):  # refused today, but an old log may hold them
         told = {name: value for name, value in told.items() if name not in PROMOTION}
         reason += ", but for those of promotion: only an operator changes these"
-    values = dict(scene.settings.parameters) | told
-    scene.settings = scene.settings._replace(parameters=tuple(sorted(values.items())))
-    scene.notes.append(Note(OWNER, "parameters", reason, None, None, tuple(sorted(told))))
+    values = dict(working.settings.parameters) | told
+    working.settings = working.settings._replace(parameters=tuple(sorted(values.items())))
+    working.notes.append(Note(OWNER, "parameters", reason, None, None, tuple(sorted(told))))
 
 
-def _define_synonym(scene: WorkingSet, data: SynonymDefined, _event: Event[Any]) -> None:
+def _define_synonym(working: WorkingSet, data: SynonymDefined, _event: Event[Any]) -> None:
     pair = paired(data.keyword, data.synonym, data.similarity)
-    pairs = "there are no two different words" if pair is None else with_pair(scene.settings.synonyms, pair)
+    pairs = "there are no two different words" if pair is None else with_pair(working.settings.synonyms, pair)
     if isinstance(pairs, str):
-        scene.ignore(OWNER, pairs)
+        working.ignore(OWNER, pairs)
         return
-    scene.settings = scene.settings._replace(synonyms=pairs)
+    working.settings = working.settings._replace(synonyms=pairs)
     reason = "two words are alike" if data.similarity else "two words are no synonyms"
-    scene.notes.append(
+    working.notes.append(
         Note(OWNER, "synonym", f"{reason} in the owner's searches from here on", None, None, ("synonyms",))
     )
 
 
-def _read_turns(scene: WorkingSet, data: TurnsExtracted, _event: Event[Any]) -> None:
-    scene.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
+def _read_turns(working: WorkingSet, data: TurnsExtracted, _event: Event[Any]) -> None:
+    working.notes.append(Note(OWNER, "read", f"{data.turns} turns were read by {data.by}", None, None, ("read",)))
 
 
-def _reveal(scene: WorkingSet, data: MemoriesRevealed, _event: Event[Any]) -> None:
+def _reveal(working: WorkingSet, data: MemoriesRevealed, _event: Event[Any]) -> None:
     """Noted for whatever became of the memory since, and no counter moves: to look at a secret is not to use it."""
     for memory_id in data.memory_ids:
-        if scene.get(memory_id) is None:
-            scene.ignore(memory_id, UNKNOWN)
+        if working.get(memory_id) is None:
+            working.ignore(memory_id, UNKNOWN)
         else:
-            scene.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
+            working.mark(memory_id, "reveal", f"its text was asked for: {data.by}, {data.face}")
 
 
 def nothing_parked(settings: OwnerSettings, event: Event[EventData]) -> EventEffect:
@@ -120,9 +119,9 @@ def nothing_parked(settings: OwnerSettings, event: Event[EventData]) -> EventEff
     return EventEffect({}, settings, [note], micros(event.occurred_at))
 
 
-def _discard(scene: WorkingSet, data: EventDiscarded, _event: Event[Any]) -> None:
-    reason = f"{data.position} was parked and is dropped, by {scene.actor}"
-    scene.notes.append(Note(OWNER, "discard", reason, None, None, ()))
+def _discard(working: WorkingSet, data: EventDiscarded, _event: Event[Any]) -> None:
+    reason = f"{data.position} was parked and is dropped, by {working.actor}"
+    working.notes.append(Note(OWNER, "discard", reason, None, None, ()))
 
 
 HANDLERS: Mapping[type, Handler] = {
@@ -180,32 +179,31 @@ def evolve(
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
     """
-    scene = WorkingSet(
-        memories, settings, parameters_of(settings, base), micros(event.occurred_at), seq, event.actor, level
-    )
+    parameters, at = parameters_of(settings, base), micros(event.occurred_at)
+    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level)
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:
-        handler(scene, data, event)
+        handler(working, data, event)
     if type(data) is not MemoriesAccessed:
-        _note_the_named(scene, data)
-    return EventEffect(scene.changed, scene.settings, scene.notes, scene.at)
+        _note_the_named(working, data)
+    return EventEffect(working.changed, working.settings, working.notes, working.at)
 
 
-def _note_the_named(scene: WorkingSet, data: EventData) -> None:
+def _note_the_named(working: WorkingSet, data: EventData) -> None:
     """One note for every memory the event names, also where it changes nothing."""
     named = names(data)
-    if len(named) == 1 and len(scene.notes) == 1:
+    if len(named) == 1 and len(working.notes) == 1:
         return
-    noted = {note.memory_id for note in scene.notes}
+    noted = {note.memory_id for note in working.notes}
     for memory_id in named:
         if memory_id not in noted:
             noted.add(memory_id)
-            problem = trouble_with(scene.get(memory_id))
+            problem = trouble_with(working.get(memory_id))
             if problem:
-                scene.ignore(memory_id, problem)
+                working.ignore(memory_id, problem)
             else:
-                scene.mark(memory_id, "named", f"named by {type(data).__name__}")
+                working.mark(memory_id, "named", f"named by {type(data).__name__}")
 
 
 def names(data: EventData) -> tuple[str, ...]:

@@ -43,23 +43,23 @@ from projections.memory.record import (
 )
 
 
-def mention(scene: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> None:
+def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> None:
     """Activates. A mention of a merged source goes to the memory that it was merged into."""
-    memory = scene.get(data.memory_id)
+    memory = working.get(data.memory_id)
     while memory is not None and memory.merged_into is not None:
         if memory.id == data.memory_id:
-            scene.ignore(memory.id, f"{MERGED_AWAY}; the mention goes to {final_merge(scene, memory)}")
-        memory = scene.get(memory.merged_into)
+            working.ignore(memory.id, f"{MERGED_AWAY}; the mention goes to {final_merge(working, memory)}")
+        memory = working.get(memory.merged_into)
     if memory is None:
-        scene.ignore(data.memory_id, UNKNOWN)
+        working.ignore(data.memory_id, UNKNOWN)
         return
-    if scene.live(memory.id) is None:
+    if working.live(memory.id) is None:
         return
-    at = scene.at
+    at = working.at
     newest = memory.mentions[-1] if memory.mentions else None
     mentions = _with_mention(memory.mentions, at)
-    start = at - int(scene.parameters.frequent_window_hours * HOUR)
-    frequent = bisect_right(mentions, at) - bisect_right(mentions, start) >= scene.parameters.frequent_threshold
+    start = at - int(working.parameters.frequent_window_hours * HOUR)
+    frequent = bisect_right(mentions, at) - bisect_right(mentions, start) >= working.parameters.frequent_threshold
     fields: dict[str, Any] = {
         "mention_count": memory.mention_count + 1,
         "mentions": mentions,
@@ -69,24 +69,24 @@ def mention(scene: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> Non
         "level_due_at": None,
     }
     if newest is None or at >= newest:
-        fields["mention_boost"] = scene.parameters.frequent_boost if frequent else scene.parameters.semantic_boost
+        fields["mention_boost"] = working.parameters.frequent_boost if frequent else working.parameters.semantic_boost
     if data.modality and data.modality not in memory.modalities:
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
-    if scene.actor == "user":
+    if working.actor == "user":
         said = fields["user_mentions"] = newest_said((*memory.user_mentions, UserMention(at, data.turn_id)))
         if memory.negations:
             fields |= negation_state(memory.negations, said)
             if memory.is_negated and fields["negated_at"] is None:
                 decision, reason = "reaffirm", "the user said it again"
-                fields["conflicts"] = contradicted(scene, memory, memory.superseded_by)
-    scene.change(memory, decision, reason, **fields)
+                fields["conflicts"] = contradicted(working, memory, memory.superseded_by)
+    working.change(memory, decision, reason, **fields)
 
 
-def final_merge(scene: WorkingSet, memory: Memory) -> str:
+def final_merge(working: WorkingSet, memory: Memory) -> str:
     """Id of the memory that stands for a merged one at the end of its merges."""
     while memory.merged_into is not None:
-        following = scene.get(memory.merged_into)
+        following = working.get(memory.merged_into)
         if following is None:
             return memory.merged_into
         memory = following
@@ -102,12 +102,12 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
     return tuple(times[-MAX_MENTIONS:])
 
 
-def revise(scene: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None:
+def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None:
     """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
-    until = max(memory.updated_at, scene.at)
+    until = max(memory.updated_at, working.at)
     old = Version(memory.version, memory.content, memory.summary, until)
     fields: dict[str, Any] = {
         "content": data.content,
@@ -125,38 +125,38 @@ def revise(scene: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None:
                 *(data.tags or ()),
                 *words_in((data.because, data.grounds, data.metadata)),
             ),
-            scene.level,
+            working.level,
         ),
-        "conflicts": settled(scene, memory),
-        "basis": revised(memory.basis, data, scene.at),
+        "conflicts": settled(working, memory),
+        "basis": revised(memory.basis, data, working.at),
     }
     if data.content != memory.content:
-        fields |= _other_words(scene, memory)
+        fields |= _other_words(working, memory)
     if data.keywords is not None:
         fields["keywords"] = words(data.keywords)
     if data.tags is not None:
         fields["tags"] = data.tags
-    scene.change(memory, "revise", "a new version of the content", **fields)
+    working.change(memory, "revise", "a new version of the content", **fields)
 
 
-def _other_words(scene: WorkingSet, memory: Memory) -> dict[str, Any]:
+def _other_words(working: WorkingSet, memory: Memory) -> dict[str, Any]:
     """What was granted to the former words is not granted to the new: a place in every prompt, uses that bore them out, a
     sensitivity set by hand (whose level stays the least)."""
     upkeep = memory.upkeep
     return {
-        "ground": memory.ground if scene.actor == "operator" else None,
+        "ground": memory.ground if working.actor == "operator" else None,
         "upkeep": upkeep if upkeep is None else msgspec.structs.replace(upkeep, earned=0.0, witnessed=0.0),
         "sensitivity_set_at": None,
     }
 
 
-def compress(scene: WorkingSet, data: MemoryCompressed, _event: Event[Any]) -> None:
+def compress(working: WorkingSet, data: MemoryCompressed, _event: Event[Any]) -> None:
     """Records a level. Identity, core and sensitive memories are never compressed."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     if data.level != "full" and never_compressed(memory):
-        scene.ignore(memory.id, "never compressed: identity, core or sensitive")
+        working.ignore(memory.id, "never compressed: identity, core or sensitive")
         return
     fields: dict[str, Any] = {
         "level": LEVELS.index(data.level),
@@ -164,8 +164,8 @@ def compress(scene: WorkingSet, data: MemoryCompressed, _event: Event[Any]) -> N
         "level_due_at": None if data.due_at is None else micros(data.due_at),
     }
     if data.content is not None:
-        fields["sensitivity"] = risen_by(memory, (data.content,), scene.level)
-    scene.change(memory, "compress", f"level {data.level}", **fields)
+        fields["sensitivity"] = risen_by(memory, (data.content,), working.level)
+    working.change(memory, "compress", f"level {data.level}", **fields)
 
 
 def never_compressed(memory: Memory) -> bool:
@@ -173,40 +173,40 @@ def never_compressed(memory: Memory) -> bool:
     return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
 
 
-def delete(scene: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None:
+def delete(working: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None:
     """Soft delete, also of what was merged into it: those are hidden with it."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     if memory.deleted_at is not None:
-        scene.ignore(memory.id, "deleted already")
+        working.ignore(memory.id, "deleted already")
         return
-    if data.policy == "auto_cleanup" and data.due_at is not None and not _still_due(scene, memory):
-        scene.ignore(memory.id, "no longer due: it was used since that was decided")
+    if data.policy == "auto_cleanup" and data.due_at is not None and not _still_due(working, memory):
+        working.ignore(memory.id, "no longer due: it was used since that was decided")
         return
-    conflicts = settled(scene, memory)
-    scene.change(memory, "delete", data.policy, deleted_at=scene.at, deletion=data.policy, conflicts=conflicts)
+    conflicts = settled(working, memory)
+    working.change(memory, "delete", data.policy, deleted_at=working.at, deletion=data.policy, conflicts=conflicts)
 
 
-def _still_due(scene: WorkingSet, memory: Memory) -> bool:
+def _still_due(working: WorkingSet, memory: Memory) -> bool:
     """Whether the law that let it go still does: an access may have come between the decision and its event."""
-    if scene.settings.profile == "ebbinghaus":
-        return strength_at(memory, scene.at, scene.parameters) < scene.parameters.delete_strength
-    if scene.settings.profile == "tiered":
-        left = effective_importance(memory, scene.at, scene.parameters)
-        return left < review_threshold_of(memory, scene.parameters)
+    if working.settings.profile == "ebbinghaus":
+        return strength_at(memory, working.at, working.parameters) < working.parameters.delete_strength
+    if working.settings.profile == "tiered":
+        left = effective_importance(memory, working.at, working.parameters)
+        return left < review_threshold_of(memory, working.parameters)
     return True
 
 
-def restore(scene: WorkingSet, data: MemoryRestored, _event: Event[Any]) -> None:
+def restore(working: WorkingSet, data: MemoryRestored, _event: Event[Any]) -> None:
     """Undoes a soft delete; the level is full again, no time stamp of activity moves."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     if memory.deleted_at is None:
-        scene.ignore(memory.id, "not deleted")
+        working.ignore(memory.id, "not deleted")
         return
-    scene.change(
+    working.change(
         memory,
         "restore",
         "a deletion was undone",
@@ -215,45 +215,45 @@ def restore(scene: WorkingSet, data: MemoryRestored, _event: Event[Any]) -> None
         level=FULL,
         compressed=None,
         level_due_at=None,
-        restored_at=scene.at if memory.restored_at is None else max(memory.restored_at, scene.at),
+        restored_at=working.at if memory.restored_at is None else max(memory.restored_at, working.at),
     )
 
 
-def purge(scene: WorkingSet, data: MemoryPurged, _event: Event[Any]) -> None:
+def purge(working: WorkingSet, data: MemoryPurged, _event: Event[Any]) -> None:
     """Content, summary, keywords and edges go; id, dates and lineage stay. Also of everything merged into it."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     if memory.deleted_at is None:
-        scene.ignore(memory.id, "not deleted")
+        working.ignore(memory.id, "not deleted")
         return
-    if micros(data.due_at) > scene.at:
-        scene.ignore(memory.id, "not due yet")
+    if micros(data.due_at) > working.at:
+        working.ignore(memory.id, "not due yet")
         return
-    if micros(data.due_at) < memory.deleted_at + int(scene.parameters.deleted_kept_days * DAY):
-        scene.ignore(memory.id, "not due: it was deleted later than this purge supposes")
+    if micros(data.due_at) < memory.deleted_at + int(working.parameters.deleted_kept_days * DAY):
+        working.ignore(memory.id, "not due: it was deleted later than this purge supposes")
         return
     waiting = [memory.id]
     while waiting:
-        one = scene.get(waiting.pop(0))
+        one = working.get(waiting.pop(0))
         if one is None:
             continue
-        bare = without_content(one) | {"conflicts": settled(scene, one)}
-        scene.change(one, "purge", "kept long enough after its deletion", purged_at=scene.at, **bare)
+        bare = without_content(one) | {"conflicts": settled(working, one)}
+        working.change(one, "purge", "kept long enough after its deletion", purged_at=working.at, **bare)
         for source_id in one.merged_from:
-            source = scene.get(source_id)
+            source = working.get(source_id)
             if source is not None and source.merged_into == one.id and source.purged_at is None:
                 waiting.append(source.id)
-        _forget_correction(scene, one)
+        _forget_correction(working, one)
         for merge_id in one.unmerged_from:  # a retired merge still says what its sources said
-            retired = scene.get(merge_id)
+            retired = working.get(merge_id)
             if retired is not None and retired.retired_at is not None and retired.purged_at is None:
                 waiting.append(retired.id)
 
 
-def _forget_correction(scene: WorkingSet, purged: Memory) -> None:
+def _forget_correction(working: WorkingSet, purged: Memory) -> None:
     """What a memory was corrected to is told no more once the correction is purged."""
-    old = scene.get(purged.corrects) if purged.corrects else None
+    old = working.get(purged.corrects) if purged.corrects else None
     if old is None or all(
         one.replaced_by != purged.id or not (one.reason or one.new_preference) for one in old.negations
     ):
@@ -262,9 +262,9 @@ def _forget_correction(scene: WorkingSet, purged: Memory) -> None:
         msgspec.structs.replace(one, reason="", new_preference=None) if one.replaced_by == purged.id else one
         for one in old.negations
     )
-    scene.adjust(old, negations=negations)
+    working.adjust(old, negations=negations)
 
 
-def erase(scene: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
+def erase(working: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
     """The door refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
-    scene.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")
+    working.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

@@ -22,22 +22,22 @@ CO_HIT = "co-hit"
 _NONE = Edge("", 0.0, 0.0, CO_HIT)
 
 
-def link(scene: WorkingSet, data: MemoriesLinked, _event: Event[Any]) -> None:
+def link(working: WorkingSet, data: MemoriesLinked, _event: Event[Any]) -> None:
     """An association edge on both sides, the strongest base kept; `possible_conflict` flags both instead."""
     if data.a == data.b:
-        scene.ignore(data.a, "a link to itself")
+        working.ignore(data.a, "a link to itself")
         return
-    a, b = scene.get(data.a), scene.get(data.b)
+    a, b = working.get(data.a), working.get(data.b)
     troubles = [(memory_id, trouble_with(memory)) for memory_id, memory in ((data.a, a), (data.b, b))]
     if a is None or b is None or any(trouble for _, trouble in troubles):
         for memory_id, trouble in troubles:
-            scene.ignore(memory_id, trouble or "the other memory of the link cannot be linked")
+            working.ignore(memory_id, trouble or "the other memory of the link cannot be linked")
         return
     for one, other in ((a, b), (b, a)):
         if data.link == "possible_conflict":
-            scene.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
+            working.change(one, "link", "possible conflict", conflicts=flagged(one.conflicts, other.id))
         else:
-            scene.change(
+            working.change(
                 one, "link", f"link {data.link}", edges=linked(one.edges, other.id, float(data.weight), data.link)
             )
 
@@ -51,26 +51,26 @@ def linked(edges: tuple[Edge, ...], to: str, weight: float, kind: str) -> tuple[
     return strongest([*(e for e in edges if e.to != to), edge])
 
 
-def boosted(scene: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
+def boosted(working: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
     """Strengthens the edge between two memories on both sides, without a note; a pair without an edge gets one."""
-    all_boosted(scene, [(one_id, other_id)], amount)
+    all_boosted(working, [(one_id, other_id)], amount)
 
 
-def all_boosted(scene: WorkingSet, pairs: Iterable[tuple[str, str]], amount: float) -> None:
+def all_boosted(working: WorkingSet, pairs: Iterable[tuple[str, str]], amount: float) -> None:
     """The same for each of these pairs, in this order. A memory's edges depend on no other's, so its record is made anew once."""
     edges: dict[str, tuple[Edge, ...] | None] = {}
     for one_id, other_id in pairs:
         for memory_id in (one_id, other_id):
             if memory_id not in edges:
-                memory = scene.get(memory_id)
+                memory = working.get(memory_id)
                 edges[memory_id] = None if memory is None or trouble_with(memory) else memory.edges
         mine, others = edges[one_id], edges[other_id]
         if one_id != other_id and mine is not None and others is not None:
             edges[one_id], edges[other_id] = strengthened(mine, other_id, amount), strengthened(others, one_id, amount)
     for memory_id, now in edges.items():
-        memory = scene.get(memory_id)
+        memory = working.get(memory_id)
         if memory is not None and now is not None and now is not memory.edges:
-            scene.adjust(memory, edges=now)
+            working.adjust(memory, edges=now)
 
 
 def strengthened(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge, ...]:
@@ -103,42 +103,44 @@ def strongest(edges: list[Edge]) -> tuple[Edge, ...]:
     return tuple(sorted(best.values(), key=_by_strength)[:MAX_EDGES])
 
 
-def assert_fact(scene: WorkingSet, data: FactAsserted, _event: Event[Any]) -> None:
+def assert_fact(working: WorkingSet, data: FactAsserted, _event: Event[Any]) -> None:
     """Every memory of the evidence backs the triple from now on; said again, degree and condition are the newest."""
     for memory_id in data.evidence:
-        memory = scene.live(memory_id)
+        memory = working.live(memory_id)
         if memory is None:
             continue
         degree = None if data.degree is None else float(data.degree)
-        fact = MemoryTriple(data.subject, data.predicate, data.object, data.negation, degree, data.condition, scene.at)
+        fact = MemoryTriple(
+            data.subject, data.predicate, data.object, data.negation, degree, data.condition, working.at
+        )
         old = _same(memory, data)
         if old is not None and old.at > fact.at:
-            scene.ignore(memory_id, "said earlier than what the memory backs already")
+            working.ignore(memory_id, "said earlier than what the memory backs already")
             continue
         others = [one for one in memory.facts if one is not old]
         facts = sorted([*others, fact], key=lambda f: (f.at, f.subject, f.predicate, f.object, f.negation))[-MAX_FACTS:]
         if fact not in facts:
-            scene.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
+            working.ignore(memory_id, f"older than the {MAX_FACTS} triples that it backs")
             continue
         told = (told_by_triple(data),)
-        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, told, scene.level)
-        scene.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
+        sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, told, working.level)
+        working.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 
-def retract_fact(scene: WorkingSet, data: FactRetracted, _event: Event[Any]) -> None:
+def retract_fact(working: WorkingSet, data: FactRetracted, _event: Event[Any]) -> None:
     """These memories no longer back the triple."""
     for memory_id in data.evidence:
-        memory = scene.live(memory_id)
+        memory = working.live(memory_id)
         if memory is None:
             continue
         old = _same(memory, data)
         if old is None:
-            scene.ignore(memory_id, "does not back this triple")
+            working.ignore(memory_id, "does not back this triple")
             continue
-        if old.at > scene.at:
-            scene.ignore(memory_id, "the triple was asserted again later than this")
+        if old.at > working.at:
+            working.ignore(memory_id, "the triple was asserted again later than this")
             continue
-        scene.change(
+        working.change(
             memory, "link", "no longer backs a triple", facts=tuple(one for one in memory.facts if one is not old)
         )
 

@@ -28,29 +28,29 @@ from projections.memory.record import (
 )
 
 
-def merge(scene: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
+def merge(working: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
     """Creates `into` from its sources and marks them; all or nothing."""
-    problem = _merge_problem(scene, data)
+    problem = _merge_problem(working, data)
     if problem is not None:
         for memory_id in dict.fromkeys((data.into, *data.sources)):
-            trouble = trouble_with(scene.get(memory_id)) if memory_id != data.into else None
-            scene.ignore(memory_id, trouble or problem)
+            trouble = trouble_with(working.get(memory_id)) if memory_id != data.into else None
+            working.ignore(memory_id, trouble or problem)
         return
-    sources = [memory for memory in map(scene.get, data.sources) if memory is not None]
-    into = _merged(scene, data, sources)
-    scene.create(into, "merge", f"merged from {len(sources)} memories")
+    sources = [memory for memory in map(working.get, data.sources) if memory is not None]
+    into = _merged(working, data, sources)
+    working.create(into, "merge", f"merged from {len(sources)} memories")
     for other_id in into.conflicts:
-        if other := scene.get(other_id):
-            scene.adjust(other, conflicts=flagged(other.conflicts, into.id))
+        if other := working.get(other_id):
+            working.adjust(other, conflicts=flagged(other.conflicts, into.id))
     for source in sources:
-        scene.change(source, "merge", f"merged into {data.into}", merged_into=data.into, merged_at=scene.at)
+        working.change(source, "merge", f"merged into {data.into}", merged_into=data.into, merged_at=working.at)
 
 
-def _merge_problem(scene: WorkingSet, data: MemoryMerged) -> str | None:
-    if scene.get(data.into) is not None or data.into in data.sources:
+def _merge_problem(working: WorkingSet, data: MemoryMerged) -> str | None:
+    if working.get(data.into) is not None or data.into in data.sources:
         return f"{data.into} exists already: a merge needs a new id"
     for memory_id in data.sources:
-        memory = scene.get(memory_id)
+        memory = working.get(memory_id)
         if trouble := trouble_with(memory):
             return f"source {memory_id}: {trouble}"
         if memory is not None and memory.deleted_at is not None:
@@ -58,12 +58,12 @@ def _merge_problem(scene: WorkingSet, data: MemoryMerged) -> str | None:
     return None if len(set(data.sources)) >= 2 else "a merge needs two sources"
 
 
-def _merged(scene: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> Memory:
+def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> Memory:
     base = max(sources, key=lambda m: (m.last_activated_at, m.created_seq))
-    importance = round(max(effective_importance(m, scene.at, scene.parameters) for m in sources), 6)
-    tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, scene.parameters)
-    standing = of_merge(data.summary, sources, scene.actor, tier)
-    sensitivity, set_at = risen_by_merge(data.summary, sources, scene.level)
+    importance = round(max(effective_importance(m, working.at, working.parameters) for m in sources), 6)
+    tier = "core" if any(m.tier == "core" for m in sources) else tier_of(base.tier, importance, working.parameters)
+    standing = of_merge(data.summary, sources, working.actor, tier)
+    sensitivity, set_at = risen_by_merge(data.summary, sources, working.level)
     mentioned = max(sources, key=lambda m: (m.mentions[-1] if m.mentions else -(2**62), m.created_seq))
     return Memory(
         id=data.into,
@@ -80,8 +80,8 @@ def _merged(scene: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> Mem
         updated_at=max(m.updated_at for m in sources),
         last_activated_at=base.last_activated_at,
         last_accessed_at=max((m.last_accessed_at for m in sources if m.last_accessed_at is not None), default=None),
-        stamp=max(scene.at, *(m.stamp for m in sources)),
-        created_seq=scene.seq,
+        stamp=max(working.at, *(m.stamp for m in sources)),
+        created_seq=working.seq,
         level=SUMMARY,
         confidence=max(m.confidence for m in sources),
         importance=importance,
@@ -104,8 +104,8 @@ def _merged(scene: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> Mem
         session=base.session if all(m.session == base.session for m in sources) else None,
         stability=max(m.stability for m in sources),
         last_reinforced_at=max(m.last_reinforced_at for m in sources),
-        changed_seq=scene.seq,
-        upkeep=_upkeep(sources, scene.at, standing),
+        changed_seq=working.seq,
+        upkeep=_upkeep(sources, working.at, standing),
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
         ground=standing.ground,
         basis=merged_basis(base, sources),
@@ -131,22 +131,22 @@ def _united(sources: Iterable[Memory], part: Callable[[Memory], tuple[str, ...]]
     return tuple(dict.fromkeys(value for memory in sources for value in part(memory)))
 
 
-def unmerge(scene: WorkingSet, data: MemoryUnmerged, _event: Event[Any]) -> None:
+def unmerge(working: WorkingSet, data: MemoryUnmerged, _event: Event[Any]) -> None:
     """The sources come back as they were; `into` retires and keeps what happened to it meanwhile."""
-    into = scene.live(data.into)
+    into = working.live(data.into)
     if into is None:
         return
     if not into.merged_from or into.retired_at is not None:
-        scene.ignore(into.id, "not merged" if not into.merged_from else "un-merged already")
+        working.ignore(into.id, "not merged" if not into.merged_from else "un-merged already")
         return
     if into.deleted_at is not None:
-        scene.ignore(into.id, "deleted: restore it first")
+        working.ignore(into.id, "deleted: restore it first")
         return
-    scene.change(into, "unmerge", "its sources came back", retired_at=scene.at, conflicts=settled(scene, into))
+    working.change(into, "unmerge", "its sources came back", retired_at=working.at, conflicts=settled(working, into))
     for source_id in into.merged_from:
-        source = scene.get(source_id)
+        source = working.get(source_id)
         if source is not None and source.merged_into == into.id:
             left = (*source.unmerged_from, into.id)[-MAX_UNMERGED:]
             back = {"merged_into": None, "merged_at": None, "unmerged_from": left}
             basis = with_reports(source.basis, into.basis)
-            scene.change(source, "unmerge", f"back from {into.id}", basis=basis, **back)
+            working.change(source, "unmerge", f"back from {into.id}", basis=basis, **back)

@@ -18,26 +18,26 @@ from projections.language.sensitivity.event_level import highest
 from projections.memory.record import Memory
 
 
-def set_by_hand(scene: WorkingSet, data: SensitivitySet, _event: Event[Any]) -> None:
+def set_by_hand(working: WorkingSet, data: SensitivitySet, _event: Event[Any]) -> None:
     """A person says how sensitive it is, up or down. The change log tells from what to what, the event why."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
     reason = f"sensitivity {data.level}, set by hand (it was {memory.sensitivity})"
-    at = scene.at if memory.sensitivity_set_at is None else max(scene.at, memory.sensitivity_set_at)
-    scene.change(memory, "sensitivity", reason, sensitivity=data.level, sensitivity_set_at=at)
+    at = working.at if memory.sensitivity_set_at is None else max(working.at, memory.sensitivity_set_at)
+    working.change(memory, "sensitivity", reason, sensitivity=data.level, sensitivity_set_at=at)
 
 
-def raise_by_rules(scene: WorkingSet, data: SensitivityRaised, _event: Event[Any]) -> None:
+def raise_by_rules(working: WorkingSet, data: SensitivityRaised, _event: Event[Any]) -> None:
     """Newer rules find more in its words. Also of what is deleted or merged away: it is readable, and may come back."""
-    memory = scene.get(data.memory_id)
+    memory = working.get(data.memory_id)
     if memory is None or memory.purged_at is not None:
-        scene.ignore(data.memory_id, UNKNOWN if memory is None else PURGED)
+        working.ignore(data.memory_id, UNKNOWN if memory is None else PURGED)
     elif data.level <= memory.sensitivity:
-        scene.ignore(memory.id, f"as sensitive already: {memory.sensitivity}")
+        working.ignore(memory.id, f"as sensitive already: {memory.sensitivity}")
     else:
         reason = f"sensitivity {data.level}, found by rules {data.rules} (it was {memory.sensitivity})"
-        scene.change(memory, "sensitivity", reason, sensitivity=data.level)
+        working.change(memory, "sensitivity", reason, sensitivity=data.level)
 
 
 def risen_by(memory: Memory, texts: Iterable[str | None], level: int | None) -> int:

@@ -34,30 +34,30 @@ ALIKE = ("used", "manual_review")
 """Outcomes that strengthen the association to the memory that led there."""
 
 
-def access(scene: WorkingSet, data: MemoriesAccessed, _event: Event[Any]) -> None:
+def access(working: WorkingSet, data: MemoriesAccessed, _event: Event[Any]) -> None:
     """Counts what was shown, no later than the event itself, and reinforces it once. Moves no time stamp of activity, writes
     no entry. What a person only looked at moves nothing."""
     if data.via in LOOKING:
         return
-    parameters = scene.parameters
+    parameters = working.parameters
     factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
     for memory_id, (count, last_at) in _sums(data).items():
-        memory = scene.get(memory_id)
+        memory = working.get(memory_id)
         if memory is None or memory.deleted_at is not None or trouble_with(memory):
             continue
-        last = min(last_at, scene.at)
+        last = min(last_at, working.at)
         after = with_changes(
             memory,
             access_count=memory.access_count + count,
             last_accessed_at=last if memory.last_accessed_at is None else max(memory.last_accessed_at, last),
             reinforce_count=memory.reinforce_count + 1,
-            stability=_steadied(scene, memory, factor),
+            stability=_steadied(working, memory, factor),
             last_reinforced_at=max(memory.last_reinforced_at, last),
-            changed_seq=scene.seq,
+            changed_seq=working.seq,
         )
-        scene.changed[memory_id] = risen(memory, after, scene)
+        working.changed[memory_id] = risen(memory, after, working)
     pairs = (pair for group in (*data.together, *_first_hits(data)) for pair in combinations(_few(group), 2))
-    all_boosted(scene, pairs, parameters.co_hit_boost)
+    all_boosted(working, pairs, parameters.co_hit_boost)
 
 
 def _sums(data: MemoriesAccessed) -> dict[str, tuple[int, int]]:
@@ -86,46 +86,46 @@ def _first_hits(data: MemoriesAccessed) -> list[tuple[str, ...]]:
     return [one.shown[:FIRST_HITS] for one in data.accesses if one.first == 1 and len(one.shown) > 1]
 
 
-def _steadied(scene: WorkingSet, memory: Memory, factor: float) -> float:
+def _steadied(working: WorkingSet, memory: Memory, factor: float) -> float:
     """S after a reinforcement, hours."""
-    return min(max(memory.stability * factor, scene.parameters.min_stability), scene.parameters.max_stability)
+    return min(max(memory.stability * factor, working.parameters.min_stability), working.parameters.max_stability)
 
 
-def reinforce(scene: WorkingSet, data: MemoryReinforced, _event: Event[Any]) -> None:
+def reinforce(working: WorkingSet, data: MemoryReinforced, _event: Event[Any]) -> None:
     """It was put to use: stability and clock, the boost of a use, the grade of a task, the way that led there."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
-    parameters, outcome = scene.parameters, data.outcome
+    parameters, outcome = working.parameters, data.outcome
     failed = outcome == "task_failure"
     fields: dict[str, Any] = {
-        "stability": _steadied(scene, memory, getattr(parameters, f"reinforce_{outcome}")),
+        "stability": _steadied(working, memory, getattr(parameters, f"reinforce_{outcome}")),
         "reinforce_count": memory.reinforce_count + (not failed or parameters.failure_restarts_clock),
     }
     if not failed or parameters.failure_restarts_clock:
-        fields["last_reinforced_at"] = max(memory.last_reinforced_at, scene.at)
+        fields["last_reinforced_at"] = max(memory.last_reinforced_at, working.at)
     if outcome in OUTCOME_GRADES:
-        fields["schedule"] = graded(memory.schedule, OUTCOME_GRADES[outcome], scene.at)
+        fields["schedule"] = graded(memory.schedule, OUTCOME_GRADES[outcome], working.at)
     reason = f"outcome {outcome}"
     if outcome == "used":
-        gain, refusal = _boost(scene, memory)
+        gain, refusal = _boost(working, memory)
         if refusal is None:
             fields |= gain
         else:
             reason = f"{reason}; {refusal}"
-    after = risen(memory, with_changes(memory, **fields), scene)
+    after = risen(memory, with_changes(memory, **fields), working)
     told = {name: getattr(after, name) for name in (*fields, "upkeep")}
-    scene.change(memory, "reinforce", reason, **told)
+    working.change(memory, "reinforce", reason, **told)
     if data.from_memory is not None and outcome in ALIKE:
-        boosted(scene, data.from_memory, memory.id, parameters.used_edge_boost)
+        boosted(working, data.from_memory, memory.id, parameters.used_edge_boost)
 
 
-def _boost(scene: WorkingSet, memory: Memory) -> tuple[dict[str, Any], str | None]:
+def _boost(working: WorkingSet, memory: Memory) -> tuple[dict[str, Any], str | None]:
     """The importance after a use (seed 003, boost limits), or why this use does not count.
 
     The decayed value is taken first. One that comes late, before the last counted boost, falls within its cool-down.
     """
-    parameters, at = scene.parameters, scene.at
+    parameters, at = working.parameters, working.at
     upkeep = memory.upkeep or Upkeep()
     if upkeep.boosts and at - upkeep.boosts[-1].at < int(parameters.boost_cooldown_hours * HOUR):
         return {}, "no boost: within the cool-down of the last"
@@ -145,7 +145,7 @@ def _boost(scene: WorkingSet, memory: Memory) -> tuple[dict[str, Any], str | Non
             upkeep.promotion_at,
             kept,
             round(upkeep.earned + amount, 6),
-            round(upkeep.witnessed + amount, 6) if scene.actor in WITNESSES else upkeep.witnessed,
+            round(upkeep.witnessed + amount, 6) if working.actor in WITNESSES else upkeep.witnessed,
         ),
     }
     fields["tier"] = tier_of(memory.tier, importance, parameters)
@@ -165,41 +165,41 @@ def limited(boosts: tuple[Boost, ...]) -> tuple[Boost, ...]:
     return (Boost(older[-1].at, round(sum(boost.amount for boost in older), 6)), *newest)
 
 
-def risen(before: Memory | None, after: Memory, scene: WorkingSet) -> Memory:
+def risen(before: Memory | None, after: Memory, working: WorkingSet) -> Memory:
     """`after`, asking for a reviewer where its effective importance rose to the promotion threshold just now."""
-    threshold = scene.parameters.promotion_importance
+    threshold = working.parameters.promotion_importance
     if after.importance < threshold or after.tier not in ("fact", "episode"):
         return after
-    if before is not None and effective_importance(before, scene.at, scene.parameters) >= threshold:
+    if before is not None and effective_importance(before, working.at, working.parameters) >= threshold:
         return after
-    if effective_importance(after, scene.at, scene.parameters) < threshold:
+    if effective_importance(after, working.at, working.parameters) < threshold:
         return after
     upkeep = after.upkeep or Upkeep()
-    return with_changes(after, upkeep=msgspec.structs.replace(upkeep, promotion_at=scene.at))
+    return with_changes(after, upkeep=msgspec.structs.replace(upkeep, promotion_at=working.at))
 
 
-def grade(scene: WorkingSet, data: ReviewGraded, _event: Event[Any]) -> None:
+def grade(working: WorkingSet, data: ReviewGraded, _event: Event[Any]) -> None:
     """A review: the schedule moves, and it counts as an access."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
-    last = scene.at if memory.last_accessed_at is None else max(memory.last_accessed_at, scene.at)
+    last = working.at if memory.last_accessed_at is None else max(memory.last_accessed_at, working.at)
     fields: dict[str, Any] = {
         "access_count": memory.access_count + 1,
         "last_accessed_at": last,
-        "schedule": graded(memory.schedule, data.grade, scene.at),
+        "schedule": graded(memory.schedule, data.grade, working.at),
     }
-    after = risen(memory, with_changes(memory, **fields), scene)
-    scene.change(memory, "review", f"graded {data.grade}", **fields, upkeep=after.upkeep)
+    after = risen(memory, with_changes(memory, **fields), working)
+    working.change(memory, "review", f"graded {data.grade}", **fields, upkeep=after.upkeep)
 
 
-def promote(scene: WorkingSet, data: MemoryPromoted, _event: Event[Any]) -> None:
+def promote(working: WorkingSet, data: MemoryPromoted, _event: Event[Any]) -> None:
     """A reviewer's decision: another tier."""
-    if memory := scene.live(data.memory_id):
-        ground, reason = of_promotion(memory, data.to, scene.actor), f"tier {data.to}"
+    if memory := working.live(data.memory_id):
+        ground, reason = of_promotion(memory, data.to, working.actor), f"tier {data.to}"
         if data.to in FIRM and ground is None:
             reason += "; without a ground to stand in every prompt"
-        scene.change(memory, "promote", reason, tier=data.to, upkeep=_answered(memory), ground=ground)
+        working.change(memory, "promote", reason, tier=data.to, upkeep=_answered(memory), ground=ground)
 
 
 def _answered(memory: Memory) -> Upkeep | None:
@@ -207,29 +207,29 @@ def _answered(memory: Memory) -> Upkeep | None:
     return None if upkeep is None else msgspec.structs.replace(upkeep, promotion_at=None)
 
 
-def _who(scene: WorkingSet) -> str:
+def _who(working: WorkingSet) -> str:
     """Who keeps it: anybody may, and only some are reviewers."""
-    return "a reviewer" if scene.actor in REVIEWERS else f"the {scene.actor}"
+    return "a reviewer" if working.actor in REVIEWERS else f"the {working.actor}"
 
 
-def keep(scene: WorkingSet, data: MemoryKept, _event: Event[Any]) -> None:
+def keep(working: WorkingSet, data: MemoryKept, _event: Event[Any]) -> None:
     """A reviewer's decision: it stays. Asked whether to promote, nothing else changes; asked because it had decayed, it
     starts again from the review threshold, when the reviewer says so: a late answer leaves it as long as a prompt one."""
-    memory = scene.live(data.memory_id)
+    memory = working.live(data.memory_id)
     if memory is None:
         return
-    due = scene.at if data.due_at is None else min(micros(data.due_at), scene.at)
+    due = working.at if data.due_at is None else min(micros(data.due_at), working.at)
     upkeep = memory.upkeep or Upkeep()
     if upkeep.promotion_at is not None and data.due_at is not None and upkeep.promotion_at == due:
-        scene.change(memory, "keep", f"{_who(scene)} kept its tier", upkeep=_answered(memory))
+        working.change(memory, "keep", f"{_who(working)} kept its tier", upkeep=_answered(memory))
         return
-    if effective_importance(memory, due, scene.parameters) >= review_threshold_of(memory, scene.parameters):
-        scene.change(memory, "keep", f"{_who(scene)} kept it")
+    if effective_importance(memory, due, working.parameters) >= review_threshold_of(memory, working.parameters):
+        working.change(memory, "keep", f"{_who(working)} kept it")
         return
-    scene.change(
+    working.change(
         memory,
         "keep",
-        f"{_who(scene)} kept it: importance back to the review threshold",
-        importance=scene.parameters.decay_review_importance,
-        upkeep=msgspec.structs.replace(upkeep, set_at=max(scene.at, upkeep.set_at or scene.at), kept=True),
+        f"{_who(working)} kept it: importance back to the review threshold",
+        importance=working.parameters.decay_review_importance,
+        upkeep=msgspec.structs.replace(upkeep, set_at=max(working.at, upkeep.set_at or working.at), kept=True),
     )

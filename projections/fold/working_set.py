@@ -1,6 +1,6 @@
 """What one event sees and does: the memories before it, those it changes, and a note for each memory it is about.
 
-A scene lives for one call of `evolve`; handlers write on it instead of on anybody's state.
+A working set lives for one call of `evolve`; handlers write on it instead of on anybody's state.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class WorkingSet(msgspec.Struct, gc=False):
     actor: str
     level: int | None = None
     """How sensitive the event's words are, as was found when it was appended; None: nobody looked, and the rules are asked."""
-    changed: dict[str, Memory] = {}  # msgspec gives each scene a dict of its own
+    changed: dict[str, Memory] = {}  # msgspec gives each a dict of its own
     notes: list[Note] = []
 
     def get(self, memory_id: str) -> Memory | None:

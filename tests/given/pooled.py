@@ -42,16 +42,16 @@ def summed(shown: Sequence[Shown], via: str) -> MemoriesAccessed:
     return MemoriesAccessed(hits=told, via=via, together=tuple(together))  # type: ignore[arg-type]
 
 
-def fold_of_version_1(scene: WorkingSet, data: MemoriesAccessed) -> None:
+def fold_of_version_1(working: WorkingSet, data: MemoriesAccessed) -> None:
     """The fold of 0.2.0, word for word."""
-    parameters = scene.parameters
+    parameters = working.parameters
     factor = parameters.reinforce_association if data.via == "association" else parameters.reinforce_recall
     reinforced: set[str] = set()
     for hit in data.hits:
-        memory = scene.get(hit.memory_id)
+        memory = working.get(hit.memory_id)
         if memory is None or memory.deleted_at is not None or trouble_with(memory):
             continue
-        last = min(micros(hit.last_at), scene.at)
+        last = min(micros(hit.last_at), working.at)
         first = memory.id not in reinforced
         reinforced.add(memory.id)
         steadied = min(max(memory.stability * factor, parameters.min_stability), parameters.max_stability)
@@ -62,22 +62,22 @@ def fold_of_version_1(scene: WorkingSet, data: MemoriesAccessed) -> None:
             reinforce_count=memory.reinforce_count + first,
             stability=steadied if first else memory.stability,
             last_reinforced_at=max(memory.last_reinforced_at, last),
-            changed_seq=scene.seq,
+            changed_seq=working.seq,
         )
-        scene.changed[memory.id] = risen(memory, after, scene)
+        working.changed[memory.id] = risen(memory, after, working)
     for group in data.together:
         shown = list(dict.fromkeys(group))[:3]
         for number, one in enumerate(shown):
             for other in shown[number + 1 :]:
-                _boosted(scene, one, other, parameters.co_hit_boost)
+                _boosted(working, one, other, parameters.co_hit_boost)
 
 
-def _boosted(scene: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
-    one, other = scene.get(one_id), scene.get(other_id)
+def _boosted(working: WorkingSet, one_id: str, other_id: str, amount: float) -> None:
+    one, other = working.get(one_id), working.get(other_id)
     if one_id == other_id or one is None or other is None or trouble_with(one) or trouble_with(other):
         return
     for memory, to in ((one, other_id), (other, one_id)):
-        scene.adjust(memory, edges=strengthened_plainly(memory.edges, to, amount))
+        working.adjust(memory, edges=strengthened_plainly(memory.edges, to, amount))
 
 
 def strengthened_plainly(edges: tuple[Edge, ...], to: str, amount: float) -> tuple[Edge, ...]:

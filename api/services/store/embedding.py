@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.reading import Reader
+from api.services.runs import RunReport
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
@@ -20,17 +21,10 @@ ALLOWED = "minilm, sentence:NAME or openai:MODEL"
 Progress = Callable[[int, int], None]
 
 
-class Ran(Protocol):
-    """What a run did for one owner."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """owner, model, embedded, dropped, already, left, failed; JSON-ready."""
-
-
 class VectorJob(Protocol):
     """Computes an owner's missing vectors, and drops those that no memory needs."""
 
-    def carry_out(self, owner: str, *, on_progress: Progress) -> Ran:
+    def carry_out(self, owner: str, *, on_progress: Progress) -> RunReport:
         """Raises EmbedderFailed where the embedder is down, or StoreError; what was done stays."""
 
 
@@ -55,13 +49,13 @@ class Embeddings:
 
     def coverage(self, owner: str) -> dict[str, Any]:
         """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
-        with self._reader.scene(check_owner(owner)) as scene:
+        with self._reader.snapshot(check_owner(owner)) as snapshot:
             if self._meanings is not None:
-                told = self._meanings.coverage(scene.view, owner)
+                told = self._meanings.coverage(snapshot.view, owner)
             else:
-                of = sum(1 for memory in scene.view.columns if embedded_text(memory))
+                of = sum(1 for memory in snapshot.view.columns if embedded_text(memory))
                 told = {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0}
-            return {"owner": owner, **told, "position": scene.position} | scene.told
+            return {"owner": owner, **told, "position": snapshot.position} | snapshot.told
 
     def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
         """Compute what is missing for one owner, after everything of it is folded.

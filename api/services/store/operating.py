@@ -149,15 +149,15 @@ class Operator:
                 if (told := times.get(field)) is not None:
                     raise refused(field, told, "nothing without an owner: the whole store is counted as it stands")
             return self._store_stats()
-        with self._reader.scene(check_owner(owner), **times) as scene:
-            view, columns = scene.view, scene.view.columns
-            normal = visibility(columns, view.law, scene.now, view.parameters, "normal")
+        with self._reader.snapshot(check_owner(owner), **times) as snapshot:
+            view, columns = snapshot.view, snapshot.view.columns
+            normal = visibility(columns, view.law, snapshot.now, view.parameters, "normal")
             levels = ("full", "summary", "tag", "trace", "archive")
             vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
             return {
                 "owner": owner,
                 **told_times(times),
-                "position": scene.position,
+                "position": snapshot.position,
                 "events": view.state.applied,
                 "change_log_entries": view.state.entries,
                 "profile": view.state.profile,
@@ -172,7 +172,7 @@ class Operator:
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
                 "chain": view.state.chain.hex(),
                 **vectors,
-            } | scene.told
+            } | snapshot.told
 
     def _store_stats(self) -> dict[str, Any]:
         wire = self._wire()

@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from projections.language.contradiction.reading import (
-    StatementReading,
-    attributes,
-    cores,
-    kinds,
-    opposite_parts,
-    opposites,
-)
+from projections.language.contradiction.reading import ParsedText, attributes, cores, kinds, opposite_parts, opposites
 
 Match = tuple[str, str, float]
 """A word of each side and how well one stands for the other, 0.5 or 1."""
@@ -47,7 +40,7 @@ class Alignment:
         return self.left_a.total() + self.left_b.total()
 
 
-def align(a: StatementReading, b: StatementReading) -> Alignment:
+def align(a: ParsedText, b: ParsedText) -> Alignment:
     """Equal words first, then opposites, then kinds of things ("no drink" speaks of coffee too)."""
     found = Alignment()
     affirmed_a, denied_a, affirmed_b, denied_b = (

@@ -76,7 +76,7 @@ _PERSON = regex(
 )
 
 
-class StatementReading(NamedTuple):
+class ParsedText(NamedTuple):
     """What a statement says: its words by canonical form, as often as they are affirmed and denied."""
 
     text: str
@@ -108,7 +108,7 @@ class StatementReading(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 10)
-def read(text: str) -> StatementReading:
+def read(text: str) -> ParsedText:
     """The reading of a text; never raises, whatever the text. Only the first `MOST_READ` characters are looked at."""
     plain_text = written(text[:MOST_READ]).strip()
     affirmed, denied, stems = Counter[str](), Counter[str](), Counter[str]()
@@ -128,7 +128,7 @@ def read(text: str) -> StatementReading:
                 predicates.add(word)
         if piece not in (NOT, END):
             before = piece
-    return StatementReading(
+    return ParsedText(
         plain_text,
         holds_han(plain_text),
         affirmed,

@@ -15,14 +15,7 @@ from typing import Literal, NamedTuple
 from events.vocabulary import DEFAULT_RESOLUTION
 from projections.language.contradiction.alignment import Alignment, Match, align
 from projections.language.contradiction.negation import answer
-from projections.language.contradiction.reading import (
-    MOST_READ,
-    StatementReading,
-    cores,
-    opposite_cores,
-    opposites,
-    read,
-)
+from projections.language.contradiction.reading import MOST_READ, ParsedText, cores, opposite_cores, opposites, read
 from projections.language.contradiction.slots import SlotClash, agreements, certain, clashes, slots
 from projections.language.polarity import difference, speaks_from_its_day
 
@@ -99,7 +92,7 @@ def resolution(relation: Relation, category: str) -> str | None:
     return DEFAULT_RESOLUTION[category] if relation.kind == "contradicts" and relation.sure else None
 
 
-def _asserts_nothing(a: StatementReading, b: StatementReading) -> str | None:
+def _asserts_nothing(a: ParsedText, b: ParsedText) -> str | None:
     """Why the two cannot be compared: one asks or supposes where the other asserts, or they speak of different persons."""
     if (a.asks and not b.question) or (b.asks and not a.question):
         return "a question asserts nothing"
@@ -110,7 +103,7 @@ def _asserts_nothing(a: StatementReading, b: StatementReading) -> str | None:
     return None
 
 
-def _contradictions(a: StatementReading, b: StatementReading, aligned: Alignment) -> Iterator[str]:
+def _contradictions(a: ParsedText, b: ParsedText, aligned: Alignment) -> Iterator[str]:
     """Why two statements contradict each other, the best reason first; none where they do not."""
     chinese = a.chinese or b.chinese
     if aligned.clash and _denial_covers(a, b, aligned, chinese):
@@ -127,7 +120,7 @@ def _contradictions(a: StatementReading, b: StatementReading, aligned: Alignment
         yield from _contradictions_chinese(a, b)
 
 
-def _contradictions_chinese(a: StatementReading, b: StatementReading) -> Iterator[str]:
+def _contradictions_chinese(a: ParsedText, b: ParsedText) -> Iterator[str]:
     """What needs no words: where the segmenter cut two statements differently, their characters still tell."""
     one, other = cores(a.text, b.text)
     if (one, other) in opposite_cores():
@@ -141,7 +134,7 @@ def _contradictions_chinese(a: StatementReading, b: StatementReading) -> Iterato
         yield f"one denies something, and {alike:.0%} of the characters are shared"
 
 
-def _denial_covers(a: StatementReading, b: StatementReading, aligned: Alignment, chinese: bool) -> bool:
+def _denial_covers(a: ParsedText, b: ParsedText, aligned: Alignment, chinese: bool) -> bool:
     """Whether what is denied on one side is what the other affirms, and they speak of one thing."""
     by_a = sum(a.denied[x] > 0 for x, _, _ in aligned.clash)
     by_b = sum(b.denied[y] > 0 for _, y, _ in aligned.clash)
@@ -158,7 +151,7 @@ def _denial_covers(a: StatementReading, b: StatementReading, aligned: Alignment,
     return denied >= DENIED_COVERED and of_denier >= DENIER_COVERED and of_affirmer >= AFFIRMER_COVERED
 
 
-def _plainly_negated(a: StatementReading, b: StatementReading, aligned: Alignment) -> bool:
+def _plainly_negated(a: ParsedText, b: ParsedText, aligned: Alignment) -> bool:
     """Whether the speaker says of himself, as of now and without doubt, just what the other statement denies, word for word."""
     if not aligned.clash or aligned.reverse or a.stems != b.stems or a.particles != b.particles:
         return False
@@ -168,7 +161,7 @@ def _plainly_negated(a: StatementReading, b: StatementReading, aligned: Alignmen
     return not doubtful and not any(speaks_from_its_day(one.text) for one in (a, b))
 
 
-def _opposite_particles(a: StatementReading, b: StatementReading) -> str | None:
+def _opposite_particles(a: ParsedText, b: ParsedText) -> str | None:
     pairs = (
         f"{x} / {y}"
         for x in sorted(a.particles - b.particles)

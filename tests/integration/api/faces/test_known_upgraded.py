@@ -47,8 +47,8 @@ def test_entries_of_before_count_from_when_the_format_began_and_each_by_its_posi
         worker.hand_over()
 
         def seen(known: str) -> tuple[int, int, list[str]]:
-            with reader.scene(owner, known=known) as scene:
-                return scene.view.state.applied, scene.now, [one.id for one in scene.view.columns]
+            with reader.snapshot(owner, known=known) as snapshot:
+                return snapshot.view.state.applied, snapshot.now, [one.id for one in snapshot.view.columns]
 
         assert seen(instant) == seen(f"{partition}:{last}")
         assert seen(instant)[:2] == (len(mine), began)

@@ -227,8 +227,8 @@ def test_what_is_purged_is_in_no_record_view_search_export_or_history_and_still_
 
 
 def exported(store: Store) -> list[Any]:
-    with store.reader.scene("ada") as scene:
-        return list(export_lines(scene.view, ExportOptions()))
+    with store.reader.snapshot("ada") as snapshot:
+        return list(export_lines(snapshot.view, ExportOptions()))
 
 
 def test_the_embedded_store_is_cleaned_without_any_worker(tmp_path: Path) -> None:

@@ -307,8 +307,8 @@ def test_a_store_folds_the_year_into_the_same_records_and_verifies(served: HttpS
     partition = partition_of(OWNER, served.application.log.partitions)
     verdict = verify_partition(served.store.client, partition, served.store.identity.tags[partition])
     assert (verdict.differences, verdict.events) == ([], len(the_year().log))
-    with served.application.reader.scene(OWNER) as scene:
-        found = {memory.id: bare(memory) for memory in scene.view.columns}
+    with served.application.reader.snapshot(OWNER) as snapshot:
+        found = {memory.id: bare(memory) for memory in snapshot.view.columns}
     assert found == {i: bare(m) for i, m in the_year().history.memories.items()}
 
 

@@ -175,7 +175,7 @@ def test_an_unknown_type_or_version_parks_the_owner(kind: str) -> None:
 
 
 def test_an_exception_in_evolve_parks_the_owner_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(scene: object, data: object, event: object) -> None:
+    def broken(working: object, data: object, event: object) -> None:
         raise ZeroDivisionError("a bug")
 
     handlers = {**evolve.HANDLERS, type(reinforced().data): broken}
