@@ -18,29 +18,7 @@ from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics import Metrics
 from api.http.reference import reference
-from api.http.routes import (
-    alarms,
-    chats,
-    cleaning,
-    comparing,
-    context,
-    dead,
-    embedding,
-    episodes,
-    events,
-    extracting,
-    facts,
-    feed,
-    grounds,
-    knowing,
-    living,
-    memories,
-    owners,
-    records,
-    saying,
-    store,
-    synonyms,
-)
+from api.http.routes import chats, events, feed, operations, records, store
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
 
@@ -107,29 +85,7 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds)
     app.state.admission = admitted
     problem.install(app)
-    for module in (
-        events,
-        owners,
-        memories,
-        records,
-        saying,
-        comparing,
-        knowing,
-        facts,
-        synonyms,
-        grounds,
-        context,
-        living,
-        chats,
-        extracting,
-        cleaning,
-        embedding,
-        episodes,
-        feed,
-        dead,
-        alarms,
-        store,
-    ):
+    for module in (events, operations, records, chats, feed, store):
         app.include_router(module.router)
     describe(app)
     app.add_route("/docs", reference(app), include_in_schema=False)

@@ -32,11 +32,14 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
         name, equals, text = pair.partition("=")
         if not equals:
             raise refused("set", pair, "name=value, e.g. user_factor=1.3")
-        value = _value(text)
-        if rule := problem_with(name, value):
-            raise refused(f"set {name}", text, rule)
-        values[name] = value
+        values[name] = _value(text)
+        _check_parameter(name, values[name], text)
     return values
+
+
+def _check_parameter(name: str, value: ParameterValue, told: str | None = None) -> None:
+    if rule := problem_with(name, value):
+        raise refused(f"set {name}", str(value) if told is None else told, rule)
 
 
 def _value(text: str) -> ParameterValue:
@@ -75,6 +78,8 @@ class Replayer:
         Memories that appear or vanish, weights, levels, and the order of a query's results.
         """
         limit, checked = check_limit(limit), check_mode(mode)
+        for name, value in (parameters or {}).items():
+            _check_parameter(name, value)
         if query is not None:
             check_query(query)
         for actor in without_actors:

@@ -1,4 +1,4 @@
-"""`/v1/owners/{owner}`: older records in, all memories out, and many deleted at once."""
+"""`/v1/owners/{owner}`: older records in, and all memories out."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from api.exchange.importing_records import RecordOptions
 from api.exchange.records import FORMATS, Export
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
-from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Deletion, Owner, Question, Speaker, Unrevealed
+from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Owner, Question, Speaker, Unrevealed
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
+from api.http.routes.operations import check_size
 from api.http.streamed import Pieces
-from api.operations.answers import DeletedMany, RecordsImported
+from api.operations.answers import RecordsImported
 from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.requests.timelines import LinesAsked
 from api.revealing import By
-from events.errors import ConcurrencyError, RequestTooLarge, refused
+from events.errors import ConcurrencyError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
@@ -174,17 +175,8 @@ def _listed(body: bytes) -> Sent:
 
 
 def _sent(lines: list[bytes]) -> Sent:
-    _check_size(sum(1 for line in lines if line.strip()), "records")
+    check_size(sum(1 for line in lines if line.strip()), "records")
     return Sent(lines)
-
-
-def _check_size(count: int, what: str) -> None:
-    if count > MAX_REQUEST_EVENTS:
-        raise RequestTooLarge(
-            f"a request of {count} {what}; at most {MAX_REQUEST_EVENTS} are allowed: split it",
-            got=count,
-            allowed=MAX_REQUEST_EVENTS,
-        )
 
 
 class ImportAsked(Question):
@@ -245,28 +237,4 @@ def import_(
         raise ConcurrencyError(
             "nothing was written: every record was imported before with other content", **answer.as_dict()
         )
-    return Json(answer.as_dict(), 207 if answer.exit_code else 200)
-
-
-class Deleting(Deletion):
-    """Several memories are deleted."""
-
-    ids: list[str] = Field(description="At most 1,000 ids.", examples=[["coffee", "tea"]])
-
-
-_TWO = {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}}
-_DELETED = documented(DeletedMany, "All are deleted.", 404, 409, 413, 504, 507)
-_DELETED[207] = _DELETED[200] | {"description": "Some were not deleted; `skipped` names each with the reason."}
-
-
-@router.post("/memories/delete", summary="Delete many", responses=_DELETED)
-def delete_many(application: Asked, owner: Owner, told: Annotated[Deleting, Body(openapi_examples=_TWO)]) -> Response:
-    """Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.
-
-    404 or 422 where none could ever be deleted.
-    """
-    _check_size(len(told.ids), "ids")
-    answer = application.deleter.delete_many(owner, **told.model_dump())
-    if answer.refusal is not None:
-        raise answer.refusal
     return Json(answer.as_dict(), 207 if answer.exit_code else 200)

@@ -1,4 +1,4 @@
-"""The whole store: status, statistics, the event types; and what supervisors ask: health, readiness, metrics."""
+"""The event types; and what supervisors ask: health, readiness, metrics."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented, problems
 from api.http.asking import Asked, AskedParts, Question
-from api.operations.answers import Health, OwnerPage, Ready, StoreStats, StoreStatus
-from api.services.store.owners import LIMIT, MOST, MOST_NAME
+from api.operations.answers import Health, Ready
 from events.errors import refused
 from events.schema import json_schemas
 
@@ -24,41 +23,6 @@ class SchemaAsked(Question):
     """Which schema."""
 
     event: str | None = Field(default=None, description="One event type; all without.", examples=["MemoryCreated"])
-
-
-@router.get("/v1/status", summary="Status", responses=documented(StoreStatus, "The store as it stands."))
-def status(application: Asked) -> Response:
-    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
-    return Json(application.operator.status())
-
-
-@router.get("/v1/stats", summary="Statistics", responses=documented(StoreStats, "Counts of the whole store."))
-def stats(application: Asked) -> Response:
-    """How many owners, events and memories, and the largest owners."""
-    return Json(application.operator.stats())
-
-
-class OwnersAsked(Question):
-    """A page of owners."""
-
-    prefix: str | None = Field(
-        default=None, max_length=MOST_NAME, description="Only owners whose names begin so.", examples=["conv-"]
-    )
-    after: str | None = Field(
-        default=None,
-        max_length=MOST_NAME,
-        description="Only after this name: `next` of the page before.",
-        examples=["conv-26"],
-    )
-    limit: int = Field(default=LIMIT, ge=1, le=MOST, description="How many.", examples=[100])
-
-
-@router.get(
-    "/v1/owners", summary="Owners", responses=documented(OwnerPage, "A page of owners, in the order of their names.")
-)
-def owners(application: Asked, asked: Annotated[OwnersAsked, Query()]) -> Response:
-    """The owners of the store by name, in pages, with how many memories each has."""
-    return Json(application.owners.owners(**asked.model_dump()))
 
 
 _SCHEMA: dict[int | str, dict[str, Any]] = {

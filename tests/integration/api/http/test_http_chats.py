@@ -17,7 +17,7 @@ import api.services.extracting
 from api.exchange.chat_file import open_chats
 from api.exchange.importing import ImportOptions
 from api.exchange.importing_chats import import_chats
-from api.http.routes import extracting
+from api.http.routes import operations
 from api.operations.answers import ChatsImported, Extracted
 from api.services.extracting import Extractor
 from events.partitions import partition_of
@@ -238,7 +238,7 @@ def test_a_model_that_failed_is_told_and_is_no_error(http: HttpStore, reading: R
 def test_a_request_ends_when_its_time_is_over(
     http: HttpStore, reading: Reading, monkeypatch: pytest.MonkeyPatch, seconds: float, stopped: bool
 ) -> None:
-    monkeypatch.setattr(extracting, "RUN_SECONDS", seconds)
+    monkeypatch.setattr(operations, "RUN_SECONDS", seconds)
     assert (extracted(http, "ada", {"by": "model"})["left"], reading.stopped) == (1, [stopped])
 
 

@@ -1,0 +1,139 @@
+"""Routes made of operations: path, shape of query or body, answers, and the call."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from starlette.responses import Response
+
+from api.http.admitted import AdmittedRoute
+from api.http.answer import Json, documented
+from api.http.asking import AskedParts, MemoryId, Owner, Parts, Question, Speaker, Unrevealed
+from api.operations import answers
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Operation, Parameter, Record, named
+
+SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId}
+KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
+Timed = Callable[[Parts], AbstractContextManager[Any]]
+
+
+class Told(BaseModel):
+    """A JSON body; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def routes_of(operations: Iterable[Operation]) -> APIRouter:
+    """A router of these operations, in their order."""
+    router = new_router()
+    for operation in operations:
+        add(router, operation)
+    return router
+
+
+def new_router() -> APIRouter:
+    """A router whose endpoints run where their class of work says."""
+    return APIRouter(route_class=AdmittedRoute)
+
+
+def add(router: APIRouter, operation: Operation, timed: Timed = lambda _parts: nullcontext()) -> None:
+    """Add the route of an operation. `timed` surrounds the call."""
+    shape = shape_of(operation)
+    refused_ones = {one.name for one in operation.question if one.kind == NEVER}
+
+    def endpoint(parts: Parts, asked: Any = None, **subject: str) -> Response:
+        given = (asked or shape()).model_dump(exclude=refused_ones)
+        with timed(parts):
+            return Json(operation.ask(parts.application, subject | given | dict(operation.fixed)))
+
+    register(router, operation, endpoint)
+
+
+def register(
+    router: APIRouter, operation: Operation, endpoint: Callable[..., Any], responses: dict[Any, Any] | None = None
+) -> None:
+    """Add a route with an endpoint of its own: it is given `parts`, the subject by name, and `asked`, an object or None."""
+
+    def called(**given: Any) -> Any:
+        return endpoint(**given)
+
+    called.__name__ = operation.endpoint or operation.name + "_" * (operation.name in dir(builtins))
+    called.__doc__ = operation.route_help or operation.described
+    called.__signature__ = _signature(operation)  # type: ignore[attr-defined]
+    router.add_api_route(
+        operation.path,
+        called,
+        methods=["GET" if operation.body is None else "POST"],
+        summary=operation.title,
+        tags=[operation.tag],
+        responses=answers_of(operation) if responses is None else responses,
+    )
+
+
+def answers_of(operation: Operation) -> dict[Any, Any]:
+    """The documented answers of an operation: its model with an example, and what it may be refused with."""
+    example = named(operation.answer_example) if operation.answer_example else None
+    return documented(getattr(answers, operation.answer), operation.told, *operation.statuses, example=example)
+
+
+@cache
+def shape_of(operation: Operation) -> type[BaseModel]:
+    """The model of an operation's query or body."""
+    if operation.body is None:
+        return _model(operation.name, operation.summary, Question, operation.question)
+    return _model(operation.body.name, operation.body.purpose, Told, operation.question)
+
+
+def _model(name: str, purpose: str, base: type[BaseModel], parameters: Iterable[Parameter]) -> type[BaseModel]:
+    fields: dict[str, Any] = {one.name: _field(one) for one in parameters if one.route}
+    return create_model(name, __base__=base, __doc__=purpose, **fields)
+
+
+def _field(parameter: Parameter) -> tuple[Any, Any]:
+    told: dict[str, Any] = {"description": parameter.description, **parameter.bounds}
+    if parameter.examples:
+        told["examples"] = list(parameter.examples)
+    if parameter.wire:
+        told["alias"] = parameter.wire
+    told["default_factory" if isinstance(parameter.default, type) else "default"] = parameter.default
+    return _kind(parameter.kind), Field(**told)
+
+
+def _kind(kind: Any) -> Any:
+    if isinstance(kind, Record):
+        return _record(kind)
+    if isinstance(kind, list):  # of records; with None beside them it may be left out
+        listed: Any = list[_kind(kind[0])]  # type: ignore[misc]
+        return listed | None if None in kind else listed
+    return KINDS.get(kind, kind) if isinstance(kind, str) else kind
+
+
+@cache
+def _record(record: Record) -> type[BaseModel]:
+    return _model(record.name, record.purpose, Told, record.fields)
+
+
+def _signature(operation: Operation) -> Signature:
+    arguments = [Argument("parts", Argument.KEYWORD_ONLY, annotation=AskedParts)]
+    arguments += [Argument(one, Argument.KEYWORD_ONLY, annotation=SUBJECTS[one]) for one in operation.subject]
+    if not operation.question:
+        return Signature(arguments)
+    shape: Any = shape_of(operation)
+    if operation.body is None:
+        arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=Annotated[shape, Query()]))
+        return Signature(arguments)
+    body = Body(openapi_examples=dict(operation.body.examples))
+    if any(one.default is REQUIRED for one in operation.question):
+        arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=Annotated[shape, body]))
+    else:
+        said = Annotated[shape | None, body]
+        arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=said, default=None))
+    return Signature(arguments)

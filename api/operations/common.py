@@ -1,0 +1,101 @@
+"""What many operations may be told: which past, when, by whom, which page. Each stands here once."""
+
+from __future__ import annotations
+
+from api.operations.definition import SPEAKER, Option, Parameter
+
+INSTANT = "2023-10-22T12:00:00Z"
+AS_OF = Parameter(
+    "as_of",
+    str | None,
+    "Answer as of an instant (what had happened by then), the end of a day, or a position.",
+    None,
+    (INSTANT, "2023-10-22", "3:128"),
+)
+KNOWN = Parameter(
+    "known",
+    str | None,
+    "Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
+    " With `as_of` what had happened by that, as it was known by this.",
+    None,
+    ("2026-11-22T12:00:00Z", "2026-11-22", "3:128"),
+)
+AT = Parameter("at", str | None, "Compute weights at this instant, past or future, instead of now.", None, (INSTANT,))
+AFTER = Parameter(
+    "after",
+    str | None,
+    "Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it is parked or"
+    " does not exist.",
+    None,
+    ("3:128",),
+)
+LINES = (AS_OF, KNOWN)
+PLACE = (*LINES, AFTER)
+"""Which past, and after what."""
+TIMES = (*PLACE, AT)
+"""The same, and at which instant weights are computed."""
+MODE = Parameter(
+    "mode",
+    str,
+    "`normal` (dialogue), `review` (looking back) or `debug` (everything).",
+    "normal",
+    ("normal", "review", "debug"),
+    option=Option(completes="modes"),
+)
+CURSOR = Parameter(
+    "cursor",
+    str | None,
+    "The next page: what `next` said, with nothing else changed. What was folded meanwhile comes too.",
+    None,
+    ("WyJiMSIsMTMxLDEyLCJhYiJd",),
+)
+ORDER = Parameter("order", str, "`oldest` or `newest` first.", "oldest", ("oldest", "newest"))
+OFFSET = Parameter(
+    "offset", int, "How many to pass over.", 0, (0,), bounds={"ge": 0, "le": 1_000_000_000}, option=Option()
+)
+TRACE = Parameter("trace", bool, "Record that these memories were shown, after the answer.", True, (True,), option=None)
+INSPECT = Parameter(
+    "inspect",
+    bool,
+    "Somebody only looks: recorded in any mode and at any time, and no memory gains by it.",
+    False,
+    (False,),
+    option=None,
+)
+ACTOR = Parameter(
+    "actor",
+    SPEAKER,
+    "Who says so: user, assistant or judge.",
+    "user",
+    ("user",),
+    option=Option(help="Who says so: user, assistant, judge, system or operator."),
+)
+OCCURRED_AT = Parameter(
+    "occurred_at", str | None, "When it happened, if not now: RFC 3339 with a zone.", None, ("2026-11-22T09:30:00Z",)
+)
+KEY = Parameter(
+    "key",
+    str | None,
+    "Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and answers as"
+    " it did. Sent with something else, it is refused.",
+    None,
+    ("message-17/negate",),
+)
+REASON = Parameter("reason", str, "Why, in words; kept in the log.", "", ("asked at the desk",))
+EVENT_ID = Parameter(
+    "event_id",
+    str | None,
+    "A UUID for the event: the same request under it may be sent again, and changes nothing then.",
+    None,
+    ("018f3c1e-7b2a-7000-8000-000000000003",),
+    option=None,
+)
+SAID = (ACTOR, OCCURRED_AT, KEY)
+"""Who says so, when, and under which key."""
+REASONED = (*SAID, REASON)
+"""What may be told with why."""
+
+
+def limit(default: int, description: str = "How many, 1 to 1000.") -> Parameter:
+    """How many of a page."""
+    return Parameter("limit", int, description, default, (default,), option=Option(names=("-k", "--limit")))

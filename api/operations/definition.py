@@ -1,0 +1,169 @@
+"""What an operation is: one definition, of which the route, the command, the auditor's tool and the client's verb are made.
+
+It imports the standard library alone, so that a command can name its options before it loads what it asks. Where a face needs
+something else than the rest, that stands here too, beside what it departs from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from api.operations.table import entries
+
+REQUIRED: Any = ...
+"""Of a parameter without a default; of an option: as its parameter has it."""
+SPEAKER = "speaker"
+"""A kind: who says so. Over HTTP nobody speaks as an operator."""
+NEVER = "never"
+"""A kind: a flag that a question may name and not set, since only a request that is recorded does that."""
+
+
+class Option(NamedTuple):
+    """How the command line has a parameter, where that is not `--its-name` with its kind, default and description."""
+
+    names: tuple[str, ...] = ()
+    help: str = ""
+    default: Any = REQUIRED
+    kind: Any = None
+    argument: bool = False
+    """By its place, not by a name."""
+    metavar: str | None = None
+    panel: str | None = None
+    completes: str = ""
+    """What TAB offers: a function of `api.cli.completing`."""
+    reads: str = ""
+    """`module:function` that makes what the service takes of what was told."""
+
+
+PLAIN = Option()
+"""As the parameter is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One thing that an operation may be told."""
+
+    name: str
+    """As the service's method has it."""
+    kind: Any
+    """Its Python type, or a kind of this module."""
+    description: str
+    default: Any = REQUIRED
+    """A type stands for what it makes."""
+    examples: tuple[Any, ...] = ()
+    wire: str = ""
+    """Its name in a query or a body, where that is another."""
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+    """What the door itself refuses: `ge`, `le`, `max_length`, `strict`. The others are the service's to refuse."""
+    option: Option | None = PLAIN
+    """None: not on the command line."""
+    route: bool = True
+    """Whether HTTP has it."""
+
+    @property
+    def name_told(self) -> str:
+        """Its name in a query or a body."""
+        return self.wire or self.name
+
+    def but(self, **other: Any) -> Parameter:
+        """The same with other words, or another default."""
+        return replace(self, **other)
+
+
+class Record(NamedTuple):
+    """A kind: an object inside a body."""
+
+    name: str
+    purpose: str
+    fields: tuple[Parameter, ...]
+
+
+class Body(NamedTuple):
+    """What a POST is told: the name of its shape, what that is, and examples by name."""
+
+    name: str
+    purpose: str
+    examples: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Operation:
+    """One thing that can be asked or told.
+
+    Its row in the table has its name and its help. `path` names the subject: `{owner}` and `{memory_id}` are arguments of the
+    command and come first in the call.
+    """
+
+    name: str
+    call: str
+    """The service of the application and its method: `reader.list`. `module:function` where it needs no store."""
+    path: str
+    title: str
+    tag: str
+    question: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    """None: it is asked by GET."""
+    answer: str
+    """A model of `api.operations.answers`."""
+    told: str
+    """What the answer is, in a few words."""
+    statuses: tuple[int, ...] = ()
+    answer_example: str = ""
+    """`module:name` of another example than the model's."""
+    endpoint: str = ""
+    """Its name in OpenAPI, where that was published as another."""
+    help: str = ""
+    """The first paragraph, where no row of the table has it."""
+    more: str = ""
+    """The paragraphs after the first."""
+    route_help: str = ""
+    """What the route does, where its words differ from the command's."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What HTTP and MCP always tell the service."""
+    shown: str = ""
+    """`module:function` below `api.cli.show` that prints an answer."""
+    example: str = ""
+    """Of the command: its last lines of help."""
+    folds: bool = False
+    """Whether it tells how far the past is folded."""
+    traces: bool = False
+    """Whether it records what it shows: then a command has `--trace`, `--no-trace` and `--inspect`."""
+    task: str = "folding the past"
+    """Of the progress bar."""
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of its help."""
+        return self.help or entries()[self.name].help
+
+    @property
+    def described(self) -> str:
+        """Its help in whole."""
+        return f"{self.summary}\n\n{self.more}" if self.more else self.summary
+
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """The arguments that the path names."""
+        return tuple(name for name in ("owner", "memory_id") if f"{{{name}}}" in self.path)
+
+    def ask(self, application: Any, given: Mapping[str, Any]) -> Any:
+        """Call the service: the subject by place, all else by name."""
+        method = attrgetter(self.call)(application) if ":" not in self.call else named(self.call)
+        named_ones = {name: value for name, value in given.items() if name not in self.subject}
+        return method(*(given[name] for name in self.subject if name in given), **named_ones)
+
+
+def named(place: str) -> Callable[..., Any]:
+    """What stands at `module:name`, loaded now."""
+    module, _, name = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+def without(parameters: Iterable[Parameter], *names: str) -> tuple[Parameter, ...]:
+    """The parameters but these."""
+    return tuple(one for one in parameters if one.name not in names)

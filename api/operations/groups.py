@@ -1,0 +1,22 @@
+"""All operations, in the order in which OpenAPI has them."""
+
+from __future__ import annotations
+
+from api.operations import knowing, living, reading, reports, saying, store, writing
+from api.operations.definition import Operation
+from api.operations.reading import REVEAL
+from api.operations.reports import EXTRACT
+from api.operations.searching import SEARCH
+from api.operations.writing import DELETE, DELETE_MANY
+
+PLAIN: tuple[Operation, ...] = (
+    *reading.OPERATIONS,
+    *saying.OPERATIONS,
+    *writing.OPERATIONS,
+    *knowing.OPERATIONS,
+    *living.OPERATIONS,
+    *reports.OPERATIONS,
+    *store.OPERATIONS,
+)
+"""Those that one call of a service answers."""
+ALL: tuple[Operation, ...] = (SEARCH, *PLAIN, REVEAL, DELETE, DELETE_MANY, EXTRACT)

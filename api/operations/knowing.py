@@ -1,0 +1,136 @@
+"""What is known: topics, their map, associations, triples, synonyms."""
+
+from __future__ import annotations
+
+from api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
+from projections.choices import LEAST_WEIGHT, MOST_NODES
+
+_INSTANT = (*LINES, AT)
+TOPIC = Parameter(
+    "topic",
+    str,
+    "What it is about, in any language.",
+    examples=("咖啡", "the deployment"),
+    option=Option(argument=True),
+)
+ASSESS = Operation(
+    name="assess",
+    call="knower.assess",
+    path=f"{OWNER}/assess",
+    title="Assess",
+    tag="owners",
+    question=(TOPIC, *_INSTANT),
+    answer="Assessment",
+    told="How sure we are.",
+    statuses=OF_MEMORY,
+    shown="knowing:assessed",
+    example='Example: `engramlog assess alice "the deployment"`',
+)
+MAP = Operation(
+    name="map",
+    call="knower.map",
+    path=f"{OWNER}/map",
+    title="Map",
+    tag="owners",
+    question=(
+        TOPIC,
+        Parameter("depth", int, "Steps over associations, 1 to 4.", 2, (2,)),
+        Parameter("least", float, "Associations weaker than this are not followed.", LEAST_WEIGHT, (0.3,)),
+        Parameter("limit", int, "Nodes at the most, 1 to 1000.", MOST_NODES, (50,)),
+        MODE,
+        *_INSTANT,
+    ),
+    answer="KnowledgeMap",
+    told="Nodes, edges, clusters.",
+    statuses=OF_MEMORY,
+    example="Example: `engramlog map alice coffee --out coffee.svg`",
+)
+ASSOCIATIONS = Operation(
+    name="associations",
+    call="knower.associations",
+    path=f"{MEMORY}/associations",
+    title="Associations",
+    tag="memories",
+    question=(Parameter("depth", int, "Steps, 1 to 4.", 1, (2,)), MODE.but(default="review"), *_INSTANT),
+    answer="AssociationTree",
+    told="A tree.",
+    statuses=OF_MEMORY,
+    shown="knowing:associated",
+    example="Example: `engramlog associations alice coffee --depth 2`",
+)
+FACTS = Operation(
+    name="facts",
+    call="facts.facts",
+    path=f"{OWNER}/facts",
+    title="Facts",
+    tag="owners",
+    question=(
+        Parameter("about", str | None, "Only triples of which this is subject or object.", None, ("coffee", "拉面")),
+        limit(50),
+        OFFSET,
+        *PLACE,
+    ),
+    answer="FactsKnown",
+    told="Triples with their evidence.",
+    statuses=OF_PLACE,
+    more="A triple holds while any memory that is neither deleted nor purged backs it; a secret memory backs nothing that is told.",
+    shown="knowing:facts",
+    example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
+    folds=True,
+)
+SYNONYMS = Operation(
+    name="synonyms",
+    call="synonyms.synonyms",
+    path=f"{OWNER}/synonyms",
+    title="Synonyms",
+    tag="owners",
+    question=(
+        Parameter("of", str | None, "A word: what it is looked for by, known synonyms too.", None, ("coffee", "咖啡")),
+        *PLACE,
+    ),
+    answer="SynonymsKnown",
+    told="The owner's own pairs.",
+    statuses=OF_PLACE,
+    shown="knowing:synonyms",
+    example="Example: `engramlog synonyms alice` or `engramlog synonyms alice --of coffee`",
+    folds=True,
+)
+SYNONYM = Operation(
+    name="synonym",
+    endpoint="define",
+    call="synonyms.define",
+    path=f"{OWNER}/synonyms",
+    title="Define a synonym",
+    tag="owners",
+    question=(
+        Parameter(
+            "word",
+            str,
+            "A word or phrase of at most 100 characters.",
+            examples=("coffee",),
+            option=Option(argument=True),
+        ),
+        Parameter(
+            "synonym",
+            str,
+            "What it also means.",
+            examples=("咖啡",),
+            option=Option(argument=True, metavar="SYNONYM"),
+        ),
+        Parameter("similarity", float, "How alike, 0 to 1; 0 says that they are no synonyms.", 0.8, (0.9,)),
+        *SAID,
+    ),
+    body=Body(
+        "Defining",
+        "Two words that mean the same.",
+        {"pair": {"summary": "In two languages", "value": {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}}},
+    ),
+    answer="SynonymSaid",
+    told="What it did.",
+    statuses=OF_WRITES,
+    shown="knowing:defined",
+    example="Example: `engramlog synonym alice coffee 咖啡 --similarity 0.9`",
+)
+OPERATIONS = (ASSESS, MAP, ASSOCIATIONS, FACTS, SYNONYMS, SYNONYM)

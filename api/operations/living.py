@@ -1,0 +1,188 @@
+"""How memories live on: health, fading, reviews, reinforcing, the owner's profile, and the laws there are."""
+
+from __future__ import annotations
+
+from api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.places import MEMORY, OF_PLACE, OF_VERBS, OF_WRITES, OWNER
+
+_PAGE = (*TIMES, limit(50), OFFSET)
+HEALTH = Operation(
+    name="health",
+    call="living.health",
+    path=f"{OWNER}/health",
+    title="Health",
+    tag="owners",
+    question=_PAGE,
+    answer="MemoryHealth",
+    told="A page of live memories, strongest first.",
+    statuses=OF_PLACE,
+    more="Green from 70, yellow from 30, red below. Where the owner's law archives or deletes by itself,"
+    " also when. Leaves no trace.",
+    shown="living:health",
+    example="Example: `engramlog health alice` or `engramlog health alice --at 2027-01-01T00:00:00Z`",
+    folds=True,
+)
+FADING = Operation(
+    name="fading",
+    call="living.fading",
+    path=f"{OWNER}/fading",
+    title="Fading",
+    tag="owners",
+    question=_PAGE,
+    answer="Fading",
+    told="A page of them, weakest first.",
+    statuses=OF_PLACE,
+    shown="living:fading",
+    example="Example: `engramlog fading alice --limit 20`",
+    folds=True,
+)
+REVIEW = Operation(
+    name="review",
+    call="living.review",
+    path=f"{OWNER}/review",
+    title="Due for review",
+    tag="owners",
+    question=(
+        *TIMES,
+        Parameter(
+            "min_importance",
+            float,
+            "Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6 the default"
+            " leaves out most.",
+            0.5,
+            (0.3,),
+        ),
+        limit(10, "How many that are due, 1 to 100."),
+        Parameter("kind", str | None, "Only memories of this kind.", None, ("lesson",)),
+    ),
+    answer="ReviewsDue",
+    told="The most pressing.",
+    statuses=OF_PLACE,
+    route_help="What is due for review, most pressing first, and how much the least importance left out. Leaves no trace.",
+)
+REINFORCE = Operation(
+    name="reinforce",
+    call="living.reinforce",
+    path=f"{MEMORY}/reinforce",
+    title="Reinforce",
+    tag="memories",
+    question=(
+        Parameter(
+            "outcome",
+            str,
+            "used, task_success, task_failure or manual_review. Stability x 1.2, 2.0, 0.8 or 1.5; `used` also adds 0.3 to"
+            " the importance (at most once in two hours), and a task grades a review 5 or 2.",
+            "manual_review",
+            ("used",),
+        ),
+        Parameter(
+            "from_memory",
+            str | None,
+            "The memory that led there: with used and manual_review their association grows.",
+            None,
+            ("tea",),
+        ),
+        *SAID,
+    ),
+    body=Body(
+        "Reinforcing",
+        "It was put to use, or looked at again.",
+        {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
+    ),
+    answer="Reinforced",
+    told="What each law reads before and after.",
+    statuses=OF_VERBS,
+    shown="living:reinforced",
+    example="Example: `engramlog reinforce alice coffee` or `engramlog reinforce alice coffee --outcome used --from-memory tea`",
+)
+GRADE = Operation(
+    name="grade",
+    call="living.grade",
+    path=f"{MEMORY}/grade",
+    title="Grade",
+    tag="memories",
+    question=(
+        Parameter(
+            "grade",
+            int,
+            "How well it was known, 0 (forgotten) to 5 (at once).",
+            examples=(4,),
+            bounds={"strict": True},
+            option=Option(kind=int | None, default=None),
+        ),
+        *SAID,
+    ),
+    body=Body("Grading", "It was reviewed.", {"known": {"summary": "Known after a moment", "value": {"grade": 4}}}),
+    answer="Graded",
+    told="The next review by each scheduler.",
+    statuses=OF_VERBS,
+    help="It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.",
+)
+PROFILE = Operation(
+    name="profile",
+    call="living.profile",
+    path=f"{OWNER}/profile",
+    title="Profile",
+    tag="owners",
+    question=PLACE,
+    answer="OwnerProfile",
+    told="The law, its thresholds, and what is not at its default.",
+    statuses=OF_PLACE,
+    route_help="The law that the owner's recall and lifecycle go by, with its parameters.",
+)
+CHOOSE = Operation(
+    name="choose",
+    call="living.choose",
+    path=f"{OWNER}/profile",
+    title="Choose a profile",
+    tag="owners",
+    question=(
+        Parameter(
+            "profile",
+            str | None,
+            "A law to live by; `engramlog laws` lists them.",
+            None,
+            ("ebbinghaus",),
+            option=Option(argument=True, metavar="[NAME]", completes="laws"),
+        ),
+        Parameter(
+            "parameters",
+            dict[str, float | int | str | bool],
+            "Parameters by name; to undo one, set its default again.",
+            dict,
+            ({"initial_stability": 48},),
+            option=Option(
+                names=("--set",),
+                kind=list[str],
+                help="A parameter, name=value; as often as needed. To undo one, set its default again: `profile OWNER` shows it.",
+                reads="api.services.replaying:parse_settings",
+            ),
+        ),
+        *SAID,
+    ),
+    body=Body(
+        "Choosing",
+        "A law to live by, parameters, or both.",
+        {
+            "law": {"summary": "Another law", "value": {"profile": "ebbinghaus"}},
+            "parameters": {"summary": "Another parameter", "value": {"parameters": {"initial_stability": 48}}},
+        },
+    ),
+    answer="OwnerProfile",
+    told="What holds from here on.",
+    statuses=OF_WRITES,
+    answer_example="api.operations.answers.profiles:EXAMPLE_CHOSEN",
+    help="Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.",
+)
+LAWS = Operation(
+    name="laws",
+    call="api.laws:laws",
+    path="/v1/laws",
+    title="Laws",
+    tag="store",
+    answer="Laws",
+    told="All of them.",
+    route_help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source.",
+)
+OPERATIONS = (HEALTH, FADING, REVIEW, REINFORCE, GRADE, PROFILE, CHOOSE, LAWS)

@@ -1,0 +1,177 @@
+"""Reading one owner's memories: list, get, why, history, provenance, uses, counts."""
+
+from __future__ import annotations
+
+from api.operations.common import (
+    ACTOR,
+    AFTER,
+    AS_OF,
+    AT,
+    CURSOR,
+    INSPECT,
+    KNOWN,
+    MODE,
+    OFFSET,
+    ORDER,
+    PLACE,
+    REASON,
+    TIMES,
+    TRACE,
+    limit,
+)
+from api.operations.definition import NEVER, Body, Operation, Option, Parameter
+from api.operations.places import MEMORIES, MEMORY, OF_MEMORY, OF_PLACE, OWNER
+
+PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all without.", None, int | None)
+
+LIST = Operation(
+    name="list",
+    call="reader.list",
+    path=MEMORIES,
+    title="List",
+    tag="memories",
+    question=(MODE, limit(50), OFFSET, *TIMES),
+    answer="Listing",
+    told="A page of memories.",
+    statuses=OF_MEMORY,
+    shown="memories:memories",
+    example="Example: `engramlog list alice --mode review --limit 20`",
+    folds=True,
+)
+GET = Operation(
+    name="get",
+    call="reader.get",
+    path=MEMORY,
+    title="Get",
+    tag="memories",
+    question=(
+        *TIMES,
+        TRACE.but(description="Record that this memory was shown."),
+        INSPECT.but(description="Somebody only looks: recorded at any time, and the memory gains nothing by it."),
+        Parameter(
+            "reveal", NEVER, "Refused: POST .../reveal shows a secret, and records it.", False, (False,), option=None
+        ),
+    ),
+    answer="Detail",
+    told="The memory.",
+    statuses=OF_MEMORY,
+    route_help="Everything about one memory; of a secret no text, which POST `.../reveal` alone shows.",
+    shown="memories:fields",
+    example="Example: `engramlog get conv-26 D1:3`",
+    folds=True,
+    traces=True,
+)
+REVEAL = Operation(
+    name="reveal",
+    call="revealer.get",
+    path=f"{MEMORY}/reveal",
+    title="Reveal",
+    tag="memories",
+    question=(
+        ACTOR.but(description="Who asks: user, assistant or judge."),
+        REASON.but(description="Why, in words."),
+        AS_OF,
+        KNOWN,
+        AT,
+        AFTER,
+        TRACE.but(
+            description="Record also what was shown; who asked is recorded in any case, and the memory gains nothing by either."
+        ),
+    ),
+    body=Body(
+        "Revealing",
+        "A secret is to be shown.",
+        {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}},
+    ),
+    answer="Revealed",
+    told="The memory.",
+    statuses=(*OF_MEMORY, 507),
+    help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",
+)
+WHY = Operation(
+    name="why",
+    call="reader.why",
+    path=f"{MEMORY}/why",
+    title="Why",
+    tag="memories",
+    question=(
+        *TIMES,
+        limit(1_000, "How many changes a page, 1 to 1000.").but(option=PAGE),
+        CURSOR.but(description="The next page: what `next` said, with nothing else changed; `history` takes it too."),
+        ORDER,
+    ),
+    answer="Why",
+    told="The reasons.",
+    statuses=OF_MEMORY,
+    example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`",
+)
+_CHANGES = (*PLACE, limit(100, "How many changes a page, 1 to 1000.").but(option=PAGE), CURSOR, ORDER)
+HISTORY = Operation(
+    name="history",
+    call="reader.history",
+    path=f"{MEMORY}/history",
+    title="History",
+    tag="memories",
+    question=_CHANGES,
+    answer="History",
+    told="A page of its change log.",
+    statuses=OF_MEMORY,
+    example="Example: `engramlog history alice coffee`",
+)
+OWNER_HISTORY = Operation(
+    name="history",
+    call="reader.history",
+    path=f"{OWNER}/history",
+    title="History",
+    tag="owners",
+    question=_CHANGES,
+    answer="History",
+    told="A page of the owner's change log.",
+    statuses=OF_PLACE,
+    route_help="Changes to any of the owner's memories, in the order of folding, page by page; the head of the owner's chain.",
+)
+PROVENANCE = Operation(
+    name="provenance",
+    call="reader.provenance",
+    path=f"{MEMORY}/provenance",
+    title="Provenance",
+    tag="memories",
+    question=PLACE,
+    answer="Provenance",
+    told="Its origins.",
+    statuses=OF_MEMORY,
+    fixed={"bounded": True},
+    shown="memories:provenance",
+    example="Example: `engramlog provenance alice coffee-habit`",
+    folds=True,
+)
+USES = Operation(
+    name="uses",
+    call="uses.uses",
+    path=f"{MEMORY}/uses",
+    title="Uses",
+    tag="memories",
+    question=(*PLACE, limit(20), OFFSET),
+    answer="MemoryUses",
+    told="Turns and replies.",
+    statuses=OF_MEMORY,
+    shown="context:used",
+    example="Example: `engramlog uses alice coffee`",
+    folds=True,
+)
+OWNER_STATS = Operation(
+    name="stats",
+    call="operator.stats",
+    path=f"{OWNER}/stats",
+    title="Statistics",
+    tag="owners",
+    question=TIMES,
+    answer="OwnerStats",
+    told="Counts.",
+    statuses=OF_PLACE,
+    route_help="Counts of the owner's memories by category, level and state.",
+    shown="store:statistics",
+    example="Example: `engramlog stats` or `engramlog stats conv-26`",
+    folds=True,
+)
+OPERATIONS = (LIST, GET, WHY, HISTORY, PROVENANCE, USES, OWNER_HISTORY, OWNER_STATS)

@@ -1,0 +1,281 @@
+"""What is made of a history: laws beside each other, what would differ, a prompt's block, episodes, extraction, cleaning up."""
+
+from __future__ import annotations
+
+from api.choices import BUDGET, MODEL, RULES
+from api.operations.common import MODE, OFFSET, PLACE, TIMES, TRACE, limit
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
+from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
+
+COMPARE = Operation(
+    name="compare",
+    call="comparer.compare",
+    path=f"{OWNER}/compare",
+    title="Compare laws",
+    tag="owners",
+    question=(
+        *TIMES,
+        limit(20, "How many memories, 1 to 1000.").but(
+            option=Option(("-k", "--limit"), "How many memories, 1 to 1000; 20 unless told.", None, int | None)
+        ),
+        OFFSET.but(option=None),
+    ),
+    answer="Compared",
+    told="The readings.",
+    statuses=OF_PLACE,
+    route_help="Every law's weights of the owner's memories, what each shows, and where they disagree most. Leaves no trace.",
+)
+CURVES = Operation(
+    name="curves",
+    call="comparer.curves",
+    path=f"{MEMORY}/compare",
+    title="Compare laws over time",
+    tag="memories",
+    question=(
+        *PLACE,
+        Parameter(
+            "since",
+            str | None,
+            "Begin at this instant; at its creation if not given.",
+            None,
+            ("2026-01-01T00:00:00Z",),
+            wire="from",
+            option=Option(("--from",), "With an ID: begin at this instant, not at its creation."),
+        ),
+        Parameter(
+            "until",
+            str | None,
+            "End at this instant, past or future; now if not given.",
+            None,
+            ("2026-11-22T09:30:00Z",),
+            wire="to",
+            option=Option(("--to",), "With an ID: end at this instant, past or future, not now."),
+        ),
+        Parameter(
+            "points",
+            int,
+            "Evenly spaced instants, 2 to 2000.",
+            200,
+            (200,),
+            option=Option(
+                help="With an ID: evenly spaced instants, 2 to 2000; 200 unless told.", default=None, kind=int | None
+            ),
+        ),
+    ),
+    answer="Curves",
+    told="The curves.",
+    statuses=OF_MEMORY,
+    help="One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.",
+)
+REPLAY = Operation(
+    name="replay",
+    call="replayer.replay",
+    path=f"{OWNER}/replay",
+    title="Replay",
+    tag="owners",
+    question=(
+        Parameter(
+            "parameters",
+            dict[str, float | int | str | bool],
+            "Parameters to force, by name.",
+            dict,
+            ({"user_factor": 1.3},),
+            wire="set",
+            option=Option(
+                ("--set",),
+                "A parameter, name=value; as often as needed.",
+                kind=list[str],
+                reads="api.services.replaying:parse_settings",
+            ),
+        ),
+        Parameter(
+            "without",
+            list[str],
+            "Leave out the events of these ids.",
+            list,
+            (["018f3c1e-7b2a-7000-8000-000000000001"],),
+        ),
+        Parameter(
+            "without_actors",
+            list[str],
+            "Leave out all events of these actors.",
+            list,
+            (["judge"],),
+            option=Option(("--without-actor",)),
+        ),
+        Parameter("query", str | None, "Compare the order of this query's results too.", None, ("coffee",)),
+        MODE.but(default="review"),
+        limit(10, "How many results of the query."),
+        *TIMES,
+    ),
+    body=Body(
+        "Replaying",
+        "An owner's events folded anew, in memory.",
+        {
+            "faster": {
+                "summary": "What if they forgot faster?",
+                "value": {"set": {"user_factor": 1.3}, "query": "coffee"},
+            }
+        },
+    ),
+    answer="Replayed",
+    told="What differs.",
+    statuses=OF_PLACE,
+    shown="store:comparison",
+    example="Example: `engramlog replay alice --set user_factor=1.3 --query coffee`",
+    folds=True,
+    task="replaying",
+)
+CONTEXT = Operation(
+    name="context",
+    call="contexts.context",
+    path=f"{OWNER}/context",
+    title="Context",
+    tag="owners",
+    question=(
+        Parameter(
+            "text",
+            str,
+            "The text of the turn that is to be answered.",
+            examples=("What should I drink tonight?", "今晚喝什么好？"),
+            option=Option(argument=True),
+        ),
+        Parameter(
+            "session", str | None, "The session it stands in; that of the newest turn if not given.", None, ("s1",)
+        ),
+        Parameter(
+            "turn_id",
+            str | None,
+            "Its id: what is injected is recorded for it, once.",
+            None,
+            ("D4:7",),
+            option=Option(("--turn",)),
+        ),
+        Parameter("budget", int, "Tokens the block may take, as estimated.", BUDGET, (800,)),
+        Parameter(
+            "proactive",
+            bool,
+            "Search for what may matter.",
+            True,
+            (True,),
+            option=Option(("--no-proactive",), "Do not search for what may matter."),
+        ),
+        Parameter("threshold", float, "How close a memory must be to the turn, 0 to 1.", THRESHOLD, (0.7,)),
+        Parameter("searches", int, "Searches at the most, 1 to 10.", MOST_SEARCHES, (3,)),
+        Parameter(
+            "messages",
+            int,
+            "Messages of the conversation so far, 0 to 30: 0 where the agent has them anyway.",
+            WORKING_MESSAGES,
+            (30,),
+        ),
+        Parameter("sensitive", bool, "Also addresses, telephone numbers and the like; secrets never.", False, (False,)),
+        Parameter("language", str | None, "Of titles: `en` or `zh`; the turn's if not given.", None, ("zh",)),
+        *PLACE,
+        TRACE.but(description="Record what was injected; of a block about the past nothing is."),
+    ),
+    body=Body(
+        "ContextAsked",
+        "A turn that is to be answered.",
+        {
+            "turn": {
+                "value": {"text": "What should I drink tonight?", "session": "s1", "turn_id": "D4:7", "budget": 800}
+            },
+            "中文": {"value": {"text": "今晚喝什么好？", "messages": 0}},
+        },
+    ),
+    answer="ContextBlock",
+    told="The block, and everything in it by id.",
+    statuses=OF_PLACE,
+    route_help="The block to put into a prompt before a turn is answered; what is in it is recorded as injected, once for a turn.",
+    more="The block alone goes to standard output; what was left out is said on standard error.",
+    shown="context:block",
+    example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
+    folds=True,
+    traces=True,
+)
+CLEANUP = Operation(
+    name="cleanup",
+    call="cleaner.clean",
+    path=f"{OWNER}/cleanup",
+    title="Clean up",
+    tag="owners",
+    question=(
+        Parameter("dry_run", bool, "Tell what a run would do right now, and change nothing.", False, (True,)),
+        Parameter(
+            "jobs",
+            list[str],
+            "sweep, review, merge, link, replay or levels; sweep and review if not given.",
+            ["sweep", "review"],
+            (["sweep", "review"],),
+            option=Option(
+                ("--job",),
+                "sweep, review, merge, link, replay or levels; as often as needed. Without: sweep and review.",
+            ),
+        ),
+    ),
+    body=Body(
+        "Cleaning",
+        "Which jobs, and whether only to tell.",
+        {"preview": {"summary": "What would be done?", "value": {"dry_run": True}}},
+    ),
+    answer="Cleaned",
+    told="What was decided, or would be.",
+    statuses=OF_WRITES,
+    route_help="Do now what the lifecycle jobs do by themselves: record levels, delete what its law lets go, purge.\n\n"
+    "Deletions can be restored for 30 days. What is purged is gone from every projection; the log still holds its text.",
+)
+EPISODES = Operation(
+    name="episodes",
+    call="episodes.make",
+    path=f"{OWNER}/episodes",
+    title="Make episodes",
+    tag="owners",
+    question=(
+        Parameter(
+            "dry_run", bool, "Tell what would be made and noted, and change nothing; asks no model.", False, (True,)
+        ),
+    ),
+    body=Body(
+        "Making", "Whether only to tell.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
+    ),
+    answer="Left",
+    told="What was made and noted, or would be.",
+    statuses=(409, 503, 504, 507),
+    route_help="Make episodes of what left working memory or of sessions that ended, and note which memories replies rested on.\n\n"
+    "`up` does it by itself every ten minutes. Asked again it does nothing twice.",
+)
+EXTRACT = Operation(
+    name="extract",
+    call="extractor.extract",
+    path=f"{OWNER}/extract",
+    title="Extract",
+    tag="owners",
+    question=(
+        Parameter("dry_run", bool, "Tell what every statement would become, and change nothing.", False, (True,)),
+        Parameter("by", str, "`rules`, or `model`: the configured language model is asked.", RULES, (RULES, MODEL)),
+    ),
+    body=Body(
+        "Extracting",
+        "By what, and whether only to tell.",
+        {"preview": {"summary": "What would be kept?", "value": {"dry_run": True}}},
+    ),
+    answer="Extracted",
+    told="What was kept, or would be.",
+    statuses=OF_WRITES,
+    route_help="Keep what the speakers of unread turns state as typed memories on top of the turns. Sending it again does nothing"
+    " twice.\n\nWhere turns are `left`, which a model may leave for want of time, send it again; a dry run by a model is about the"
+    " next ten.",
+)
+EMBEDDING = Operation(
+    name="embedding",
+    call="embeddings.coverage",
+    path=f"{OWNER}/embedding",
+    title="Vectors",
+    tag="owners",
+    answer="Embedding",
+    told="How many memories have a vector.",
+    help="How many of the memories that hold text have a vector under the configured model; a job computes the others.",
+)
+OPERATIONS = (COMPARE, CURVES, REPLAY, CONTEXT, CLEANUP, EPISODES, EMBEDDING)

@@ -1,0 +1,218 @@
+"""One memory is told, told better, or come back to."""
+
+from __future__ import annotations
+
+from api.operations.common import SAID, limit
+from api.operations.definition import Body, Operation, Option, Parameter, Record
+from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER
+from api.operations.writing import NOW, TURN_ID
+from projections.memory.defaults import CATEGORY, KIND
+
+Plain = str | int | float | bool
+GROUND = Record(
+    "GroundTold",
+    "Something outside that a memory rests on.",
+    (
+        Parameter("uri", str, "What it is.", examples=("https://wiki.example.org/flats",)),
+        Parameter("digest", str, "Its digest then.", examples=("sha256:9f86d081884c7d65",)),
+    ),
+)
+_GROUNDS = ([{"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"}],)
+_METADATA = ({"page": 4, "checked": True},)
+TEXT = Option(
+    argument=True,
+    metavar="TEXT|-",
+    reads="api.cli.files:text_of",
+    help="The text, or - to read it from standard input.",
+)
+SUMMARY = Parameter("summary", str | None, "What it says, shorter.", None, ("tea",))
+SESSION = Parameter("session", str | None, "Id of the conversation.", None, ("s1",))
+KEYWORD = Option(names=("--keyword",), help="A word to find it by; as often as needed.")
+TAG = Option(names=("--tag",), help="A tag of your own; as often as needed.")
+BECAUSE = Parameter("because", str, "Why it is kept, in words.", "", ("asked for at breakfast",))
+
+ADD = Operation(
+    name="add",
+    endpoint="remember",
+    call="rememberer.add",
+    path=MEMORIES,
+    title="Remember",
+    tag="memories",
+    question=(
+        Parameter(
+            "content",
+            str,
+            "What to remember: one statement that stands by itself.",
+            examples=("I drink tea",),
+            option=TEXT,
+        ),
+        Parameter(
+            "memory_id", str | None, "Its id; made up if not given.", None, ("tea",), option=Option(names=("--id",))
+        ),
+        Parameter(
+            "category",
+            str,
+            "identity, stable_preference, short_term_preference, fact, skill or temporary: how fast it fades.",
+            CATEGORY,
+            ("stable_preference",),
+        ),
+        Parameter("kind", str, "A word for what it is: preference, lesson, note ...", KIND, ("preference",)),
+        Parameter(
+            "source",
+            str | None,
+            "user, assistant, judge, system or import; who says so if not given.",
+            None,
+            ("user",),
+        ),
+        Parameter("importance", float | None, "0 to 10; by its category if not given.", None, (5,)),
+        Parameter("confidence", float | None, "0 to 1; 0.6 if not given.", None, (0.9,)),
+        SUMMARY,
+        Parameter("speaker", str | None, "Who said it, by name.", None, ("Lin",)),
+        Parameter("keywords", list[str], "Words to find it by, at most 50.", [], (["tea"],), option=KEYWORD),
+        Parameter("tags", list[str], "Tags of your own, at most 50.", [], (["morning"],), option=TAG),
+        Parameter("emotion", float | None, "-1 to 1.", None, (0.5,), option=None),
+        Parameter("project", str | None, "The project that it belongs to.", None, ("engram",)),
+        Parameter("task", str | None, "The task that it belongs to.", None, ("release",)),
+        Parameter(
+            "sensitivity",
+            int | None,
+            "At least so sensitive, 0 to 3; rules look at its words too.",
+            None,
+            (1,),
+            bounds={"strict": True},
+            option=None,
+        ),
+        Parameter(
+            "source_turns",
+            list[str],
+            "Turns that say it, at most 100.",
+            [],
+            (["D4:7"],),
+            option=Option(names=("--source-turn",), help="A turn that says it; as often as needed."),
+        ),
+        Parameter(
+            "corrects",
+            str | None,
+            "The memory that it corrects: a link, which changes nothing on that.",
+            None,
+            ("m1",),
+            option=None,
+        ),
+        BECAUSE,
+        Parameter("grounds", [GROUND], "What it rests on, at most 16.", [], _GROUNDS, option=None),
+        Parameter(
+            "metadata",
+            dict[str, Plain] | None,
+            "Plain values by name, at most 32 and 4 KiB.",
+            None,
+            _METADATA,
+            option=None,
+        ),
+        SESSION,
+        *SAID,
+    ),
+    body=Body(
+        "Remembering",
+        "One memory; what is not told has the defaults that it has at every face.",
+        {"tea": {"summary": "By the user, now", "value": {"content": "I drink tea"}}},
+    ),
+    answer="Remembered",
+    told="The memory.",
+    statuses=OF_WRITES,
+    more="Its words are looked at: a password or a number of papers makes it a secret, whose text is shown by `reveal` alone.\n"
+    "Where it is no longer so, `negate` it; to say it better, `edit` it; a conversation goes in by its turns.",
+    shown="memories:effects",
+    example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
+    " `fortune | engramlog add alice - --json`",
+)
+EDIT = Operation(
+    name="edit",
+    call="rememberer.edit",
+    path=f"{MEMORY}/edit",
+    title="Edit",
+    tag="memories",
+    question=(
+        Parameter("content", str, "The whole new text.", examples=("I drink green tea",), option=TEXT),
+        SUMMARY.but(examples=("green tea",)),
+        Parameter("keywords", list[str] | None, "In place of those before.", None, (["tea"],), option=KEYWORD),
+        Parameter("tags", list[str] | None, "In place of those before.", None, (["morning"],), option=TAG),
+        BECAUSE.but(kind=str | None, default=None),
+        Parameter("grounds", [GROUND, None], "In place of those before.", None, _GROUNDS, option=None),
+        Parameter("metadata", dict[str, Plain] | None, "In place of what was.", None, _METADATA, option=None),
+        *SAID,
+    ),
+    body=Body(
+        "Editing",
+        "What a memory says from here on; what is not told stays.",
+        {"more": {"summary": "More exact", "value": {"content": "I drink green tea"}}},
+    ),
+    answer="Edited",
+    told="What it did.",
+    statuses=OF_VERBS,
+    more="Keywords, tags and the reason replace those before where they are given, and stay where not. Where it became untrue,"
+    " `negate` it.",
+    shown="memories:effects",
+    example='Example: `engramlog edit alice coffee "I drink coffee at eight every morning"`',
+)
+MENTION = Operation(
+    name="mention",
+    call="writer.mention",
+    path=f"{MEMORY}/mention",
+    title="Mention",
+    tag="memories",
+    question=(
+        Parameter("similarity", float | None, "How alike what was said is to it, 0 to 1.", None, (0.9,)),
+        TURN_ID,
+        SESSION,
+        *SAID,
+    ),
+    body=Body("Mentioning", "Somebody came back to it.", NOW),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="memories:effects",
+    example="Example: `engramlog mention alice coffee --turn-id D4:7`",
+)
+GROUND_REPORT = Operation(
+    name="ground",
+    endpoint="report",
+    call="grounds.report",
+    path=f"{OWNER}/grounds",
+    title="Report a digest",
+    tag="owners",
+    question=(
+        Parameter(
+            "uri",
+            str,
+            "What memories rest on: 1 to 2,000 characters that can be seen.",
+            examples=("https://wiki.example.org/flats",),
+            option=Option(argument=True, metavar="URI"),
+        ),
+        Parameter(
+            "digest",
+            str,
+            "The digest it has now: 8 to 128 letters, digits, _ or -, perhaps after a name and a colon.",
+            examples=("sha256:9f86d081884c7d65",),
+            option=Option(argument=True, metavar="DIGEST"),
+        ),
+        limit(1_000, "Memories at the most, 1 to 1000; `left` tells of more."),
+        *SAID,
+    ),
+    body=Body(
+        "Reporting",
+        "Something has this digest now.",
+        {
+            "page": {
+                "summary": "A page was read again",
+                "value": {"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"},
+            }
+        },
+    ),
+    answer="GroundReported",
+    told="What it did.",
+    statuses=OF_WRITES,
+    more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
+    shown="records:ground_reported",
+    example="Example: `engramlog ground alice https://wiki.example.org/flats sha256:9f86d081884c7d65`",
+)
+OPERATIONS = (ADD, EDIT, MENTION, GROUND_REPORT)

@@ -1,0 +1,199 @@
+"""What people do to memories: negate, confirm, merge, restore, judge; delete and restore are asked with care."""
+
+from __future__ import annotations
+
+from api.operations.common import EVENT_ID, REASONED, SAID
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OWNER
+
+NOW = {"now": {"summary": "By the user, now", "value": {}}}
+TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", None, ("D4:7",))
+
+NEGATE = Operation(
+    name="negate",
+    call="writer.negate",
+    path=f"{MEMORY}/negate",
+    title="Negate",
+    tag="memories",
+    question=(
+        Parameter("correction", str | None, "What holds instead: becomes a new memory.", None, ("I drink tea now",)),
+        Parameter("replaced_by", str | None, "Or the id of a memory that holds instead.", None, ("tea",)),
+        Parameter(
+            "resolution",
+            str | None,
+            "latest_wins, version_keep or weight_balance; by category if not given.",
+            None,
+            ("latest_wins",),
+        ),
+        TURN_ID,
+        *REASONED,
+    ),
+    body=Body(
+        "Negation",
+        "It is no longer so.",
+        {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}},
+    ),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="memories:effects",
+    example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
+)
+CONFIRM = Operation(
+    name="confirm",
+    call="writer.confirm",
+    path=f"{MEMORY}/confirm",
+    title="Confirm",
+    tag="memories",
+    question=SAID,
+    body=Body("Told", "Who says so, and when.", NOW),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    more="Only the user's word brings it back: from another actor it counts as a mention alone.",
+    shown="memories:effects",
+    example="Example: `engramlog confirm alice coffee`",
+)
+SENSITIVITY = Operation(
+    name="sensitivity",
+    call="writer.set_sensitivity",
+    path=f"{MEMORY}/sensitivity",
+    title="Set the sensitivity",
+    tag="memories",
+    question=(
+        Parameter(
+            "level",
+            int,
+            "0 public, 1 general, 2 sensitive, 3 secret.",
+            examples=(1,),
+            bounds={"strict": True},
+            option=Option(argument=True, metavar="LEVEL"),
+        ),
+        Parameter("reason", str, "Why, in words; kept in the log.", examples=("a made-up number",)),
+        *SAID,
+    ),
+    body=Body(
+        "Judging",
+        "How sensitive a memory is, as a person says.",
+        {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}},
+    ),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so.",
+    shown="memories:effects",
+    example='Example: `engramlog sensitivity alice pin 0 --reason "an example out of a book"`',
+)
+WITH = (
+    Parameter(
+        "with_sources", bool, "Retract the turns that say it too, and all that was made of them.", False, (True,)
+    ),
+    Parameter("core", bool, "Core and system memories are meant too, where they are named.", False, (True,)),
+    Parameter("dry_run", bool, "Tell what would be deleted and what would go with it; write nothing.", False, (True,)),
+    *REASONED,
+)
+"""How memories are deleted."""
+DELETE = Operation(
+    name="delete",
+    call="deleter.delete_many",
+    path=f"{MEMORY}/delete",
+    title="Delete",
+    tag="memories",
+    question=(*WITH, EVENT_ID),
+    body=Body(
+        "DeletionOfOne",
+        "One memory is deleted.",
+        {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}},
+    ),
+    answer="DeletedOne",
+    told="What it did.",
+    statuses=OF_VERBS,
+    route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.\n\n"
+    "What was made only of it goes with it: `also`; `still_said_in` names turns that still say it. A core or system memory is"
+    " left alone unless `core` is true, and one that is deleted already: 207, with the reason under `skipped`.",
+)
+DELETE_MANY = Operation(
+    name="delete_many",
+    call="deleter.delete_many",
+    path=f"{MEMORIES}/delete",
+    title="Delete many",
+    tag="owners",
+    question=(Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None), *WITH),
+    body=Body(
+        "Deleting",
+        "Several memories are deleted.",
+        {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
+    ),
+    answer="DeletedMany",
+    told="All are deleted.",
+    statuses=(404, 409, 413, 504, 507),
+    help="Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.",
+    more="404 or 422 where none could ever be deleted.",
+)
+RESTORE = Operation(
+    name="restore",
+    call="restorer.restore",
+    path=f"{MEMORY}/restore",
+    title="Restore",
+    tag="memories",
+    question=(*REASONED, EVENT_ID),
+    body=Body("Once", "What may be told again, and changes nothing then.", NOW),
+    answer="Restored",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="records:restored",
+    example="Example: `engramlog restore alice coffee`",
+)
+UNMERGE = Operation(
+    name="unmerge",
+    call="writer.unmerge",
+    path=f"{MEMORY}/unmerge",
+    title="Un-merge",
+    tag="memories",
+    question=REASONED,
+    body=Body("Reasoned", "What may be told with why.", NOW),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="memories:effects",
+    example="Example: `engramlog unmerge alice coffee-habit`",
+)
+MERGE = Operation(
+    name="merge",
+    call="writer.merge",
+    path=f"{OWNER}/merge",
+    title="Merge",
+    tag="owners",
+    question=(
+        Parameter(
+            "sources",
+            list[str],
+            "Two memories or more.",
+            examples=(["m1", "m2"],),
+            option=Option(argument=True, metavar="ID ID..."),
+        ),
+        Parameter(
+            "summary",
+            str | None,
+            "What the merged memory says; what the newest source says, and others add, if not given.",
+            None,
+            ("Drinks coffee",),
+        ),
+        Parameter("into", str | None, "The new memory's id; made up if not given.", None, ("coffee-habit",)),
+        *REASONED,
+    ),
+    body=Body(
+        "Merging",
+        "Several memories become a new one.",
+        {"two": {"summary": "Two memories into one", "value": {"sources": ["m1", "m2"], "summary": "Drinks coffee"}}},
+    ),
+    answer="Effects",
+    told="What it did.",
+    statuses=OF_VERBS,
+    answer_example="api.operations.answers:EXAMPLE_EFFECT_OF_MERGE",
+    shown="memories:effects",
+    example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
+)
+
+OPERATIONS = (NEGATE, CONFIRM, SENSITIVITY, RESTORE, UNMERGE, MERGE)
+"""Those whose routes say nothing that is not here."""
