@@ -1,73 +1,222 @@
-"""The application as its faces see it: everything joined on one store. `ops.wiring` builds it."""
+"""The application as its faces see it: every service on one store, each joined when it is first asked for.
+
+A command imports what it needs and nothing else. What stands on jobs or on the store's own parts is joined by `ops.joined`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from api.exchange.chats import Chats
-from api.exchange.records import Records
-from api.revealing import Revealer
-from api.services.accesses import AccessRecorder
-from api.services.cleaning import Cleaner
-from api.services.comparing import Comparer
-from api.services.context import Contexts
-from api.services.deleting import Deleter
-from api.services.episodes import Episodes
-from api.services.extracting import Extractor
-from api.services.facts import Facts
-from api.services.grounds import Grounds
-from api.services.knowing import Knower
-from api.services.living import Living
-from api.services.reading import Reader
-from api.services.remembering import Rememberer
-from api.services.replaying import Replayer
-from api.services.restoring import Restorer
-from api.services.store.embedding import Embeddings
-from api.services.store.operating import Operator
-from api.services.store.owners import Owners
-from api.services.synonyms import Synonyms
-from api.services.uses import Uses
-from api.services.writing import Writer
-from events.log import EventLog
-from projections.redis.view import RedisViews
+if TYPE_CHECKING:
+    from api.exchange.chats import Chats
+    from api.exchange.records import Records
+    from api.revealing import Revealer
+    from api.services.accesses import AccessRecorder
+    from api.services.carrying import CatchUp
+    from api.services.cleaning import Cleaner
+    from api.services.comparing import Comparer
+    from api.services.context import Contexts
+    from api.services.deleting import Deleter
+    from api.services.episodes import Episodes
+    from api.services.extracting import Extractor
+    from api.services.facts import Facts
+    from api.services.grounds import Grounds
+    from api.services.knowing import Knower
+    from api.services.living import Living
+    from api.services.reading import Reader
+    from api.services.remembering import Rememberer
+    from api.services.replaying import Replayer
+    from api.services.restoring import Restorer
+    from api.services.store.embedding import Embeddings
+    from api.services.store.operating import Operator
+    from api.services.store.owners import Owners
+    from api.services.synonyms import Synonyms
+    from api.services.uses import Uses
+    from api.services.writing import Writer
+    from events.log import EventLog
+    from projections.ranking.senses import Senses
+    from projections.redis.view import RedisViews
+
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """One store, opened."""
+class joined(cached_property[_T]):  # noqa: N801 - a decorator, as the one that it narrows
+    """A service that is joined when it is first asked for, once whichever threads ask: Python 3.12 took that lock away."""
 
-    log: EventLog
-    views: RedisViews
-    reader: Reader
-    writer: Writer
-    rememberer: Rememberer
-    deleter: Deleter
-    restorer: Restorer
-    records: Records
-    revealer: Revealer
-    chats: Chats
-    replayer: Replayer
-    comparer: Comparer
-    knower: Knower
-    facts: Facts
-    operator: Operator
-    owners: Owners
-    accesses: AccessRecorder
-    living: Living
-    cleaner: Cleaner
-    embeddings: Embeddings
-    episodes: Episodes
-    extractor: Extractor
-    synonyms: Synonyms
-    grounds: Grounds
-    contexts: Contexts
-    uses: Uses
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> _T: ...
+
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Self | _T:
+        if not isinstance(instance, Application):
+            return self
+        with instance.joining:
+            return super().__get__(instance, owner)
+
+
+class Application(ABC):
+    """One store, opened. Safe for threads."""
+
     recovery: str | None = None
     """What was cut off a torn log when the embedded Redis started."""
     mended: str | None = None
     """What was done about a data folder that others could enter."""
+
+    def __init__(self, log: EventLog, views: RedisViews, catch_up: CatchUp, meanings: Senses | None) -> None:
+        """Without `meanings` search reads words alone."""
+        self.joining = RLock()
+        self.log = log
+        self.views = views
+        self._catch_up = catch_up
+        self._meanings = meanings
+
+    @classmethod
+    def services(cls) -> set[str]:
+        """The names of all that is joined."""
+        return {name for kind in cls.__mro__ for name, member in vars(kind).items() if isinstance(member, joined)}
+
+    def join(self) -> Self:
+        """Join every service now, in a process that stays: no question pays for an import, what is missing is told at the start."""
+        for name in self.services():
+            getattr(self, name)
+        return self
+
+    @property
+    @abstractmethod
+    def accesses(self) -> AccessRecorder: ...
+
+    @property
+    @abstractmethod
+    def operator(self) -> Operator: ...
+
+    @property
+    @abstractmethod
+    def owners(self) -> Owners: ...
+
+    @property
+    @abstractmethod
+    def cleaner(self) -> Cleaner: ...
+
+    @property
+    @abstractmethod
+    def embeddings(self) -> Embeddings: ...
+
+    @property
+    @abstractmethod
+    def episodes(self) -> Episodes: ...
+
+    @property
+    @abstractmethod
+    def extractor(self) -> Extractor: ...
+
+    @joined
+    def reader(self) -> Reader:
+        from api.services.reading import Reader
+
+        return Reader(self.log, self.views, self.accesses, self._meanings)
+
+    @joined
+    def writer(self) -> Writer:
+        from api.services.writing import Writer
+
+        return Writer(self.log, self.views, self.reader, self._catch_up)
+
+    @joined
+    def rememberer(self) -> Rememberer:
+        from api.services.remembering import Rememberer
+
+        return Rememberer(self.writer)
+
+    @joined
+    def deleter(self) -> Deleter:
+        from api.services.deleting import Deleter
+
+        return Deleter(self.log, self.reader, self.writer, self.views)
+
+    @joined
+    def restorer(self) -> Restorer:
+        from api.services.restoring import Restorer
+
+        return Restorer(self.log, self.reader, self.writer, self.views)
+
+    @joined
+    def records(self) -> Records:
+        from api.exchange.records import Records
+
+        return Records(self.log, self.views, self.reader, self.writer)
+
+    @joined
+    def revealer(self) -> Revealer:
+        from api.revealing import Revealer
+
+        return Revealer(self.reader, self.records, self.writer, self.accesses)
+
+    @joined
+    def chats(self) -> Chats:
+        from api.exchange.chats import Chats
+
+        return Chats(self.log, self.reader, self.writer)
+
+    @joined
+    def replayer(self) -> Replayer:
+        from api.services.replaying import Replayer
+
+        return Replayer(self.reader, self.views)
+
+    @joined
+    def comparer(self) -> Comparer:
+        from api.services.comparing import Comparer
+
+        return Comparer(self.reader, self.views)
+
+    @joined
+    def knower(self) -> Knower:
+        from api.services.knowing import Knower
+
+        return Knower(self.reader)
+
+    @joined
+    def facts(self) -> Facts:
+        from api.services.facts import Facts
+
+        return Facts(self.reader)
+
+    @joined
+    def synonyms(self) -> Synonyms:
+        from api.services.synonyms import Synonyms
+
+        return Synonyms(self.reader, self.writer)
+
+    @joined
+    def grounds(self) -> Grounds:
+        from api.services.grounds import Grounds
+
+        return Grounds(self.log, self.reader, self.writer)
+
+    @joined
+    def contexts(self) -> Contexts:
+        from api.services.context import Contexts
+
+        return Contexts(self.log, self.views, self.reader, self.accesses)
+
+    @joined
+    def uses(self) -> Uses:
+        from api.services.uses import Uses
+
+        return Uses(self.views, self.reader)
+
+    @joined
+    def living(self) -> Living:
+        from api.services.living import Living
+
+        return Living(self.reader, self.writer)
 
 
 Opener = Callable[[], AbstractContextManager[Application]]

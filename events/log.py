@@ -172,6 +172,11 @@ def positions_by_partition(texts: Iterable[str]) -> dict[int, int]:
     return newest
 
 
+def written_to(receipts: Iterable[AppendReceipt]) -> dict[int, int]:
+    """The newest seq of each partition that these receipts say was written; empty where none was."""
+    return positions_by_partition(receipt.position for receipt in receipts if receipt.position and receipt.written)
+
+
 def receipt_position(partition: int, seq: int) -> str | None:
     """`p:seq`, or None for seq 0."""
     return position_text(partition, seq) if seq else None

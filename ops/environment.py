@@ -1,4 +1,4 @@
-"""Names in the environment that look like settings and are none: a misspelt one would be ignored without a word."""
+"""Settings by the names of the environment; a name that looks like one and is none would be ignored without a word."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from events.errors import BadSetting
 PREFIX = "ENGRAMLOG_"
 LIKENESS = 0.6
 """How like a known name another must be to be suggested, from 0 to 1."""
+
+
+def told_by(environment: Mapping[str, str], known: Collection[str]) -> dict[str, str]:
+    """What the environment says of the settings in `known`, whatever the case of its names; an empty value says nothing."""
+    told = {name.upper(): value for name, value in environment.items() if value}
+    names = {name: f"{PREFIX}{name.upper()}" for name in known}
+    return {name: told[written] for name, written in names.items() if written in told}
 
 
 def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> None:

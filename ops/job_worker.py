@@ -17,7 +17,7 @@ from threading import Thread
 
 import redis
 
-from consumers.fold.worker import LEASE_MS
+from consumers.fold.presence import LEASE_MS
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.cron import LEAST_MINUTES, Cron
 from consumers.jobs.rq.door import Door
@@ -36,7 +36,8 @@ from ops.models import chat_of
 from ops.processes.ending import over
 from ops.processes.job_ending import Ending
 from ops.settings import load_settings
-from ops.worker import add_json, new_worker_id, open_url, store_url
+from ops.worker import add_json, open_url, store_url
+from ops.worker_id import new_worker_id
 from projections.embedding.meaning import Embedder
 from projections.models.chat import Chat
 from projections.redis.create import StoreIdentity, known_identity

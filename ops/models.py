@@ -6,10 +6,10 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from api.services.extracting import Prices
 from ops.settings import Settings
 
 if TYPE_CHECKING:
+    from api.services.extracting import Prices
     from projections.models.model_chat import ModelChat
 
 
@@ -80,5 +80,12 @@ def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
-    prices = None if sent is None or received is None else Prices(sent, received)
-    return Model(chat, prices, reviewer, chat if settings.summaries == "model" else None)
+    return Model(chat, _prices(sent, received), reviewer, chat if settings.summaries == "model" else None)
+
+
+def _prices(sent: float | None, received: float | None) -> Prices | None:
+    if sent is None or received is None:
+        return None
+    from api.services.extracting import Prices  # noqa: PLC0415 - a command that asks no model needs none of its service
+
+    return Prices(sent, received)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from redis.connection import parse_url
 
 from events.entry import LOCAL
@@ -20,7 +28,7 @@ from events.text.invisible import INVISIBLE
 from events.text.urls import shown
 from events.wording import allowed_words
 from ops.allowed import number_allowed
-from ops.environment import refuse_unknown
+from ops.environment import refuse_unknown, told_by
 from projections.embedding.endpoint_wire import base_url, checked_key
 
 SECRET = ("_KEY", "_TOKEN")
@@ -35,10 +43,10 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 MOST_SINKS = 8
 
 
-class Settings(BaseSettings):
-    """Everything that can be set from outside."""
+class Settings(BaseModel):
+    """Everything that can be set from outside: what is not told when it is made is read from the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="ENGRAMLOG_", env_ignore_empty=True, extra="ignore")
+    model_config = ConfigDict(validate_default=True, extra="ignore")
 
     data: Path = Field(default_factory=lambda: user_data_path("engramlog"))
     """Folder of the embedded store."""
@@ -88,7 +96,7 @@ class Settings(BaseSettings):
     """Seconds to wait for an answer of Redis."""
     loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0
     """How long a command waits while a Redis of one's own loads its data set."""
-    head_sinks: Annotated[tuple[str, ...], NoDecode, Field(repr=False)] = ()
+    head_sinks: Annotated[tuple[str, ...], Field(repr=False)] = ()
     """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
     head_seconds: Annotated[float, Field(ge=1, le=3_600)] = 10.0
     """How often `up` writes down heads that moved."""
@@ -121,6 +129,11 @@ class Settings(BaseSettings):
     """Who reviews memories under the tiered profile: rule, or model."""
     summaries: str = "extractive"
     """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_the_environment(cls, told: dict[str, Any]) -> dict[str, Any]:
+        return told_by(os.environ, cls.model_fields) | told
 
     @field_validator("head_sinks", mode="before")
     @classmethod

@@ -12,10 +12,10 @@ from typing import Any
 import redis
 
 from consumers.fold.folder import Probe, unprobed
+from consumers.fold.presence import LEASE_MS
 from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from consumers.fold.rebuild import rebuild_partition, refuse_without_room
 from consumers.fold.rebuild_run import RebuildRun
-from consumers.fold.worker import LEASE_MS
 from consumers.upgrade.alone import Company, await_alone, company
 from consumers.upgrade.steps import (
     BETWEEN,
@@ -39,7 +39,7 @@ from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.settings import Settings
 from ops.store import reach_the_store
-from ops.worker import new_worker_id
+from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity, check_format, read_identity
 
 EVENTS_A_SECOND = 2_000

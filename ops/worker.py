@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from threading import Event as Flag
 from threading import Thread
-from uuid import uuid4
 
 from consumers.fold.folder import Probe, unprobed
-from consumers.fold.worker import LEASE_MS, FoldWorker
+from consumers.fold.presence import LEASE_MS
+from consumers.fold.worker import FoldWorker
 from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Script, Wire, WirePool, connect
@@ -21,13 +21,9 @@ from events.text.urls import holds_secret
 from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
 from ops.settings import Settings, load_settings
+from ops.worker_id import new_worker_id
 from projections.redis.create import known_identity
 from projections.redis.scripts import COMMIT
-
-
-def new_worker_id() -> str:
-    """A name that no other worker has."""
-    return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"
 
 
 def open_url(url: str) -> str:

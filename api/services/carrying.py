@@ -30,7 +30,7 @@ from events.errors import (
     StoreUnavailable,
     refused,
 )
-from events.log import AppendReceipt, EventLog, positions_by_partition
+from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
 from events.validation import judged, make_event, read_events
@@ -114,7 +114,7 @@ class Carrier:
 
     def settle(self, receipts: Sequence[AppendReceipt]) -> None:
         """Wait until everything that was written is folded."""
-        self.settle_positions(positions_by_partition(r.position for r in receipts if r.position and r.written))
+        self.settle_positions(written_to(receipts))
 
     def settle_positions(self, until: Mapping[int, int]) -> None:
         """Wait until every partition named is folded up to its seq."""

@@ -10,6 +10,8 @@ import msgspec
 from events.partitions import WORKERS_KEY
 from events.redis.wire import Wire
 
+LEASE_MS = 3_000
+"""How long a lease of a partition, and an entry among the workers, lasts without renewal."""
 FORGET_AFTER = 20
 """Presence entries older than this many lease times are removed by whoever sees them."""
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import redis
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
-from consumers.fold.presence import Presence, fair_share
+from consumers.fold.presence import LEASE_MS, Presence, fair_share
 from consumers.fold.rebuild_run import tell_left_build
 from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
@@ -32,7 +32,6 @@ from projections.redis.scripts import COMMIT
 from projections.redis.store import read_checkpoint, release_lease, renew_lease, take_lease
 
 _T = TypeVar("_T")
-LEASE_MS = 3_000
 TICK_SECONDS = 0.25
 BLOCK_MS = 200
 READ_COUNT = 500

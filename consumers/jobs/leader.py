@@ -12,7 +12,7 @@ from typing import Any
 
 import redis
 
-from consumers.fold.worker import LEASE_MS
+from consumers.fold.presence import LEASE_MS
 from events.envelope import from_micros, utc_text
 from events.errors import StoreError
 from events.redis.wire import Wire

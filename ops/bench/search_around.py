@@ -91,14 +91,16 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
     """What HTTP adds to a search in process, beside an empty GET of the same application; all three in turn."""
     from api.http.app import create_app  # noqa: PLC0415 - FastAPI takes a third of a second to import
     from api.http.server.serve import serve  # noqa: PLC0415
+    from ops.catch_up import FoldCatchUp  # noqa: PLC0415
+    from ops.joined import JoinedApplication  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
     from ops.store import open_the_store  # noqa: PLC0415
     from ops.token import TokenFile, make_token  # noqa: PLC0415
-    from ops.wiring import FoldCatchUp, assemble, quiet  # noqa: PLC0415
+    from ops.wiring import quiet  # noqa: PLC0415
 
     settings = load_settings().model_copy(update={"redis_url": server.url})
     with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
-        application = assemble(store, FoldCatchUp(store, quiet))
+        application = JoinedApplication(store, FoldCatchUp(store, quiet)).join()
         app = create_app(application, admits=TokenFile(Path(folder)))
         shown = {"authorization": f"Bearer {make_token(Path(folder))}"}
         app.add_api_route("/empty", _empty, methods=["GET"])

@@ -77,7 +77,7 @@ def rebuild(
     """
     from consumers.fold.rebuild import rebuild_partition, refuse_without_room
     from consumers.fold.rebuild_run import RebuildRun
-    from ops.worker import new_worker_id
+    from ops.worker_id import new_worker_id
 
     reason = _checked(accept_changed_log_)
     with _store() as store, _bar(json) as bar:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from events.alarms import Alarms
 from events.heads import line_number
@@ -113,6 +112,8 @@ def _append(path: Path, lines: bytes) -> None:
 
 
 def _post(address: str, line: bytes) -> None:
+    from urllib.request import Request, urlopen  # noqa: PLC0415 - who has no address of a sink needs none
+
     request = Request(address, data=line.rstrip(b"\n"), headers={"Content-Type": "application/json"}, method="POST")  # noqa: S310 - http(s) only, checked in settings
     with urlopen(request, timeout=POST_SECONDS) as answer:  # noqa: S310
         answer.read(1_024)

@@ -21,8 +21,10 @@ from api.http.server.serve import claim, serve
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
+from ops.catch_up import FoldCatchUp
 from ops.embedded.disk import DiskGuard, look
 from ops.embedders import meanings_of
+from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.models import model_of
 from ops.processes.banner import Served
@@ -33,7 +35,6 @@ from ops.processes.standstill import Standstill
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
-from ops.wiring import FoldCatchUp, assemble
 
 LOOK_SECONDS = 0.25
 RESTART_SECONDS = 1.0
@@ -208,7 +209,9 @@ def _serve(
     if settings.extraction != "off":
         tell("extraction chosen", by=settings.extraction)
     model = model_of(settings)
-    application = assemble(store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model)
+    application = JoinedApplication(
+        store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model
+    ).join()
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
     server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms, tell=tell)

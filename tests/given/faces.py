@@ -18,9 +18,10 @@ from api.application import Application
 from api.cli.app import run
 from consumers.fold.worker import FoldWorker
 from events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
+from ops.catch_up import FoldCatchUp
+from ops.joined import JoinedApplication
 from ops.settings import Settings
 from ops.store import open_the_store
-from ops.wiring import FoldCatchUp, assemble
 from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
@@ -134,7 +135,7 @@ def world(folder: Path, language: Language) -> Iterator[World]:
         catch_up = FoldCatchUp(opened, tell)
         meanings = Meanings(lambda: embedder, opened.vectors)
         embedder = WordEmbedder()
-        application = assemble(opened, catch_up, tell, meanings=meanings)
+        application = JoinedApplication(opened, catch_up, tell, meanings=meanings).join()
         worker = FoldWorker(opened.client, opened.identity.tags, "tester")
         thread = Thread(target=worker.run, args=(stop,))
         thread.start()

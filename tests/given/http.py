@@ -20,9 +20,11 @@ from api.http.app import create_app
 from api.http.feed import Limits
 from consumers.fold.worker import FoldWorker
 from events.envelope import derived_id
+from ops.catch_up import FoldCatchUp
+from ops.joined import JoinedApplication
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
-from ops.wiring import FoldCatchUp, assemble, quiet
+from ops.wiring import quiet
 
 BASE = "http://127.0.0.1:8733"
 TOKEN = "a-token-of-the-tests-0123456789-abcdef"
@@ -100,7 +102,7 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
     stop = Flag()
     with open_the_store(Settings(data=folder, partitions=4)) as store:
         catch_up = FoldCatchUp(store, quiet)
-        application = assemble(store, catch_up)
+        application = JoinedApplication(store, catch_up).join()
         folder_thread = Thread(target=FoldWorker(store.client, store.identity.tags, "tester").run, args=(stop,))
         if worker:
             folder_thread.start()

@@ -95,13 +95,13 @@ def get(
     json: Json = False,
 ) -> None:
     """Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown."""
-    from api.revealing import By
-
     with opened(context) as application, progress(FOLDING, json) as advance:
         present = as_of is None and known is None and at is None
         traced = traced_as(trace=trace, no_trace=no_trace, inspect=inspect, present=present)
         asked: dict[str, Any] = {"as_of": as_of, "known": known, "at": at, "after": after, "trace": traced.trace}
         if reveal:
+            from api.revealing import By
+
             by = By("command", actor, reason)
             answer = application.revealer.get(owner, memory_id, by, **asked, on_progress=advance)
         else:

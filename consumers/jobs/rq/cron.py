@@ -16,7 +16,7 @@ from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 
 from consumers.fold.folder import Tell, silent
-from consumers.fold.worker import LEASE_MS
+from consumers.fold.presence import LEASE_MS
 from consumers.jobs.leader import BESIDE, Leader, queue_name, redis_ms, schedule_key
 from consumers.jobs.rq.jobs import FUNCTION, KINDS, Kind
 from events.redis.wire import Wire, as_store_error

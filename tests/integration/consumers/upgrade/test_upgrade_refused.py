@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from consumers.fold.presence import Presence
-from consumers.fold.worker import LEASE_MS
+from consumers.fold.presence import LEASE_MS, Presence
 from events.errors import LogGap, OtherFormat, StoreFull, StoreMismatch
 from events.heads import Head
 from events.parameters import PARAMETER_SET

@@ -1,0 +1,158 @@
+"""The application on an open store: `api.application`, with the services that stand on jobs and on the store's own parts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from api.application import Application, joined
+from api.choices import MODEL, RULES
+from events.log import written_to
+from events.redis.wire import Wire, connect
+from ops.catch_up import FoldCatchUp, Tell, workers_of
+from ops.models import NO_MODEL, Model
+from ops.store import OpenStore, silent
+
+if TYPE_CHECKING:
+    from api.services.accesses import AccessRecorder
+    from api.services.cleaning import Cleaner
+    from api.services.episodes import Episodes
+    from api.services.extracting import Extractor
+    from api.services.store.embedding import Embeddings
+    from api.services.store.operating import Operator
+    from api.services.store.owners import Owners
+    from consumers.jobs.lifecycle import LifecycleJobs
+    from projections.redis.meanings import Meanings
+
+QUEUE_SECONDS = 2.0
+"""How long `status` waits for a queue on another Redis."""
+
+
+class JoinedApplication(Application):
+    """The application on an open store. Without a model rules read and review."""
+
+    _catch_up: FoldCatchUp
+    _meanings: Meanings | None
+
+    def __init__(
+        self,
+        store: OpenStore,
+        catch_up: FoldCatchUp,
+        tell: Tell = silent,
+        *,
+        queue_url: str | None = None,
+        meanings: Meanings | None = None,
+        model: Model = NO_MODEL,
+    ) -> None:
+        super().__init__(store.log, store.views, catch_up, meanings)
+        self.recovery = store.embedded.recovery if store.embedded else None
+        self.mended = store.mended
+        self._store = store
+        self._tell = tell
+        self._queue_url = queue_url
+        self._model = model
+
+    def settle(self) -> None:
+        """Append and have folded what was recorded of accesses, where any could be."""
+        if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
+            self._catch_up(until)
+
+    @joined
+    def accesses(self) -> AccessRecorder:
+        from api.services.accesses import AccessRecorder
+
+        alarms = self._store.alarms
+        return AccessRecorder(
+            self.log, self._tell, lambda many, why: alarms.raised("accesses_lost", "", why, times=many)
+        )
+
+    @joined
+    def operator(self) -> Operator:
+        from api.services.store.operating import Operator
+        from consumers.jobs.leader import lifecycle_status
+
+        store = self._store
+        queue = connect(self._queue_url, timeout=QUEUE_SECONDS) if self._queue_url else store.client
+        return Operator(
+            self._wire,
+            store.identity,
+            store.log,
+            self.reader,
+            self.writer,
+            workers_of,
+            partial(lifecycle_status, queue, store.identity.store_id),
+            store.alarms,
+            self._meanings,
+            let_go=store.log.let_go,
+            accesses=self.accesses.figures,
+        )
+
+    @joined
+    def owners(self) -> Owners:
+        from api.services.store.owners import Owners
+
+        return Owners(self._wire, self._store.identity.tags)
+
+    @joined
+    def cleaner(self) -> Cleaner:
+        from api.services.cleaning import Cleaner
+        from consumers.jobs.embedding import EmbeddingJob
+        from ops.reviewers import lifecycle_of
+
+        store = self._store
+        return Cleaner(
+            lifecycle_of(self._model, self._lifecycle, self._tell),
+            partial(owners_of_all, store),
+            store.log,
+            self.reader,
+            self._catch_up,
+            EmbeddingJob(store.vectors, None, self._tell).carry_out,
+            store.views.passing,
+        )
+
+    @joined
+    def embeddings(self) -> Embeddings:
+        from api.services.store.embedding import Embeddings
+        from consumers.jobs.embedding import EmbeddingJob
+
+        store, meanings = self._store, self._meanings
+        keeper = None if meanings is None else EmbeddingJob(store.vectors, lambda: meanings.embedder, self._tell)
+        return Embeddings(keeper, meanings, partial(owners_of_all, store), store.log, self.reader, self._catch_up)
+
+    @joined
+    def episodes(self) -> Episodes:
+        from api.services.episodes import Episodes
+        from consumers.jobs.sessions import EpisodeJob
+
+        job = EpisodeJob(self.log, self.views, self._catch_up, chat=self._model.summariser)
+        return Episodes(job, self.log, self._catch_up)
+
+    @joined
+    def extractor(self) -> Extractor:
+        from api.services.extracting import Extractor
+        from consumers.jobs.extraction import ExtractionJob
+
+        ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
+        if self._model.chat is not None:
+            ways[MODEL] = ExtractionJob(self.views, self._lifecycle, self._model.chat)
+        return Extractor(ways, self.log, self.reader, self._catch_up, self._model.prices)
+
+    @joined
+    def _lifecycle(self) -> LifecycleJobs:
+        from consumers.jobs.lifecycle import LifecycleJobs
+
+        return LifecycleJobs(self.log, self.views, self._catch_up)
+
+    def _wire(self) -> Wire:
+        return Wire(self._store.client)
+
+
+def owners_of_all(store: OpenStore) -> list[str]:
+    """Every owner of a store, by partition."""
+    from consumers.jobs.lifecycle import owners_of
+
+    wire = store.wire()
+    try:
+        return [owner for tag in store.identity.tags for owner in owners_of(wire, tag)]
+    finally:
+        wire.close()
