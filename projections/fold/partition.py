@@ -19,7 +19,7 @@ from events.errors import UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import parse_position
 from projections.fold.changelog import FIRST_LINK, Entry, event_link
-from projections.fold.evolve import names
+from projections.fold.named import names
 from projections.fold.owner import AnyEvent, OwnerState, fold_event
 from projections.memory.record import Memory, encode_memory
 

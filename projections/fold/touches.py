@@ -18,7 +18,8 @@ from events.catalogue import MemoriesAccessed, MemoriesRevealed, ParametersChang
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, unchecked
-from projections.fold.evolve import EventEffect, evolve, names, parameters_of
+from projections.fold.evolve import EventEffect, evolve, parameters_of
+from projections.fold.named import names
 from projections.fold.working_set import OWNER, OwnerSettings
 from projections.memory.record import Memory
 

@@ -11,7 +11,7 @@ from events.errors import DamagedState, StoreMismatch
 from events.redis.secrets import whole_secret
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys
-from projections.fold.evolve import neighbours
+from projections.fold.named import neighbours
 from projections.fold.partition import WorkingOwner, record_hash
 from projections.redis.store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
 

@@ -15,7 +15,7 @@ from tests.places import ROOT
 PRODUCT = ("events", "projections", "consumers", "api", "ops")
 FACES = ("api/cli", "api/http", "api/mcp", "api/operations", "client/engramlog")
 TEACHING = (
-    "events/catalogue.py",
+    "events/catalogue/memory.py",
     "projections/fold/evolve.py",
     "projections/laws/ebbinghaus.py",
     "consumers/fold/worker.py",

@@ -8,7 +8,7 @@ from itertools import repeat
 
 from events.envelope import Stored
 from projections.fold.changelog import Entry, pack, unpack
-from projections.fold.evolve import neighbours
+from projections.fold.named import neighbours
 from projections.fold.owner import decode_owner, encode_owner
 from projections.fold.partition import (
     Checkpoint,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from events.catalogue import EventDiscarded, MemoriesAccessed, MemoryCreated
 from events.envelope import Stored, decode
 from projections.fold.changelog import DECISIONS, pack, unpack
-from projections.fold.evolve import names
+from projections.fold.named import names
 from projections.fold.owner import OwnerHistory, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
 from projections.memory.record import Memory, decode_memory, encode_memory
 from tests.given.events import (

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from events.catalogue import MemoryDeleted, MemoryPurged
-from projections.fold.evolve import neighbours
+from projections.fold.named import neighbours
 from projections.laws.modes import visibility
 from projections.lifecycle import plan
 from projections.views.view import OwnerView

@@ -1,0 +1,82 @@
+"""Every event there is, one frozen struct each: the data of the event, without its envelope.
+
+The docstring of a class is its entry in the catalogue; `engramlog schema` prints them as JSON Schema. `memory` is the file to
+begin with. What folding each does to a memory is told in docs/events.md.
+"""
+
+from __future__ import annotations
+
+from events.catalogue.conversation import Access as Access
+from events.catalogue.conversation import Hit as Hit
+from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
+from events.catalogue.memory import (
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryErased,
+    MemoryKept,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryPurged,
+    MemoryReinforced,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryUnmerged,
+    ReviewGraded,
+)
+from events.catalogue.origins import Ground as Ground
+from events.catalogue.origins import GroundChanged
+from events.catalogue.origins import Grounds as Grounds
+from events.catalogue.origins import Imported as Imported
+from events.catalogue.origins import ImportedEdge as ImportedEdge
+from events.catalogue.owner import (
+    EventDiscarded,
+    MemoriesRevealed,
+    ParametersChanged,
+    ProfileChosen,
+    SensitivityRaised,
+    SensitivitySet,
+)
+from events.catalogue.relations import FactAsserted, FactRetracted, MemoriesLinked, SynonymDefined
+
+EventData = (  # in the order in which they came to be: it only grows at its end
+    TurnRecorded
+    | ToolResultRecorded
+    | MemoryCreated
+    | MemoryMentioned
+    | MemoryNegated
+    | MemoriesAccessed
+    | MemoryReinforced
+    | MemoryMerged
+    | MemoryUnmerged
+    | MemoryRevised
+    | MemoryCompressed
+    | MemoryPromoted
+    | MemoryKept
+    | MemoryDeleted
+    | MemoryRestored
+    | MemoryPurged
+    | MemoryErased
+    | MemoriesLinked
+    | FactAsserted
+    | FactRetracted
+    | SynonymDefined
+    | ReviewGraded
+    | ProfileChosen
+    | ParametersChanged
+    | EventDiscarded
+    | TurnsExtracted
+    | SensitivitySet
+    | MemoriesRevealed
+    | GroundChanged
+    | SensitivityRaised
+)
+EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
+LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
+"""The schema version that this release writes, by event type; older ones are upcast on read."""
+SEALED_ONLY = frozenset({"MemoryErased"})
+"""Refused at the door until contents are sealed."""
+SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed"})
+"""Events that do not move an owner's head, the number that `expected_head` is compared with."""
