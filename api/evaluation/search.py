@@ -50,7 +50,7 @@ class QuestionOutcome:
 
 def evaluate(
     folder: Path,
-    wish: SearchRequest,
+    request: SearchRequest,
     mode: Mode,
     on_progress: Progress = lambda _done, _total: None,
     *,
@@ -81,13 +81,13 @@ def evaluate(
     for number, question in enumerate(asked, 1):
         view, last = views[question.owner]
         at = (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
-        outcomes.append(_ask(view, question, at, wish, mode, vectors))
+        outcomes.append(_ask(view, question, at, request, mode, vectors))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
         "mode": mode,
-        "ranking": wish.ranking,
-        "search_mode": wish.search_mode,
+        "ranking": request.ranking,
+        "search_mode": request.search_mode,
         "profile": profile or OwnerState().profile,
         "model": None if vectors is None else vectors.model,
         "later_days": later_days,
@@ -108,14 +108,14 @@ def evaluate(
 
 
 def _ask(
-    view: OwnerView, question: DatasetQuestion, at: int, wish: SearchRequest, mode: Mode, vectors: KeptVectors | None
+    view: OwnerView, question: DatasetQuestion, at: int, request: SearchRequest, mode: Mode, vectors: KeptVectors | None
 ) -> QuestionOutcome:
     asked = ViewQuery(view, at, mode)
     start = perf_counter()
     sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
-    search(asked, question.text, SHOWN, wish, sense)
+    search(asked, question.text, SHOWN, request, sense)
     taken = perf_counter() - start
-    found = [result["id"] for result in search(asked, question.text, DEPTH, wish, sense)["results"]]
+    found = [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
     ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
     return QuestionOutcome(question, ranks, taken, _current_first(question, places))

@@ -49,7 +49,7 @@ class SearchTerms(TypedDict, total=False):
     associations: bool
 
 
-def wish_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> SearchRequest:
+def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> SearchRequest:
     """The wish, or InputError naming the field.
 
     `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder.
@@ -110,7 +110,7 @@ def check_terms(terms: SearchTerms, *, with_meaning: bool) -> None:
     _named("until", terms.get("until"))
     timeless = terms.copy()
     timeless["since"] = timeless["until"] = None
-    wish_of(timeless, 0, "UTC", with_meaning=with_meaning)
+    request_of(timeless, 0, "UTC", with_meaning=with_meaning)
 
 
 def _named(field: str, name: str | None) -> str | None:

@@ -15,8 +15,8 @@ from api.requests.searching import (
     cursor_text,
     question_digest,
     read_cursor,
+    request_of,
     told_filters,
-    wish_of,
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
@@ -96,15 +96,15 @@ class Reader(Histories):
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
-            wish = wish_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None)
+            request = request_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None)
             sense = None
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(snapshot.view, owner, question)
-            answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, wish, sense, page.offset)
+            answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
                 answer[part] = [one for one in answer[part] if not snapshot.has_lost(one["id"])]
             entries = snapshot.view.state.entries
-        answer["understood"] |= told_filters(wish.filters, zone)
+        answer["understood"] |= told_filters(request.filters, zone)
         if failed is not None:
             answer["meaning"] = {"failed": failed}
         end = page.offset + wanted

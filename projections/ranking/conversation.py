@@ -46,28 +46,28 @@ class Asking(NamedTuple):
 
 def rank(
     view: OwnerView,
-    heard: QuestionReading,
+    reading: QuestionReading,
     shown: Flags,
     standing: Floats,
-    wished: Callable[[Rows], Flags] | None,
+    allowed: Callable[[Rows], Flags] | None,
     asking: Asking | None = None,
 ) -> Ranked:
     """What answers a question among the rows that are shown and wished for; `standing`: the weight of every row."""
     index, size = view.conversation, len(view.columns)
-    own, matched, there = np.zeros(size + 1), heard.matches.rows, shown & index.member[:size]
-    own[matched] = over_best(heard.matches.scores * shown[matched])
+    own, matched, there = np.zeros(size + 1), reading.matches.rows, shown & index.member[:size]
+    own[matched] = over_best(reading.matches.scores * shown[matched])
     dated = np.zeros(size)
-    if heard.times.phrases:
+    if reading.times.phrases:
         members = np.flatnonzero(there)
         said = view.columns.created_at[members]
-        dated[members] = date_fit(heard.times, said, SETTINGS.dates)
-    found = None if asking is None else _meant(view, heard, own, np.flatnonzero(there), asking)
+        dated[members] = date_fit(reading.times, said, SETTINGS.dates)
+    found = None if asking is None else _meant(view, reading, own, np.flatnonzero(there), asking)
     if found is not None:
         own, matched = found.own, np.flatnonzero(found.own[:-1])
-    rows = _candidates(index, heard, own, dated, there, matched, wished)
+    rows = _candidates(index, reading, own, dated, there, matched, allowed)
     with_assistant = bool((there & (index.role[:size] == ASSISTANT)).any())
     stage = Stage(index, rows, own, dated, with_assistant)
-    values = term_values(view, heard, stage)
+    values = term_values(view, reading, stage)
     if found is not None:
         values |= meaning_values(stage, found)
     if asking is not None and asking.alone:
@@ -85,38 +85,38 @@ def rank(
     return Ranked(rows[admitted], added(parts, told.shape[1]), parts, {})
 
 
-def _meant(view: OwnerView, heard: QuestionReading, own: Floats, members: Rows, asking: Asking) -> Meant:
+def _meant(view: OwnerView, reading: QuestionReading, own: Floats, members: Rows, asking: Asking) -> Meant:
     if asking.alone:
-        return only_meant(view, heard, members, asking.sense)
-    return meant(view, asking.query, heard, own, members, asking.sense)
+        return only_meant(view, reading, members, asking.sense)
+    return meant(view, asking.query, reading, own, members, asking.sense)
 
 
 def _candidates(
     index: ConversationIndex,
-    heard: QuestionReading,
+    reading: QuestionReading,
     own: Floats,
     dated: Floats,
     there: Flags,
     matched: Rows,
-    wished: Callable[[Rows], Flags] | None,
+    allowed: Callable[[Rows], Flags] | None,
 ) -> Rows:
     """The members that go on, ascending: best by a rough score of their own text, their neighbours' and their day."""
-    reached = _reached(index, heard, own, matched, every=wished is not None)
+    reached = _reached(index, reading, own, matched, every=allowed is not None)
     rows = np.flatnonzero(there & (reached | (dated > 0)))
     rough = own[rows] + SETTINGS.first_date * dated[rows]
-    if heard.dialogue:
+    if reading.dialogue:
         before, after = index.previous[rows], index.next[rows]
         far = np.where(before != NONE, index.previous[before], NONE)
         for beside, share in ((after, SETTINGS.first_neighbours), (before, SETTINGS.first_neighbours), (far, _LAST)):
             rough += share * own[beside]  # no row is the last place, which is 0
     kept = rough > 0
-    if wished is not None:
-        kept[kept] = wished(rows[kept])
+    if allowed is not None:
+        kept[kept] = allowed(rows[kept])
     rows, rough = rows[kept], rough[kept]
     return np.sort(rows[best(rough, rows, SETTINGS.candidates)])
 
 
-def _reached(index: ConversationIndex, heard: QuestionReading, own: Floats, matched: Rows, *, every: bool) -> Flags:
+def _reached(index: ConversationIndex, reading: QuestionReading, own: Floats, matched: Rows, *, every: bool) -> Flags:
     """Whether text can bring a row among those that go on, unless `every` row that it reaches at all is asked for.
 
     As many as go on score at least as much as the last of as many texts, and twice the best of a row and its neighbours is the
@@ -128,7 +128,7 @@ def _reached(index: ConversationIndex, heard: QuestionReading, own: Floats, matc
         least = np.partition(text, text.size - SETTINGS.candidates)[text.size - SETTINGS.candidates]
         matched = matched[text >= (0.49 * least if least > _LITTLE else 0)]
     flags[matched] = True
-    if heard.dialogue:
+    if reading.dialogue:
         before, after = index.previous[matched], index.next[matched]
         for beside in (before, after, np.where(after != NONE, index.next[after], NONE)):
             flags[beside] = True

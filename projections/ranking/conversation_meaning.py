@@ -64,7 +64,7 @@ class Meant(NamedTuple):
     """What meaning brought to it."""
 
 
-def meant(view: OwnerView, query: str, heard: QuestionReading, own: Floats, members: Rows, sense: Sense) -> Meant:
+def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, members: Rows, sense: Sense) -> Meant:
     """Text mixed with nearness; `own`: text of every row over the best, and a last 0; `members`: rows that are shown.
 
     Rows that the view has and `sense` has not, as they came after it was made, have no vectors.
@@ -76,19 +76,19 @@ def meant(view: OwnerView, query: str, heard: QuestionReading, own: Floats, memb
     if share > 0:
         # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
         near[members] = SETTINGS.guessed * own[members]
-        near[known] = _nearness(view, heard, own, known, share, sense, SETTINGS.pieced)
+        near[known] = _nearness(view, reading, own, known, share, sense, SETTINGS.pieced)
     text, meaning = (1 - share) * own, share * near
     top = max(float((text + meaning).max(initial=0.0)), 1e-12)
     return Meant((text + meaning) / top, text / top, meaning / top)
 
 
-def only_meant(view: OwnerView, heard: QuestionReading, members: Rows, sense: Sense) -> Meant:
+def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: Sense) -> Meant:
     """Nearness alone, for a search by meaning; rows without vectors have none."""
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
     nothing = np.zeros(len(view.columns) + 1)
     near = nothing.copy()
-    near[known] = _nearness(view, heard, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
+    near[known] = _nearness(view, reading, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
     near = over_best(near)
     return Meant(near, nothing, near)
 
@@ -140,7 +140,7 @@ def _share(query: str, question: EmbeddedQuestion, known: float) -> float:
 
 
 def _nearness(
-    view: OwnerView, heard: QuestionReading, own: Floats, rows: Rows, share: float, sense: Sense, most: int
+    view: OwnerView, reading: QuestionReading, own: Floats, rows: Rows, share: float, sense: Sense, most: int
 ) -> Floats:
     """Nearness of rows that have vectors, 0 to 1, shape (len(rows),); pieces are looked at of `most` rows."""
     cosines = _cosines(sense, rows)
@@ -150,7 +150,7 @@ def _nearness(
     spread = np.sqrt(max(0.0, float(cosines @ cosines) / size - mean * mean))
     near = _raised(cosines, mean + SETTINGS.floor * spread)
     rough = (1 - share) * own[rows] + share * near
-    weights = _word_weights(view, heard, sense.question)
+    weights = _word_weights(view, reading, sense.question)
     if not weights.any():
         return near
     places = best(rough, rows, most)
@@ -175,11 +175,11 @@ def _raised(values: Floats, floor: float) -> Floats:
     return raised
 
 
-def _word_weights(view: OwnerView, heard: QuestionReading, question: EmbeddedQuestion) -> Floats:
+def _word_weights(view: OwnerView, reading: QuestionReading, question: EmbeddedQuestion) -> Floats:
     """What each piece of the question counts: the rarity of its word, if it is a term that is searched for."""
     rarity: dict[str, float] = {}
     for word in set(question.words):
-        found = [view.idf(term) for term in tokens(word) if term in heard.terms] if word else []
+        found = [view.idf(term) for term in tokens(word) if term in reading.terms] if word else []
         rarity[word] = max(found, default=0.0)
     return np.array([rarity[word] for word in question.words])
 

@@ -37,7 +37,7 @@ class QuestionReading(NamedTuple):
     """BM25 of what is counted, of every row that has some of it."""
 
 
-def hear(view: OwnerView, query: str, now: int, shown: Flags) -> QuestionReading:
+def read_question(view: OwnerView, query: str, now: int, shown: Flags) -> QuestionReading:
     """Read a question, asked at `now` (microseconds since 1970), and match its terms; who is not shown has no name."""
     index, folded = view.conversation, query.casefold()
     speakers, nameless = _named(index, folded, shown)

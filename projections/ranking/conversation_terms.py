@@ -46,40 +46,40 @@ class Stage:
     """Whether an assistant's word is among what is shown."""
 
 
-def term_values(view: OwnerView, heard: QuestionReading, stage: Stage) -> Values:
+def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Values:
     """The values of the terms that apply to the question, each of shape (len(stage.rows),)."""
-    values = _of_text(view, heard, stage)
-    if heard.dialogue:
-        values |= _of_place(heard, stage)
-    values |= _of_speakers(heard, stage)
+    values = _of_text(view, reading, stage)
+    if reading.dialogue:
+        values |= _of_place(reading, stage)
+    values |= _of_speakers(reading, stage)
     text = values["text"]
-    if heard.times.phrases:
+    if reading.times.phrases:
         values["date"] = stage.dated[stage.rows]
-    if asks_when(heard.folded):
+    if asks_when(reading.folded):
         values["when"] = _having(stage, HAS_TIME)
-    if asks_many(heard.folded):
+    if asks_many(reading.folded):
         values["many"] = _having(stage, HAS_NUMBER)
     values["standing"] = _having(stage, STANDING) * (text > SETTINGS.on_matter)
     return values
 
 
-def _of_text(view: OwnerView, heard: QuestionReading, stage: Stage) -> Values:
+def _of_text(view: OwnerView, reading: QuestionReading, stage: Stage) -> Values:
     rows, text = stage.rows, stage.own[stage.rows]
-    terms = list(heard.terms)
+    terms = list(reading.terms)
     said = stage.index.found(rows, terms)
     rarity = np.array([view.idf(term) for term in terms])
     tf = np.bincount(said.places * rows.size + said.columns, minlength=len(terms) * rows.size)
     tf = tf.reshape(len(terms), rows.size)
     held = set(np.flatnonzero(tf.any(axis=1)).tolist())
     known = {term: place for place, term in enumerate(terms) if place in held}
-    last = sorted(known[term] for term in heard.last if term in known)
+    last = sorted(known[term] for term in reading.last if term in known)
     focus: Floats = text
     if last:
-        k1, b = heard.weighing
+        k1, b = reading.weighing
         norm = k1 * (1 - b + b * stage.index.length[rows] / view.mean_length)
         best: Floats = rarity[last] @ ((k1 + 1) * tf[last] / (tf[last] + norm + 1e-9))
         focus = over_best(best)
-    pairs = {(known[a], known[b]) for a, b in pairwise(heard.sequence) if a in known and b in known}
+    pairs = {(known[a], known[b]) for a, b in pairwise(reading.sequence) if a in known and b in known}
     phrase = over_best(_phrases(pairs, rarity, said, rows.size))
     return {"text": text, "focus": text * focus, "phrase": phrase}
 
@@ -101,7 +101,7 @@ def _phrases(pairs: set[tuple[int, int]], rarity: Floats, said: Occurrences, siz
     return summed.astype(np.float64)
 
 
-def _of_place(heard: QuestionReading, stage: Stage) -> Values:
+def _of_place(reading: QuestionReading, stage: Stage) -> Values:
     index, rows, own = stage.index, stage.rows, stage.own
     before, after = index.previous[rows], index.next[rows]
     before2 = np.where(before != NONE, index.previous[before], NONE)
@@ -110,8 +110,8 @@ def _of_place(heard: QuestionReading, stage: Stage) -> Values:
     some = np.flatnonzero((before != NONE) & (own[before] > 0) & (index.speaker[before] != index.speaker[rows]))
     asked[some] = index.traits(before[some], ENDS_ASKING) & ENDS_ASKING > 0
     return {
-        "thread": (1 - heard.long) * own[before2],
-        "neighbour": heard.long * np.maximum(own[before], own[after]),
+        "thread": (1 - reading.long) * own[before2],
+        "neighbour": reading.long * np.maximum(own[before], own[after]),
         "answer": own[before] * asked,
         "session": _of_session(index.session[rows], own[rows]),
         "opening": np.where(index.session[rows] != NONE, np.exp(-index.place[rows] / OPENING_TURNS), 0.0),
@@ -128,15 +128,15 @@ def _of_session(sessions: Rows, text: Floats) -> Floats:
     return np.where(sessions != NONE, tops[sessions], 0.0)
 
 
-def _of_speakers(heard: QuestionReading, stage: Stage) -> Values:
+def _of_speakers(reading: QuestionReading, stage: Stage) -> Values:
     index, rows = stage.index, stage.rows
     values: Values = {}
     if stage.with_assistant:
         values["user"] = (index.role[rows] == USER).astype(np.float64)
-        if asks_assistant(heard.folded):
+        if asks_assistant(reading.folded):
             values["assistant"] = (index.role[rows] == ASSISTANT).astype(np.float64)
-    if heard.speakers:
-        values["speaker"] = (index.speaker[rows] == heard.speakers[0]).astype(np.float64)
+    if reading.speakers:
+        values["speaker"] = (index.speaker[rows] == reading.speakers[0]).astype(np.float64)
         values["self"] = _having(stage, SELF)
     return values
 

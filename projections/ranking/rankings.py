@@ -39,10 +39,10 @@ class Direct(NamedTuple):
     """BM25 as b / (b + 8)."""
 
 
-def direct_hits(view: OwnerView, matches: Scores, shown: Flags, wished: Filter) -> Direct:
+def direct_hits(view: OwnerView, matches: Scores, shown: Flags, allowed: Filter) -> Direct:
     """What of the matches may be a result."""
     kept = shown[matches.rows]
-    kept[kept] = wished.passing(matches.rows[kept])
+    kept[kept] = allowed.passing(matches.rows[kept])
     return Direct(matches.rows[kept], text_score(view, matches.scores[kept]))
 
 
@@ -86,14 +86,14 @@ class Relevance(NamedTuple):
 
 
 def relevance_of(
-    asked: ViewQuery, query: str, rows: Rows, bm25: Floats, wish: SearchRequest, sense: Sense | None
+    asked: ViewQuery, query: str, rows: Rows, bm25: Floats, request: SearchRequest, sense: Sense | None
 ) -> Relevance:
     """The published relevance of rows with these BM25 scores, in the search mode that is asked for."""
     view = asked.view
     keywords = keyword_match(view, query, rows)
     matched = Matched(keywords.values, text_score(view, bm25), cosines(sense, rows))
     time = youth(view.columns, rows, asked.now, view.parameters)
-    return Relevance(relevance_parts(matched, time, wish.search_mode, view.parameters), keywords, matched)
+    return Relevance(relevance_parts(matched, time, request.search_mode, view.parameters), keywords, matched)
 
 
 def by_published(
@@ -101,16 +101,16 @@ def by_published(
     query: str,
     matches: Scores,
     seen: Visibility,
-    wished: Filter,
-    wish: SearchRequest,
+    allowed: Filter,
+    request: SearchRequest,
     sense: Sense | None,
 ) -> Ranked:
     """Seed 001's score of what matches by text, keyword (prefixes and synonyms too) or meaning."""
     view = asked.view
     bm25 = np.zeros(len(view.columns))
     bm25[matches.rows] = matches.scores
-    rows = _reached(view, query, matches, seen, wished, sense)
-    relevance = relevance_of(asked, query, rows, bm25[rows], wish, sense)
+    rows = _reached(view, query, matches, seen, allowed, sense)
+    relevance = relevance_of(asked, query, rows, bm25[rows], request, sense)
     kept = hit(relevance.matched)
     parts = score_parts(view.columns, rows, relevance.parts, asked.now, view.parameters)
     # Rounded before they are added, so that what is told adds up to the score that is told.
@@ -120,13 +120,13 @@ def by_published(
 
 
 def _reached(
-    view: OwnerView, query: str, matches: Scores, seen: Visibility, wished: Filter, sense: Sense | None
+    view: OwnerView, query: str, matches: Scores, seen: Visibility, allowed: Filter, sense: Sense | None
 ) -> Rows:
     """The rows for which the score is computed, ascending: of what may be shown the best texts, keywords, meanings."""
 
     def admitted(rows: Rows) -> Rows:
         shown = rows[seen.shown[rows]]
-        return shown[wished.passing(shown)]
+        return shown[allowed.passing(shown)]
 
     scores = np.zeros(len(view.columns))
     scores[matches.rows] = matches.scores
@@ -162,7 +162,7 @@ def by_overlap(asked: ViewQuery, query: str, found: Direct, near_project: str | 
     return Ranked(rows, added(parts, rows.size), parts, {})
 
 
-def by_activation(asked: ViewQuery, query: str, found: Direct, seen: Visibility, wished: Filter) -> Ranked:
+def by_activation(asked: ViewQuery, query: str, found: Direct, seen: Visibility, allowed: Filter) -> Ranked:
     """(0.6 keyword + 0.4 activation) * strength: the best hits spread, and what they reach stands among them (section 11.2).
 
     Activation may pass through what the filters leave out, but only what they let through is a result.
@@ -170,7 +170,7 @@ def by_activation(asked: ViewQuery, query: str, found: Direct, seen: Visibility,
     view = asked.view
     seeds = seeds_of(found)
     reached = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
-    ways = {one.row: one for one in reached if wished.passes(one.row)}
+    ways = {one.row: one for one in reached if allowed.passes(one.row)}
     direct = set(found.rows.tolist())
     rows = np.concatenate([found.rows, np.array([r for r in ways if r not in direct], dtype=np.int64)]).astype(np.int64)
     most = max((relevance for _, relevance in seeds), default=1.0)

@@ -38,9 +38,9 @@ def with_successors(
     found: Scores,
     ranked: Ranked,
     shown: Flags,
-    wished: Callable[[int], bool],
+    allowed: Callable[[int], bool],
 ) -> Lifted:
-    """`found`: what matches, with the score that it would lend if it is withheld; `wished`: what filters let through."""
+    """`found`: what matches, with the score that it would lend if it is withheld; `allowed`: what filters let through."""
     columns = view.columns
     place = {row: at for at, row in enumerate(ranked.rows.tolist())}
     worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
@@ -57,7 +57,7 @@ def with_successors(
         successor = successor_of(columns, row)
         if successor is None or not shown[successor] or columns.sensitivity[successor] >= SECRET:
             continue
-        if not wished(successor):
+        if not allowed(successor):
             continue
         score = float(ranked.scores[place[row]]) + ABOVE if row in place else worth
         wanted[successor] = max(wanted.get(successor, 0.0), round(score, 6))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.requests.checks import check_query
-from api.requests.searching import wish_of
+from api.requests.searching import request_of
 from events.errors import InputError, InvalidEvent
 from events.vocabulary import MAX_TEXT_BYTES
 from projections.choices import RANKINGS
@@ -221,10 +221,10 @@ def test_a_lone_surrogate_is_refused_in_a_question() -> None:
 @pytest.mark.parametrize("name", ["kinds", "categories", "keywords"])
 def test_a_lone_surrogate_is_refused_among_the_words_of_a_filter(name: str) -> None:
     with pytest.raises(InputError, match=name):
-        wish_of({name: [BROKEN]}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]
+        request_of({name: [BROKEN]}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", ["session", "project", "near_project", "speaker", "since", "until", "feeling"])
 def test_a_lone_surrogate_is_refused_in_a_filter(name: str) -> None:
     with pytest.raises(InputError, match=name):
-        wish_of({name: BROKEN}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]
+        request_of({name: BROKEN}, at(0), "UTC", with_meaning=False)  # type: ignore[misc]

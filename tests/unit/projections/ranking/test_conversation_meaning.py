@@ -10,7 +10,7 @@ import pytest
 from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
 from projections.laws.law import Floats
 from projections.ranking.conversation_meaning import SETTINGS, legible, meaning_values, meant, only_meant
-from projections.ranking.conversation_question import QuestionReading, hear
+from projections.ranking.conversation_question import QuestionReading, read_question
 from projections.ranking.conversation_terms import Stage, over_best
 from projections.views.view import OwnerView
 from tests.given.events import at, created
@@ -31,10 +31,10 @@ def view_of(*texts: str) -> OwnerView:
 
 def heard_in(view: OwnerView, query: str = QUERY) -> tuple[QuestionReading, Floats]:
     """The question as heard, and the text of every row over the best, with a last 0."""
-    heard = hear(view, query, at(99), np.ones(len(view), dtype=bool))
+    reading = read_question(view, query, at(99), np.ones(len(view), dtype=bool))
     own = np.zeros(len(view) + 1)
-    own[heard.matches.rows] = heard.matches.scores
-    return heard, over_best(own)
+    own[reading.matches.rows] = reading.matches.scores
+    return reading, over_best(own)
 
 
 def sense_of(
@@ -57,9 +57,9 @@ ONE_NEAR = vectors(NORTH, EAST, NORTH, NORTH)
 
 def test_what_shares_no_word_is_found_by_its_whole() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
+    reading, own = heard_in(view)
     assert own.tolist() == [1, 0, 0, 0, 0]
-    found = meant(view, QUERY, heard, own, ALL, sense_of(ONE_NEAR))
+    found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR))
     share = SETTINGS.whole_share
     assert found.own.tolist() == pytest.approx([1, share / (1 - share), 0, 0, 0])
     assert found.text[1] == 0
@@ -68,8 +68,8 @@ def test_what_shares_no_word_is_found_by_its_whole() -> None:
 
 def test_text_and_meaning_add_up_to_the_relevance_and_the_best_has_1() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
-    found = meant(view, QUERY, heard, own, ALL, sense_of(vectors(BETWEEN, EAST, NORTH, BETWEEN)))
+    reading, own = heard_in(view)
+    found = meant(view, QUERY, reading, own, ALL, sense_of(vectors(BETWEEN, EAST, NORTH, BETWEEN)))
     assert found.own == pytest.approx(found.text + found.meaning)
     assert found.own.max() == pytest.approx(1)
     assert found.own[-1] == 0
@@ -80,35 +80,35 @@ def test_text_and_meaning_add_up_to_the_relevance_and_the_best_has_1() -> None:
 
 def test_the_best_match_of_a_rare_word_counts_and_not_that_of_a_word_nobody_searches_by() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view, "the violin")
+    reading, own = heard_in(view, "the violin")
     asked, words = vectors(NORTH, EAST), ("the", "violin")
     pieces = [vectors(NORTH), vectors(NORTH, EAST), vectors(NORTH), vectors(NORTH)]
-    found = meant(view, "the violin", heard, own, ALL, sense_of(ONE_NEAR, pieces, words, asked=asked))
+    found = meant(view, "the violin", reading, own, ALL, sense_of(ONE_NEAR, pieces, words, asked=asked))
     assert found.meaning[1] == pytest.approx(found.own.max())
     assert found.meaning[[0, 2, 3]].tolist() == [0, 0, 0]
 
 
 def test_a_row_without_vectors_is_guessed_at_by_its_text_and_lowers_the_share() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
+    reading, own = heard_in(view)
     half = sense_of(ONE_NEAR, known=[False, True, True, False])
-    found = meant(view, QUERY, heard, own, ALL, half)
+    found = meant(view, QUERY, reading, own, ALL, half)
     share = SETTINGS.whole_share / 4
     assert found.own.tolist() == pytest.approx([1, share / (1 - share + SETTINGS.guessed * share), 0, 0, 0])
 
 
 def test_rows_that_came_after_the_vectors_were_read_have_none() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
-    found = meant(view, QUERY, heard, own, ALL, sense_of(ONE_NEAR[:2]))
+    reading, own = heard_in(view)
+    found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR[:2]))
     share = SETTINGS.whole_share / 4
     assert found.own.tolist() == pytest.approx([1, share / (1 - share), 0, 0, 0])
 
 
 def test_without_any_vector_the_ranking_is_that_by_text() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
-    found = meant(view, QUERY, heard, own, ALL, sense_of(ONE_NEAR, known=[False] * 4))
+    reading, own = heard_in(view)
+    found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR, known=[False] * 4))
     assert found.own.tolist() == own.tolist()
     assert not found.meaning.any()
 
@@ -131,43 +131,43 @@ def test_how_much_of_a_question_can_be_read(query, words, share) -> None:
 
 def test_a_question_the_embedder_cannot_read_is_answered_by_text_alone() -> None:
     view = view_of("小提琴课在周二", "雨下了一天", "猫在睡觉", "晚饭很好")
-    heard, own = heard_in(view, "小提琴课")
+    reading, own = heard_in(view, "小提琴课")
     blind = sense_of(ONE_NEAR, [vectors(EAST)] * 4, ("", "", "", ""), asked=vectors(EAST, EAST, EAST, EAST))
-    assert meant(view, "小提琴课", heard, own, ALL, blind).own.tolist() == own.tolist()
+    assert meant(view, "小提琴课", reading, own, ALL, blind).own.tolist() == own.tolist()
 
 
 def test_a_single_memory_is_found_by_meaning() -> None:
     view = view_of("a bow for the cello")
-    heard, own = heard_in(view)
-    assert meant(view, QUERY, heard, own, np.arange(1), sense_of(vectors(EAST))).own.tolist() == [1, 0]
+    reading, own = heard_in(view)
+    assert meant(view, QUERY, reading, own, np.arange(1), sense_of(vectors(EAST))).own.tolist() == [1, 0]
 
 
 def test_the_best_counts_little_beside_text_where_even_it_hardly_stands_out() -> None:
     view = view_of(*TEXTS[:2])
-    heard, own = heard_in(view)
-    found = meant(view, QUERY, heard, own, np.arange(2), sense_of(vectors(NORTH, (0.05, 0.99875))))
+    reading, own = heard_in(view)
+    found = meant(view, QUERY, reading, own, np.arange(2), sense_of(vectors(NORTH, (0.05, 0.99875))))
     # Cosines 0, 0.05 and four strangers: mean 0.00833, deviation 0.01863, so a rise of 0.03235, less than 0.1.
     assert found.own[1] == pytest.approx(0.4 * 0.3235 / 0.6, abs=1e-3)
 
 
 def test_what_is_not_shown_has_no_part_in_it() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
-    found = meant(view, QUERY, heard, own, np.array([0, 2, 3]), sense_of(ONE_NEAR))
+    reading, own = heard_in(view)
+    found = meant(view, QUERY, reading, own, np.array([0, 2, 3]), sense_of(ONE_NEAR))
     assert found.own.tolist() == [1, 0, 0, 0, 0]
 
 
 def test_by_meaning_alone_text_counts_nothing_and_rows_without_vectors_are_not_found() -> None:
     view = view_of(*TEXTS)
-    heard, _ = heard_in(view)
-    found = only_meant(view, heard, ALL, sense_of(vectors(EAST, EAST, NORTH, NORTH), known=[False, True, True, True]))
+    reading, _ = heard_in(view)
+    found = only_meant(view, reading, ALL, sense_of(vectors(EAST, EAST, NORTH, NORTH), known=[False, True, True, True]))
     assert found.own.tolist() == [0, 1, 0, 0, 0]
     assert not found.text.any()
 
 
 def test_a_view_without_shown_memories_gives_nothing() -> None:
     view = view_of(*TEXTS)
-    heard, own = heard_in(view)
+    reading, own = heard_in(view)
     nobody = np.zeros(0, dtype=np.int64)
-    assert not meant(view, QUERY, heard, np.zeros_like(own), nobody, sense_of(ONE_NEAR)).own.any()
-    assert not only_meant(view, heard, nobody, sense_of(ONE_NEAR)).own.any()
+    assert not meant(view, QUERY, reading, np.zeros_like(own), nobody, sense_of(ONE_NEAR)).own.any()
+    assert not only_meant(view, reading, nobody, sense_of(ONE_NEAR)).own.any()

@@ -29,14 +29,14 @@ OFFICE = (
 @pytest.mark.parametrize(
     "wish", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
 )
-def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, wish) -> None:
-    results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **wish)["results"]
+def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, request) -> None:
+    results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **request)["results"]
     scores = [one["score"] for one in results]
     assert scores == sorted(scores, reverse=True)
     for one in results:
         assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
-        assert ("context" in one["explain"]["score"]) == ("tags" in wish)
-        assert ("tags" in one["explain"]) == ("tags" in wish or "feeling" in wish)
+        assert ("context" in one["explain"]["score"]) == ("tags" in request)
+        assert ("tags" in one["explain"]) == ("tags" in request or "feeling" in request)
 
 
 def test_each_ranking_names_its_parts() -> None:
@@ -57,10 +57,10 @@ def test_each_ranking_names_its_parts() -> None:
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("wish", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
 @pytest.mark.parametrize("query", ["nothing of this", "？！", "the"])
-def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, wish, query) -> None:
-    answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **wish)
+def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, request, query) -> None:
+    answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **request)
     assert (answer["results"], answer["associated"]) == ([], [])
-    assert asked(viewed(), query, ranking=ranking, associations=True, **wish)["results"] == []
+    assert asked(viewed(), query, ranking=ranking, associations=True, **request)["results"] == []
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)

@@ -126,8 +126,8 @@ def test_what_activation_reaches_must_have_the_asked_tags_too_and_is_reached_thr
         linked("kiln", "clay", weight=1.0),
         linked("clay", "fair", weight=1.0),
     )
-    for wish in ({"tags": ("urgent",)}, {"feeling": "urgent"}):
-        results = found(view, "kiln", ranking="associative", **wish)
+    for request in ({"tags": ("urgent",)}, {"feeling": "urgent"}):
+        results = found(view, "kiln", ranking="associative", **request)
         assert list(results) == ["kiln", "fair"]
         assert way(results["fair"]) == [("kiln", "semantic", "clay"), ("clay", "semantic", "fair")]
 

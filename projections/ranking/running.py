@@ -1,0 +1,75 @@
+"""A search while it runs: the question as it was understood, and what matches it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from projections.embedding.meaning import Sense
+from projections.index.search_index import Scores
+from projections.laws.law import Floats
+from projections.laws.modes import Visibility, visibility
+from projections.memory.columns import Rows
+from projections.ranking.conversation_question import QuestionReading, read_question
+from projections.ranking.rankings import (
+    Direct,
+    direct_hits,
+)
+from projections.ranking.search_request import BY_MEANING, Filter, SearchRequest
+from projections.views.query import ViewQuery
+from projections.views.view import OwnerView
+
+MOST_EXPLAINED = 100
+"""Rows up to which explaining each is quicker than scoring all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSearch:
+    """One search as it is understood: what is asked of which view, what it shows, and what matches."""
+
+    asked: ViewQuery
+    query: str
+    request: SearchRequest
+    sense: Sense | None
+    """None where meaning is not asked for, or cannot be compared."""
+    seen: Visibility
+    allowed: Filter
+    reading: QuestionReading | None
+    """The question as the conversation ranking understands it, under that ranking."""
+    matches: Scores
+
+    @property
+    def view(self) -> OwnerView:
+        """The view that is asked."""
+        return self.asked.view
+
+
+def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None) -> RunningSearch:
+    """A question read by an owner's view, under its ranking and filters."""
+    view, now, mode = asked
+    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    if request.search_mode == "keyword" or request.ranking not in BY_MEANING:
+        sense = None
+    reading = read_question(view, query, now, seen.shown) if request.ranking == "conversation" else None
+    matches = view.matches(query) if reading is None else reading.matches
+    return RunningSearch(
+        asked, query, request, sense, seen, Filter(view, request.filters, seen.weights), reading, matches
+    )
+
+
+def direct(this: RunningSearch) -> Direct:
+    """What matches by words, is shown and passes the filters."""
+    return direct_hits(this.view, this.matches, this.seen.shown, this.allowed)
+
+
+def plain_bm25(this: RunningSearch, rows: Rows) -> Floats:
+    """Plain BM25 of rows by all words of the query, whatever the ranking counts; 0 where none matches."""
+    if this.reading is not None and rows.size <= MOST_EXPLAINED:
+        ids = [this.view.columns.memories[int(row)].id for row in rows]
+        return np.array([sum(terms.values()) for terms in this.view.explain(this.query, ids)])
+    matches = this.matches if this.reading is None else this.view.matches(this.query)
+    scores = np.zeros(len(this.view.columns))
+    scores[matches.rows] = matches.scores
+    found: Floats = scores[rows]
+    return found
