@@ -18,11 +18,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from events.accesses import problem_with_accesses
-from events.catalogue import (
-    EVENT_TYPES,
-    LATEST_VERSION,
-    SEALED_ONLY,
-)
+from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.envelope import (
     AnyEvent,
     Event,

@@ -206,9 +206,7 @@ Id = Annotated[
 ]
 EventId = Annotated[str, AfterValidator(canonical_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
 Text = Annotated[
-    str,
-    AfterValidator(check_text),
-    WithJsonSchema({"type": "string", "minLength": 1, "description": TEXT_RULE}),
+    str, AfterValidator(check_text), WithJsonSchema({"type": "string", "minLength": 1, "description": TEXT_RULE})
 ]
 Tokens = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
 Reason = Annotated[str, Field(max_length=2_000)]

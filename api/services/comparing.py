@@ -28,14 +28,7 @@ class Comparer:
         self._reader = reader
         self._views = views
 
-    def compare(
-        self,
-        owner: str,
-        *,
-        limit: int = 20,
-        offset: int = 0,
-        **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    def compare(self, owner: str, *, limit: int = 20, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
         """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
         wanted = check_limit(limit, MOST_MEMORIES)
         with self._reader.snapshot(owner, **times) as snapshot:

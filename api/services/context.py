@@ -203,13 +203,7 @@ class Contexts:
 
 
 def _checked(
-    text: str,
-    budget: int,
-    threshold: float,
-    most_searches: int,
-    messages: int,
-    sensitive: bool,
-    language: str | None,
+    text: str, budget: int, threshold: float, most_searches: int, messages: int, sensitive: bool, language: str | None
 ) -> Wanted:
     try:
         check_query(text)

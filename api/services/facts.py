@@ -26,13 +26,7 @@ class Facts:
         self._reader = reader
 
     def facts(
-        self,
-        owner: str,
-        *,
-        about: str | None = None,
-        limit: int = 50,
-        offset: int = 0,
-        **times: Unpack[LinesAsked],
+        self, owner: str, *, about: str | None = None, limit: int = 50, offset: int = 0, **times: Unpack[LinesAsked]
     ) -> dict[str, Any]:
         """Triples by subject, predicate and object, or only those of which `about` is subject or object. Leaves no trace.
 

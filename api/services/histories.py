@@ -89,12 +89,7 @@ class Histories(Snapshots):
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
-        self,
-        owner: str,
-        memory_id: str | None = None,
-        *,
-        order: str = ORDERS[0],
-        **times: Unpack[LinesAsked],
+        self, owner: str, memory_id: str | None = None, *, order: str = ORDERS[0], **times: Unpack[LinesAsked]
     ) -> Iterator[dict[str, Any]]:
         """All pages of a history, one after the other."""
         cursor: str | None = None

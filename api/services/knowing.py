@@ -61,13 +61,7 @@ class Knower:
         return {"owner": owner, **answer, "mode": checked} | told_times(times) | snapshot.place
 
     def associations(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        depth: int = 1,
-        mode: str = "review",
-        **times: Unpack[TimesAsked],
+        self, owner: str, memory_id: str, *, depth: int = 1, mode: str = "review", **times: Unpack[TimesAsked]
     ) -> dict[str, Any]:
         """What a memory is associated with, as a tree: the strongest first, each memory once."""
         checked = check_mode(mode)

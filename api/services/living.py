@@ -43,28 +43,14 @@ class Living:
         self._reader = reader
         self._writer = writer
 
-    def health(
-        self,
-        owner: str,
-        *,
-        limit: int = 50,
-        offset: int = 0,
-        **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    def health(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
         """Live memories by Ebbinghaus strength, strongest first, with counts by colour and the mean."""
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = health(snapshot.view, snapshot.now, wanted, max(offset, 0))
         return answer | told_times(times) | snapshot.place
 
-    def fading(
-        self,
-        owner: str,
-        *,
-        limit: int = 50,
-        offset: int = 0,
-        **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    def fading(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
         """Live memories of a strength under 30, weakest first."""
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
@@ -205,10 +191,7 @@ def _profile(view: OwnerView) -> dict[str, Any]:
         "profile": law.name,
         "formula": law.formula,
         "source": law.source,
-        "thresholds": {
-            "normal": law.normal_threshold(parameters),
-            "review": law.review_threshold(parameters),
-        },
+        "thresholds": {"normal": law.normal_threshold(parameters), "review": law.review_threshold(parameters)},
         "parameters": {
             name: {"value": getattr(parameters, name), "default": getattr(DEFAULTS, name)}
             for name in NAMES

@@ -45,11 +45,7 @@ class Reader(Histories):
     """Answers questions about one store's owners. Safe for threads."""
 
     def __init__(
-        self,
-        log: EventLog,
-        views: RedisViews,
-        accesses: AccessRecorder | None = None,
-        meanings: Senses | None = None,
+        self, log: EventLog, views: RedisViews, accesses: AccessRecorder | None = None, meanings: Senses | None = None
     ) -> None:
         super().__init__(log, views)
         self._accesses = accesses
@@ -149,13 +145,7 @@ class Reader(Histories):
             return None, str(error)
 
     def list(
-        self,
-        owner: str,
-        *,
-        mode: str = "normal",
-        limit: int = 50,
-        offset: int = 0,
-        **times: Unpack[TimesAsked],
+        self, owner: str, *, mode: str = "normal", limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]
     ) -> dict[str, Any]:
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
@@ -224,12 +214,7 @@ class Reader(Histories):
         with_events(told, entries, snapshot.partition, most)
 
     def provenance(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        bounded: bool = False,
-        **times: Unpack[LinesAsked],
+        self, owner: str, memory_id: str, *, bounded: bool = False, **times: Unpack[LinesAsked]
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
         limit = 1 if bounded else None

@@ -27,13 +27,7 @@ class Synonyms:
         self._writer = writer
 
     def define(
-        self,
-        owner: str,
-        word: str,
-        synonym: str,
-        *,
-        similarity: float = 0.8,
-        **given: Unpack[Given],
+        self, owner: str, word: str, synonym: str, *, similarity: float = 0.8, **given: Unpack[Given]
     ) -> dict[str, Any]:
         """From here on the owner's searches for one of two words find the other; with a similarity of 0 they do not.
 
@@ -50,13 +44,7 @@ class Synonyms:
         told = {"word": word, "synonym": synonym, "similarity": float(similarity)}
         return self._writer.carry_out(owner, Tell((data,), told=told), **given).answer
 
-    def synonyms(
-        self,
-        owner: str,
-        *,
-        of: str | None = None,
-        **times: Unpack[LinesAsked],
-    ) -> dict[str, Any]:
+    def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LinesAsked]) -> dict[str, Any]:
         """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.
 
         Leaves no trace. Raises InputError for an owner, a word or a place in time that cannot be.

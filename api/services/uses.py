@@ -31,13 +31,7 @@ class Uses:
         self._reader = reader
 
     def uses(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        limit: int = 20,
-        offset: int = 0,
-        **times: Unpack[LinesAsked],
+        self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LinesAsked]
     ) -> dict[str, Any]:
         """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
 

@@ -72,12 +72,7 @@ class EmbeddingJob:
     `embedder` is called when a text is to be embedded; None: vectors are only taken away.
     """
 
-    def __init__(
-        self,
-        vectors: RedisVectors,
-        embedder: Callable[[], Embedder] | None,
-        tell: Tell = silent,
-    ) -> None:
+    def __init__(self, vectors: RedisVectors, embedder: Callable[[], Embedder] | None, tell: Tell = silent) -> None:
         self._wires, self._tags = vectors.wires, vectors.tags
         self._vectors = vectors
         self._embedder = embedder

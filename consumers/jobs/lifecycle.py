@@ -92,12 +92,7 @@ class LifecycleJobs:
         self._settle = settle
 
     def look(
-        self,
-        owner: str,
-        see: Callable[[OwnerView, int], Seen],
-        *,
-        now: int | None = None,
-        check: Check = unchecked,
+        self, owner: str, see: Callable[[OwnerView, int], Seen], *, now: int | None = None, check: Check = unchecked
     ) -> Seen:
         """What `see` makes of the owner's newest state, all that is in the log folded; nothing is appended.
 
@@ -113,12 +108,7 @@ class LifecycleJobs:
             return see(view, moment)
 
     def plan(
-        self,
-        owner: str,
-        jobs: Sequence[str] = tuple(JOBS),
-        *,
-        now: int | None = None,
-        check: Check = unchecked,
+        self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
     ) -> LifecycleRun:
         """What the jobs would do, and nothing else. `now` in microseconds, the store's clock if not given."""
         _, newest = self._level(owner)

@@ -109,12 +109,7 @@ class Reviewing:
         self._enough = enough
 
     def plan(
-        self,
-        owner: str,
-        jobs: Sequence[str] = tuple(JOBS),
-        *,
-        now: int | None = None,
-        check: Check = unchecked,
+        self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
     ) -> Reviewed:
         """What the jobs would do, and what the reviewer would be asked; it is not."""
         foreseen = partial(_foreseen, jobs=jobs, check=check)

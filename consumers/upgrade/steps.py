@@ -120,12 +120,7 @@ def _set_format(wire: Wire, wanted: str, *allowed: str) -> None:
 
 
 def bring_over(
-    wire: Wire,
-    tag: str,
-    chance: Chance,
-    *,
-    probe: Probe = unprobed,
-    on_progress: Progress = lambda _done, _all: None,
+    wire: Wire, tag: str, chance: Chance, *, probe: Probe = unprobed, on_progress: Progress = lambda _done, _all: None
 ) -> bool:
     """Make secrets and dedupe of a partition's log and write its boundary; False where that was done before.
 

@@ -78,13 +78,7 @@ class _Verification:
     """One partition, compared step by step."""
 
     def __init__(
-        self,
-        wire: Wire,
-        tag: str,
-        verdict: Findings,
-        base: Parameters,
-        chain_at: Iterable[int],
-        on_progress: Progress,
+        self, wire: Wire, tag: str, verdict: Findings, base: Parameters, chain_at: Iterable[int], on_progress: Progress
     ) -> None:
         self._wire, self._tag = wire, tag
         self._verdict = verdict

@@ -7,20 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from events.shape import Shape
-from events.vocabulary import (
-    Id,
-    InOrder,
-    Name,
-    Position,
-    Reading,
-    Role,
-    Text,
-    Time,
-    Tokens,
-    Turns,
-    Via,
-    Word,
-)
+from events.vocabulary import Id, InOrder, Name, Position, Reading, Role, Text, Time, Tokens, Turns, Via, Word
 
 
 class TurnRecorded(Shape, frozen=True, kw_only=True):

@@ -8,16 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from events.shape import Shape
-from events.vocabulary import (
-    MAX_GROUNDS,
-    Count,
-    Digest,
-    Id,
-    Share,
-    Time,
-    Uri,
-    Word,
-)
+from events.vocabulary import MAX_GROUNDS, Count, Digest, Id, Share, Time, Uri, Word
 
 
 class ImportedEdge(Shape, frozen=True, kw_only=True):

@@ -8,17 +8,7 @@ from pydantic import Field
 
 from events.parameters import ParameterValue, Profile
 from events.shape import Shape
-from events.vocabulary import (
-    Face,
-    Id,
-    Position,
-    Raised,
-    Reason,
-    Revealing,
-    Rules,
-    Sensitivity,
-    Shown,
-)
+from events.vocabulary import Face, Id, Position, Raised, Reason, Revealing, Rules, Sensitivity, Shown
 
 
 class ProfileChosen(Shape, frozen=True, kw_only=True):

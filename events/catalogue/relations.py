@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from events.shape import Shape
-from events.vocabulary import (
-    Evidence,
-    Id,
-    Keyword,
-    Name,
-    Reason,
-    Share,
-    Word,
-)
+from events.vocabulary import Evidence, Id, Keyword, Name, Reason, Share, Word
 
 
 class MemoriesLinked(Shape, frozen=True, kw_only=True):

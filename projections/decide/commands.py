@@ -8,13 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from events.catalogue import (
-    EventData,
-    MemoryMerged,
-    MemoryNegated,
-    MemoryPromoted,
-    MemoryRevised,
-)
+from events.catalogue import EventData, MemoryMerged, MemoryNegated, MemoryPromoted, MemoryRevised
 from events.errors import InputError, refused
 from projections.decide.command import EVENT, Ids, Made, View
 from projections.decide.merging import merged_text

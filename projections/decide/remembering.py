@@ -101,10 +101,7 @@ class RecordTurns:
             said = recorded(turn_id, turn.role, turn.text, turn.speaker)
             kept = memory_of_turn(turn_id, turn.text, source=turn.actor, speaker=turn.speaker or turn.role)
             told: dict[str, Any] = {"actor": turn.actor, "occurred_at": turn.occurred_at, "turn": number}
-            found += (
-                Made(said, said_id, **told),
-                Made(kept, ids(f"turn {number} kept"), causation_id=said_id, **told),
-            )
+            found += (Made(said, said_id, **told), Made(kept, ids(f"turn {number} kept"), causation_id=said_id, **told))
         return found
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:

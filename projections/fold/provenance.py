@@ -36,13 +36,7 @@ def tree(memory_id: str, get: Get, most: int | None = None) -> dict[str, Any]:
     while waiting and (most is None or len(nodes) < most):
         current, parent, relation, depth = waiting.pop()
         memory = get(current)
-        node: dict[str, Any] = {
-            "id": current,
-            "parent": parent,
-            "relation": relation,
-            "depth": depth,
-            "events": [],
-        }
+        node: dict[str, Any] = {"id": current, "parent": parent, "relation": relation, "depth": depth, "events": []}
         if memory is None:
             node["unknown"] = True
         else:

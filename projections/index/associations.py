@@ -172,10 +172,7 @@ class AssociationIndex:
             return self._keywords.alike(mine, parameters.keyword_edge_from, most)
         if kind == CO_TASK:
             return [(parameters.task_edge, other) for other in self._tasks.around(memory.task, mine, most)]
-        near = {
-            *self._projects.around(memory.project, mine, most),
-            *self._sessions.around(memory.session, mine, most),
-        }
+        near = {*self._projects.around(memory.project, mine, most), *self._sessions.around(memory.session, mine, most)}
         within = parameters.temporal_hours * HOUR
         return [(parameters.temporal_edge, other) for other in near if abs(other[0] - mine[0]) <= within]
 

@@ -88,12 +88,7 @@ def similarity(a: str, b: str) -> float:
 
 
 def similar_pairs(
-    texts: Sequence[str],
-    least: float,
-    most: float = 1.0,
-    *,
-    enough: int | None = None,
-    check: Check = unchecked,
+    texts: Sequence[str], least: float, most: float = 1.0, *, enough: int | None = None, check: Check = unchecked
 ) -> list[SimilarPair]:
     """All pairs of texts that share a token and are alike by `least` to `most`, ascending by place.
 

@@ -41,12 +41,7 @@ def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecke
     found_sittings = sittings(told, idle, now)
     for sitting in counted(found_sittings, check, len(found_sittings), every=1):
         found = plan(
-            view.owner,
-            sitting.turns,
-            have,
-            ended=sitting.ended,
-            zone=view.parameters.time_zone,
-            forgotten=forgotten,
+            view.owner, sitting.turns, have, ended=sitting.ended, zone=view.parameters.time_zone, forgotten=forgotten
         )
         planned += [one for one in found if view.columns.row(one.data.memory_id) is None]
         if not sitting.ended:

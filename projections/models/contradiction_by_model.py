@@ -97,11 +97,7 @@ def _check(told: Judgement, count: int) -> None:
     missing = [one for one in range(1, count + 1) if one not in ids]
     wrong = [
         f"{what}: {', '.join(map(str, numbers[:20]))}"
-        for what, numbers in (
-            ("no such id", unknown),
-            ("answered more than once", twice),
-            ("not answered", missing),
-        )
+        for what, numbers in (("no such id", unknown), ("answered more than once", twice), ("not answered", missing))
         if numbers
     ]
     if wrong:

@@ -12,10 +12,7 @@ from projections.laws.law import Floats
 from projections.laws.modes import Visibility, visibility
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading, read_question
-from projections.ranking.rankings import (
-    Direct,
-    direct_hits,
-)
+from projections.ranking.rankings import Direct, direct_hits
 from projections.ranking.search_request import BY_MEANING, Filter, SearchRequest
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView

@@ -34,11 +34,7 @@ class Lifted(NamedTuple):
 
 
 def with_successors(
-    view: OwnerView,
-    found: Scores,
-    ranked: Ranked,
-    shown: Flags,
-    allowed: Callable[[int], bool],
+    view: OwnerView, found: Scores, ranked: Ranked, shown: Flags, allowed: Callable[[int], bool]
 ) -> Lifted:
     """`found`: what matches, with the score that it would lend if it is withheld; `allowed`: what filters let through."""
     columns = view.columns

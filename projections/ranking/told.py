@@ -16,10 +16,7 @@ from projections.ranking.conversation_dates import told
 from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.keyword_match import expanded
 from projections.ranking.ranked import Ranked
-from projections.ranking.rankings import (
-    relevance_of,
-    text_score,
-)
+from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING
 from projections.views.query import card, conflicts_told

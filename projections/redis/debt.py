@@ -31,11 +31,7 @@ class FoldDebt:
         for tag, meta in zip(self._tags, metas, strict=True):
             live = meta[1] if isinstance(meta, list) and meta[1] else FIRST_BUILD.encode()
             keys = BuildKeys(tag, live.decode())
-            commands += [
-                ["HGET", keys.checkpoint, "seq"],
-                ["HLEN", keys.log.heads],
-                ["HLEN", keys.owners],
-            ]
+            commands += [["HGET", keys.checkpoint, "seq"], ["HLEN", keys.log.heads], ["HLEN", keys.owners]]
         answers = iter(wire.pipeline(commands))
         lags: list[tuple[int, int, str]] = []
         new_owners = 0

@@ -121,12 +121,7 @@ class RedisViews:
 
     @contextmanager
     def view(
-        self,
-        owner: str,
-        *,
-        after: int = 0,
-        wait_seconds: float = 2.0,
-        bounds: Bounds = UNBOUNDED,
+        self, owner: str, *, after: int = 0, wait_seconds: float = 2.0, bounds: Bounds = UNBOUNDED
     ) -> Iterator[tuple[OwnerView, PartitionStanding]]:
         """The owner's view, level with Redis, for the length of a question.
 

@@ -27,15 +27,7 @@ from consumers.jobs.rq.serving import Serving
 from consumers.jobs.rq.sessions import Leaving
 from consumers.jobs.sessions import OFF
 from consumers.verify.levels import Levels
-from events.errors import (
-    BadSetting,
-    EmbedderFailed,
-    EngramlogError,
-    NotYetFolded,
-    StoreError,
-    StoreFull,
-    StoreMismatch,
-)
+from events.errors import BadSetting, EmbedderFailed, EngramlogError, NotYetFolded, StoreError, StoreFull, StoreMismatch
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
 from projections.language.marks import MARKER

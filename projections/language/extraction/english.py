@@ -41,7 +41,7 @@ _MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
     "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
-    "|pretty|too))+) ",
+    "|pretty|too))+) "
 )
 _LEFT_OPEN = regex(
     r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE

@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from events.catalogue import (
-    EventData,
-    FactAsserted,
-    MemoriesLinked,
-    MemoryMentioned,
-    MemoryNegated,
-    MemoryRevised,
-)
+from events.catalogue import EventData, FactAsserted, MemoriesLinked, MemoryMentioned, MemoryNegated, MemoryRevised
 from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.checks import Check, counted, unchecked

@@ -95,7 +95,4 @@ def _worded(value: str) -> bool:
     return _JOINED.fullmatch(value) is not None and _SPOKEN_OF.isdisjoint(words)
 
 
-RULES = (
-    Rule("password", 3, holds_an_assigned_secret, NAMES),
-    Rule("password", 3, says_a_master_password, MANAGERS),
-)
+RULES = (Rule("password", 3, holds_an_assigned_secret, NAMES), Rule("password", 3, says_a_master_password, MANAGERS))

@@ -129,7 +129,4 @@ def says_a_code(read: TextReading) -> bool:
     return False
 
 
-RULES = (
-    Rule("password-zh", 3, says_a_password, SECRECY),
-    Rule("pin-zh", 3, says_a_code, CODES, needs=Sign.WIDE),
-)
+RULES = (Rule("password-zh", 3, says_a_password, SECRECY), Rule("pin-zh", 3, says_a_code, CODES, needs=Sign.WIDE))

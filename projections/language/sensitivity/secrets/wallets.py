@@ -59,7 +59,4 @@ def holds_wallet_words(read: TextReading) -> bool:
     return False
 
 
-RULES = (
-    Rule("recovery-phrase", 3, says_wallet_words, SEEDS),
-    Rule("recovery-phrase", 3, holds_wallet_words, SEEDS),
-)
+RULES = (Rule("recovery-phrase", 3, says_wallet_words, SEEDS), Rule("recovery-phrase", 3, holds_wallet_words, SEEDS))
