@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 
 from api.exchange.exporting import ExportOptions
 from api.exchange.records import Export, Records
-from api.requests.timelines import LinesAsked, TimesAsked
+from api.requests.timelines import LineTerms, TimesAsked
 from api.services.accesses import AccessRecorder
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -68,7 +68,7 @@ class Revealer:
         return answer | {"revealed": position}
 
     def export(
-        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", **times: Unpack[LinesAsked]
+        self, owner: str, options: ExportOptions, by: By, form: str = "jsonl", **times: Unpack[LineTerms]
     ) -> tuple[Export, str | None]:
         """An owner's memories, secrets too where `options.reveal` asks for them, and the position at which that is recorded.
 

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from api.exchange.appending import AppendReport
-from api.exchange.record_fields import Record
+from api.exchange.record_fields import RecordLine
 from api.exchange.record_shapes import check_shape, read_record
 from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
@@ -184,7 +184,7 @@ def _claimed_tier(data: Mapping[str, Any]) -> str | None:
     return firm_tier(tier, kind) if isinstance(tier, str | None) and isinstance(kind, str) else None
 
 
-def _event_of(record: Record, owner: str, log: EventLog, *, is_operators: bool) -> Prepared:
+def _event_of(record: RecordLine, owner: str, log: EventLog, *, is_operators: bool) -> Prepared:
     """The creation, checked at the door; a refusal names the record's own field.
 
     Whatever a line tells of an actor, an import speaks as `system`; only `--core` is an operator's own word, by his command.
@@ -212,7 +212,7 @@ def _event_of(record: Record, owner: str, log: EventLog, *, is_operators: bool) 
         ) from None
 
 
-def _own_name(path: str, record: Record) -> str:
+def _own_name(path: str, record: RecordLine) -> str:
     """What the record calls a field of the event; the longest part of the path that it has a name for is replaced."""
     known = [ours for ours in record.names if path == ours or path.startswith((f"{ours}.", f"{ours}["))]
     longest = max(known, key=len, default=None)
@@ -223,7 +223,7 @@ def _at_line(problem: InputError, number: int) -> InputError:
     return InputError(f"line {number}: {problem.message}", line=number, **problem.context)
 
 
-def _count(record: Record, answer: ImportedRecords) -> None:
+def _count(record: RecordLine, answer: ImportedRecords) -> None:
     answer.records += 1
     answer.shapes[record.shape] = answer.shapes.get(record.shape, 0) + 1
     answer.edges_left_out += record.edges_left_out

@@ -15,7 +15,7 @@ from events.vocabulary import TIME_RULE, read_time
 Data = dict[str, Any]
 
 
-class Record(NamedTuple):
+class RecordLine(NamedTuple):
     """What one line tells."""
 
     shape: str

@@ -17,7 +17,7 @@ import orjson
 from api.exchange.record_fields import (
     TIMES,
     Data,
-    Record,
+    RecordLine,
     beginning,
     carried,
     given,
@@ -76,7 +76,7 @@ _CONSOLIDATING: Mapping[str, str] = {
 }
 
 
-def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -> Record:
+def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -> RecordLine:
     """One line of JSON as a record of a shape, or of the one that its fields show (`auto`).
 
     Raises InputError for what is no JSON object, of no known shape, or holds what cannot be turned into ours.
@@ -106,7 +106,7 @@ def shape_of(record: Mapping[str, Any]) -> str:
     )
 
 
-def _engramlog(record: Data, assume_utc: bool) -> Record:
+def _engramlog(record: Data, assume_utc: bool) -> RecordLine:
     version, status = record.get("engramlog", FORMAT), record.get("status")
     if type(version) is not int or version != FORMAT:
         raise refused("engramlog", short(version), f"{FORMAT}: the version of an exported line that this release reads")
@@ -123,12 +123,12 @@ def _engramlog(record: Data, assume_utc: bool) -> Record:
                 counters[name] = instant(counters[name], path, assume_utc)
         data["imported"] = counters
     names = {"session_id": "session", "occurred_at": "created_at"}
-    return Record(
+    return RecordLine(
         "engramlog", data, beginning(record, "created_at", assume_utc), record.get("session"), names, status=status
     )
 
 
-def _ebbinghaus(record: Data, assume_utc: bool) -> Record:
+def _ebbinghaus(record: Data, assume_utc: bool) -> RecordLine:
     data = carried(record, _EBBINGHAUS, assume_utc)
     told = data.setdefault("kind", "note")
     data["category"] = CATEGORY_OF_KIND.get(told, "fact") if isinstance(told, str) else "fact"
@@ -138,7 +138,7 @@ def _ebbinghaus(record: Data, assume_utc: bool) -> Record:
     session = _origin(given(record, "source"), data, names)
     left_out = _associate(record, data["imported"], names)
     known = {*_EBBINGHAUS, "createdAt", "source", "associations"}
-    return Record(
+    return RecordLine(
         "ebbinghaus", data, beginning(record, "createdAt", assume_utc), session, names, unknown(record, known), left_out
     )
 
@@ -195,7 +195,7 @@ def _associate(record: Data, counters: Data, names: dict[str, str]) -> int:
     return max(len(order) - MAX_EDGES, 0)
 
 
-def _consolidating(record: Data, assume_utc: bool) -> Record:
+def _consolidating(record: Data, assume_utc: bool) -> RecordLine:
     data = carried(record, _CONSOLIDATING, assume_utc)
     data |= {"category": "fact", "source": "import"}
     data.setdefault("kind", "note")
@@ -225,10 +225,10 @@ def _consolidating(record: Data, assume_utc: bool) -> Record:
     known = {*_CONSOLIDATING, "created_at", "key", "confidence", "confidence_score", "emotional_weight"}
     known |= {name + end for name in ("context_tags", "related_ids") for end in ("", "_json")}
     began, left_out = beginning(record, "created_at", assume_utc), max(len(targets) - MAX_EDGES, 0)
-    return Record("consolidating", data, began, None, names, unknown(record, known), left_out)
+    return RecordLine("consolidating", data, began, None, names, unknown(record, known), left_out)
 
 
-SHAPES: Mapping[str, Callable[[Data, bool], Record]] = {
+SHAPES: Mapping[str, Callable[[Data, bool], RecordLine]] = {
     "engramlog": _engramlog,
     "ebbinghaus": _ebbinghaus,
     "consolidating": _consolidating,

@@ -12,7 +12,7 @@ import orjson
 from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
 from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
 from api.requests.snapshots import PIECE
-from api.requests.timelines import LinesAsked, told_lines
+from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.pacing import PacedLog
@@ -145,7 +145,7 @@ class Records:
             raise tried.done.error
         return self.take_in(lines, options)
 
-    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LinesAsked]) -> Export:
+    def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LineTerms]) -> Export:
         """An owner's memories, at present unless told, as lines to import again or as a text. Leaves no trace.
 
         Raises InputError for a format, a reason or a time that cannot be.

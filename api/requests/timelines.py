@@ -16,7 +16,7 @@ from projections.memory.timelines import Lines, recorded_at, recorded_by
 Progress = Callable[[int, int], None]
 
 
-class LinesAsked(TypedDict, total=False):
+class LineTerms(TypedDict, total=False):
     """Which past a question is about, and what it waits for."""
 
     as_of: str | None
@@ -28,7 +28,7 @@ class LinesAsked(TypedDict, total=False):
     on_progress: Progress | None
 
 
-class TimesAsked(LinesAsked, total=False):
+class TimesAsked(LineTerms, total=False):
     """The same, and the instant at which weights are computed."""
 
     at: str | None
@@ -69,7 +69,7 @@ def told_times(asked: TimesAsked) -> dict[str, Any]:
     return told_lines(asked) | {"at": asked.get("at")}
 
 
-def told_lines(asked: LinesAsked) -> dict[str, Any]:
+def told_lines(asked: LineTerms) -> dict[str, Any]:
     """The same of an answer that computes no weights."""
     return {"as_of": asked.get("as_of"), "known": asked.get("known")}
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from api.pictures.text import short
 from api.requests.checks import check_limit, parse_instant
-from api.requests.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.reading import Reader
 from api.work.patience import both, current_check
 from events.errors import refused
@@ -44,7 +44,7 @@ class Comparer:
         since: str | None = None,
         until: str | None = None,
         points: int = 200,
-        **times: Unpack[LinesAsked],
+        **times: Unpack[LineTerms],
     ) -> dict[str, Any]:
         """One memory's weights under every law over time, each on the record as it was then, with what touched it.
 

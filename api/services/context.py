@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 from api.choices import BUDGET
 from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
 from api.requests.snapshots import Past, Snapshot
-from api.requests.timelines import LinesAsked, told_lines
+from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
 from api.services.reading import Reader
 from events.errors import InputError, refused
@@ -104,7 +104,7 @@ class Contexts:
         language: str | None = None,
         trace: bool = True,
         inspect: bool = False,
-        **times: Unpack[LinesAsked],
+        **times: Unpack[LineTerms],
     ) -> dict[str, Any]:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
@@ -123,7 +123,7 @@ class Contexts:
             past = snapshot.past
         said = self._recent(owner, past, text, session, turn_id)
         talk = conversation(said.said, text, session, turn_id)
-        lines = LinesAsked(as_of=times.get("as_of"), known=times.get("known"))
+        lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         found = self._searched(owner, text, searches, lines) if proactive else []
         with self._reader.snapshot(owner, **lines) as snapshot:
             rules = _rules(snapshot, wanted)
@@ -166,7 +166,7 @@ class Contexts:
             return recent_among(self._views, owner, past.seqs, past.silent(), enough)
         return recent(self._views, owner, self._log.partitions, enough)
 
-    def _searched(self, owner: str, text: str, most: int, lines: LinesAsked) -> list[SearchedQuery]:
+    def _searched(self, owner: str, text: str, most: int, lines: LineTerms) -> list[SearchedQuery]:
         """One search for each query; leaves no trace of its own."""
         answers = {
             query: self._reader.search(owner, query, limit=CANDIDATES, trace=False, **lines)

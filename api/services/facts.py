@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from api.requests.checks import check_limit, is_text
-from api.requests.timelines import LinesAsked
+from api.requests.timelines import LineTerms
 from api.services.reading import Reader
 from events.errors import refused
 from projections.memory.columns import Columns
@@ -26,7 +26,7 @@ class Facts:
         self._reader = reader
 
     def facts(
-        self, owner: str, *, about: str | None = None, limit: int = 50, offset: int = 0, **times: Unpack[LinesAsked]
+        self, owner: str, *, about: str | None = None, limit: int = 50, offset: int = 0, **times: Unpack[LineTerms]
     ) -> dict[str, Any]:
         """Triples by subject, predicate and object, or only those of which `about` is subject or object. Leaves no trace.
 

@@ -12,7 +12,7 @@ import orjson
 
 from api.requests.checks import check_limit
 from api.requests.snapshots import Snapshot, Snapshots
-from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_lines
+from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.work.patience import both, current_check, weigh
 from events.errors import refused
 from events.partitions import parse_position
@@ -89,7 +89,7 @@ class Histories(Snapshots):
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
-        self, owner: str, memory_id: str | None = None, *, order: str = ORDERS[0], **times: Unpack[LinesAsked]
+        self, owner: str, memory_id: str | None = None, *, order: str = ORDERS[0], **times: Unpack[LineTerms]
     ) -> Iterator[dict[str, Any]]:
         """All pages of a history, one after the other."""
         cursor: str | None = None

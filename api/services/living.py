@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_limit, check_owner
-from api.requests.timelines import LinesAsked, TimesAsked, told_lines, told_times
+from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.carrying import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -155,7 +155,7 @@ class Living:
             at = max(when, memory.stamp)
             return DatedReading(at, held_now(snapshot.view, memory, at))
 
-    def profile(self, owner: str, **times: Unpack[LinesAsked]) -> dict[str, Any]:
+    def profile(self, owner: str, **times: Unpack[LineTerms]) -> dict[str, Any]:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = _profile(snapshot.view)

@@ -20,7 +20,7 @@ from api.requests.searching import (
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LinesAsked, Progress, TimesAsked, told_times
+from api.requests.timelines import LineTerms, Progress, TimesAsked, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
 from api.work.patience import weigh
@@ -214,7 +214,7 @@ class Reader(Histories):
         with_events(told, entries, snapshot.partition, most)
 
     def provenance(
-        self, owner: str, memory_id: str, *, bounded: bool = False, **times: Unpack[LinesAsked]
+        self, owner: str, memory_id: str, *, bounded: bool = False, **times: Unpack[LineTerms]
     ) -> dict[str, Any]:
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
         limit = 1 if bounded else None

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from api.requests.checks import check_owner, is_text
 from api.requests.secrets import masked
-from api.requests.timelines import LinesAsked
+from api.requests.timelines import LineTerms
 from api.services.carrying import Given
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -44,7 +44,7 @@ class Synonyms:
         told = {"word": word, "synonym": synonym, "similarity": float(similarity)}
         return self._writer.carry_out(owner, Tell((data,), told=told), **given).answer
 
-    def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LinesAsked]) -> dict[str, Any]:
+    def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LineTerms]) -> dict[str, Any]:
         """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.
 
         Leaves no trace. Raises InputError for an owner, a word or a place in time that cannot be.

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from api.requests.checks import check_limit
 from api.requests.snapshots import PIECE
-from api.requests.timelines import LinesAsked, told_lines
+from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from api.work.patience import both, current_check
 from projections.language.sensitivity.event_level import at_most
@@ -31,7 +31,7 @@ class Uses:
         self._reader = reader
 
     def uses(
-        self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LinesAsked]
+        self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LineTerms]
     ) -> dict[str, Any]:
         """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
 

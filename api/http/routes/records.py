@@ -25,7 +25,7 @@ from api.http.routes.operations import check_size
 from api.http.streamed import Pieces
 from api.operations.answers import RecordsImported
 from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
-from api.requests.timelines import LinesAsked
+from api.requests.timelines import LineTerms
 from api.revealing import By
 from events.errors import ConcurrencyError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -121,8 +121,8 @@ def export_revealed(
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
 
 
-def _lines_of(asked: ExportAsked | Exporting) -> LinesAsked:
-    return LinesAsked(as_of=asked.as_of, known=asked.known, after=asked.after)
+def _lines_of(asked: ExportAsked | Exporting) -> LineTerms:
+    return LineTerms(as_of=asked.as_of, known=asked.known, after=asked.after)
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:
