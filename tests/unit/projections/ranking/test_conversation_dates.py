@@ -21,7 +21,7 @@ from projections.ranking.conversation_dates import (
     times_in,
     told,
 )
-from tests.given.times import NOW, read, reading
+from tests.given.times import NOW, heard, read
 
 SHARES = DateShares()
 HOUR = 3_600_000_000
@@ -39,7 +39,7 @@ def moment(*parts: int) -> int:
 
 def fits(question: str, *said: tuple[int, ...], now: int = NOW) -> list[float]:
     instants = np.array([moment(*one) for one in said], dtype=np.int64)
-    return date_fit(reading(question, now), instants, SHARES).tolist()
+    return date_fit(heard(question, now), instants, SHARES).tolist()
 
 
 @pytest.mark.parametrize("question", ["rain on 2 May 2023", "2023年5月2号下雨"])
@@ -133,17 +133,17 @@ def test_yesterday_is_the_owner_s_yesterday() -> None:
     late = moment(2023, 6, 15, 20)  # the 16th has begun in Shanghai
     found = parse_range("昨天", late, "Asia/Shanghai")
     assert (found.start, found.end) == (moment(2023, 6, 14, 16), moment(2023, 6, 15, 16))
-    (line,) = told(reading("昨天", late, "Asia/Shanghai"), "昨天")
+    (line,) = told(heard("昨天", late, "Asia/Shanghai"), "昨天")
     assert line == {"text": "昨天", "from": "2023-06-15T00:00:00+08:00", "to": "2023-06-16T00:00:00+08:00"}
 
 
 def test_what_is_open_is_told_within_the_owner_s_memories() -> None:
     within = moment(2022, 1, 1), moment(2023, 6, 1) - 1
-    (before,) = told(reading("before April 2023"), "Before April 2023", within)
-    (after,) = told(reading("after 3 May 2023"), "After 3 May 2023", within)
+    (before,) = told(heard("before April 2023"), "Before April 2023", within)
+    (after,) = told(heard("after 3 May 2023"), "After 3 May 2023", within)
     assert (before["text"], before["from"]) == ("Before April 2023", "2022-01-01T00:00:00+00:00")
     assert after["to"] == "2023-06-01T00:00:00+00:00"
-    (none,) = told(reading("before April 2020"), "before April 2020", within)
+    (none,) = told(heard("before April 2020"), "before April 2020", within)
     assert none["from"] == none["to"]
 
 

@@ -27,7 +27,7 @@ OFFICE = (
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("query", ["payment deployment", "支付部署", "urgent 部署 deployment"])
 @pytest.mark.parametrize(
-    "wish", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
+    "request", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
 )
 def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, request) -> None:
     results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **request)["results"]
@@ -55,7 +55,7 @@ def test_each_ranking_names_its_parts() -> None:
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("wish", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
+@pytest.mark.parametrize("request", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
 @pytest.mark.parametrize("query", ["nothing of this", "？！", "the"])
 def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, request, query) -> None:
     answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **request)
