@@ -27,16 +27,16 @@ OFFICE = (
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("query", ["payment deployment", "支付部署", "urgent 部署 deployment"])
 @pytest.mark.parametrize(
-    "request", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
+    "asked_for", [{}, {"tags": ("urgent", "weekend")}, {"feeling": "positive"}, {"near_project": "pay"}], ids=str
 )
-def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, request) -> None:
-    results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **request)["results"]
+def test_the_parts_of_every_score_add_up_to_it_and_the_best_is_first(ranking, query, asked_for) -> None:
+    results = asked(viewed(*OFFICE), query, 1, ranking=ranking, **asked_for)["results"]
     scores = [one["score"] for one in results]
     assert scores == sorted(scores, reverse=True)
     for one in results:
         assert sum(one["explain"]["score"].values()) == pytest.approx(one["score"], abs=4e-6)
-        assert ("context" in one["explain"]["score"]) == ("tags" in request)
-        assert ("tags" in one["explain"]) == ("tags" in request or "feeling" in request)
+        assert ("context" in one["explain"]["score"]) == ("tags" in asked_for)
+        assert ("tags" in one["explain"]) == ("tags" in asked_for or "feeling" in asked_for)
 
 
 def test_each_ranking_names_its_parts() -> None:
@@ -55,12 +55,12 @@ def test_each_ranking_names_its_parts() -> None:
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("request", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
+@pytest.mark.parametrize("asked_for", [{}, {"tags": ("urgent",)}, {"feeling": "urgent"}], ids=str)
 @pytest.mark.parametrize("query", ["nothing of this", "？！", "the"])
-def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, request, query) -> None:
-    answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **request)
+def test_where_nothing_matches_there_are_no_results_and_nothing_comes_to_mind(ranking, asked_for, query) -> None:
+    answer = asked(viewed(*OFFICE), query, 1, ranking=ranking, associations=True, **asked_for)
     assert (answer["results"], answer["associated"]) == ([], [])
-    assert asked(viewed(), query, ranking=ranking, associations=True, **request)["results"] == []
+    assert asked(viewed(), query, ranking=ranking, associations=True, **asked_for)["results"] == []
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
