@@ -17,7 +17,7 @@ from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics import Metrics
-from api.http.reference import reference
+from api.http.reference import serve_reference
 from api.http.routes import chats, events, feed, operations, records, store
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
@@ -88,7 +88,7 @@ def create_app(
     for module in (events, operations, records, chats, feed, store):
         app.include_router(module.router)
     describe(app)
-    app.add_route("/docs", reference(app), include_in_schema=False)
+    serve_reference(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # the outermost: only who may call may send
     return app

@@ -18,7 +18,9 @@ Admits = Callable[[str], bool]
 """Whether a token that was shown is the one of this service; compares in constant time."""
 KNOWN = "engramlog.known"
 """Name in an ASGI scope: whether the request showed the token. Only open paths are ever reached without."""
-OPEN_PATHS = frozenset({"/health", "/ready", "/docs", "/v1/openapi.json"})
+OPEN_PATHS = frozenset(
+    {"/health", "/ready", "/docs", "/docs/page.css", "/docs/page.js", "/docs/request.js", "/v1/openapi.json"}
+)
 """What is answered without the token: that the process lives and is ready, and what routes there are. Nothing of anybody."""
 READS = frozenset({"GET", "HEAD"})
 

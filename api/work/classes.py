@@ -32,6 +32,9 @@ _MEMORY = f"{_OWNER}/memories/{{memory_id}}"
 ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/health"): Work.FREE,
     ("GET", "/docs"): Work.FREE,
+    ("GET", "/docs/page.css"): Work.FREE,
+    ("GET", "/docs/page.js"): Work.FREE,
+    ("GET", "/docs/request.js"): Work.FREE,
     ("GET", "/v1/openapi.json"): Work.FREE,
     ("GET", f"{_OWNER}/feed"): Work.FREE,
     ("GET", "/ready"): Work.WATCH,
