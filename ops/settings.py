@@ -41,6 +41,8 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 
 
 MOST_SINKS = 8
+OF_CLIENTS = frozenset({"url"})
+"""What clients read alone: the address of the service."""
 
 
 class Settings(BaseModel):
@@ -233,7 +235,7 @@ class Settings(BaseModel):
 
 def load_settings() -> Settings:
     """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
-    refuse_unknown(os.environ, Settings.model_fields)
+    refuse_unknown(os.environ, Settings.model_fields.keys() | OF_CLIENTS)
     try:
         settings = Settings()
     except ValidationError as error:

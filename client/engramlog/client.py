@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 from urllib.parse import urlsplit
 
@@ -15,11 +17,13 @@ import httpx2
 
 from engramlog import deleting, reading, talk, writing
 from engramlog.errors import refused
+from engramlog.home import URL as HOME
+from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
 from engramlog.token import Told, token_for
 from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope
 
 URL = "http://127.0.0.1:8733"
-"""Where `engramlog up` listens."""
+"""Where `engramlog up` listens, beside the socket in its data folder."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -102,15 +106,17 @@ class Verbs:
 class Memory(Verbs):
     """The memories that an Engramlog service keeps.
 
-    `url` is the service's, `token` what it asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what lies in
-    the data folder: see `engramlog.token`), `owner` whose memories are meant (else each verb names one), `timeout` in seconds
-    for each part of a request, `retry` how often what may be sent again is. Proxies and certificates of the environment are
-    not used: the service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
+    Without more it is the service of this user's data folder, through the socket in it, started where it does not run and the
+    application is installed, unless `start=False`: see `engramlog.starting`. `url` names another (else `ENGRAMLOG_URL`; `URL`
+    where only a token is given), `token` is what that asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what
+    lies in the data folder: see `engramlog.token`). `owner` says whose memories are meant (else each verb names one), `timeout`
+    is in seconds for each part of a request, `retry` how often what may be sent again is. Proxies and certificates of the
+    environment are not used: the service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
     """
 
     def __init__(
         self,
-        url: str = URL,
+        url: str | None = None,
         *,
         token: str | None = None,
         owner: str | None = None,
@@ -118,11 +124,15 @@ class Memory(Verbs):
         retry: Retry = Retry(),  # noqa: B008 - immutable
         scope: Scope | None = None,
         transport: httpx2.BaseTransport | None = None,
+        start: bool = True,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
-        self._token = token_for(_address(url), token)
+        folder = home_of(url, token) if transport is None else None
+        address, self._token = _addressed(url, token, folder)
+        if folder is not None:
+            transport = HomeTransport(folder, start=start)
         self._http = httpx2.Client(
-            base_url=_address(url), timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+            base_url=address, timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
         )
 
     def carry_out(self, plan: Plan[R]) -> R:
@@ -165,7 +175,7 @@ class AsyncMemory(Verbs):
 
     def __init__(
         self,
-        url: str = URL,
+        url: str | None = None,
         *,
         token: str | None = None,
         owner: str | None = None,
@@ -173,11 +183,15 @@ class AsyncMemory(Verbs):
         retry: Retry = Retry(),  # noqa: B008 - immutable
         scope: Scope | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
+        start: bool = True,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
-        self._token = token_for(_address(url), token)
+        folder = home_of(url, token) if transport is None else None
+        address, self._token = _addressed(url, token, folder)
+        if folder is not None:
+            transport = AsyncHomeTransport(folder, start=start)
         self._http = httpx2.AsyncClient(
-            base_url=_address(url), timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+            base_url=address, timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
         )
 
     async def carry_out(self, plan: Plan[R]) -> R:
@@ -218,6 +232,14 @@ class AsyncMemory(Verbs):
 def _scope(scope: Scope | None, owner: str | None, retry: Retry) -> Scope:
     made = scope or Scope(retry=retry)
     return made if owner is None else made.of(owner)
+
+
+def _addressed(url: str | None, token: str | None, folder: Path | None) -> tuple[str, Told]:
+    """Where requests go, and the token that is shown there; in the data folder the transport shows it."""
+    if folder is not None:
+        return HOME, lambda: None
+    address = _address(url or os.environ.get("ENGRAMLOG_URL") or URL)
+    return address, token_for(address, token)
 
 
 def _address(url: str) -> str:

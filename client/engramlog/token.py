@@ -3,23 +3,28 @@
 What is given goes first: the argument, then `ENGRAMLOG_TOKEN`. Without either, and for a service of this machine alone, it is
 read from the file `token` of the data folder (`ENGRAMLOG_DATA`, or the platform's own), anew for each request, so that a new
 token holds at once. It is sent to the address that the client was made for and to no other: redirects are not followed.
+
+Any user of a machine may listen on a port of it. Where the kernel tells that another user does, the folder's token is not sent:
+it opens nothing there, and would be his. The socket in the data folder is nobody else's (`engramlog.home`).
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from engramlog.errors import InputError, refused
+from engramlog.folder import data_folder
 
 Told = Callable[[], str | None]
 """Gives the token to show now, or None where there is none."""
 MAX_TOKEN = 512
+LISTENS = "0A"
+"""The state of a socket that listens, in the kernel's tables."""
 HOW = "the token that `engramlog token` prints"
 
 
@@ -28,7 +33,7 @@ def token_for(url: str, token: str | None) -> Told:
     own = _is_own_machine(url)
     given = token if token is not None else os.environ.get("ENGRAMLOG_TOKEN") or None
     if given is None:
-        return _lying_in(_data_folder()) if own else _none
+        return _of_this_user(url, lying_in(data_folder())) if own else _none
     if not (given.isascii() and given.isprintable() and 0 < len(given) <= MAX_TOKEN) or " " in given:
         raise InputError(f"token: got a value that is not shown; allowed: {HOW}", field="token", allowed=HOW)
     if not own and urlsplit(url).scheme != "https":
@@ -48,18 +53,38 @@ def _is_own_machine(url: str) -> bool:
         return False
 
 
-def _data_folder() -> Path:
-    """Where `engramlog up` keeps its data, by the same rules."""
-    told = os.environ.get("ENGRAMLOG_DATA")
-    if told:
-        return Path(told).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "engramlog"
-    base = os.environ.get("XDG_DATA_HOME", "").strip()
-    return (Path(base) if base else Path.home() / ".local" / "share") / "engramlog"
+def _of_this_user(url: str, told: Told) -> Told:
+    """The folder's token, unless another user listens where it would go: whoever calls it gets InputError then."""
+    address = urlsplit(url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+
+    def read() -> str | None:
+        token = told()
+        if token is not None and (holder := other_user_on(port)) is not None:
+            raise refused(
+                "url", url, f"a service of this user: user {holder} listens there; a token of his is told as token=..."
+            )
+        return token
+
+    return read
 
 
-def _lying_in(folder: Path) -> Told:
+def other_user_on(port: int, tables: Path = Path("/proc/net")) -> int | None:
+    """Another user (not root) who listens on a port of this machine, by number; None where there is none or it is not told."""
+    for name in ("tcp", "tcp6"):
+        try:
+            lines = (tables / name).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for fields in (line.split() for line in lines):
+            if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
+                user = int(fields[7])
+                if user not in (0, os.geteuid()):
+                    return user
+    return None
+
+
+def lying_in(folder: Path) -> Told:
     """Reads the folder's token. Whoever calls it gets InputError where others could have read it or put it there."""
     path = folder / "token"
 

@@ -30,20 +30,38 @@ def up_(
     workers: Annotated[
         int | None, typer.Option(help="How many fold workers.", min=1, max=64, show_default=False)
     ] = None,
+    idle: Annotated[
+        int | None,
+        typer.Option(
+            help="As `Memory()` starts it: on no port, for programs of this user alone, until nobody has asked for so many"
+            " seconds, or another `up` wants the store.",
+            min=1,
+            max=86_400,
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
     from ops.commands.notices import patient
     from ops.logs import start_logging, teller
     from ops.processes.ending import over
-    from ops.processes.up import up
+    from ops.processes.up import up, up_for_clients
     from ops.settings import load_settings
 
+    if idle is not None and (host is not None or port is not None):
+        raise InputError(
+            f"idle: got {idle} beside a host or a port; allowed: alone, for then it listens in the data folder and on no port",
+            field="idle",
+        )
     shown = sys.stderr.isatty() and not json
     settings = load_settings()
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     settings = settings.model_copy(update=given)
     start_logging(settings.log_level, pretty=shown)
+    if idle is not None:
+        up_for_clients(settings, teller(), idle)
+        over()
     up(settings, teller(), on_wait=patient(err), greet=_greet if shown else None)
     over()
 

@@ -11,6 +11,7 @@ import atexit
 import subprocess
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,6 +37,7 @@ from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, defau
 from ops.embedded.socket import answers, listens, remove_socket, socket_path
 from ops.embedded.start import abandon, start_server
 from ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
+from ops.embedded.wanted import wanting
 
 __all__ = [
     "EmbeddedRedis",
@@ -184,18 +186,10 @@ def open_folder(
     """
     folder = prepare_folder(folder, create=create)
     patience = ProgressBound(wait_seconds, on_wait, now)
-    while (lock := FolderLock.try_own(folder)) is None:
-        running = read_server_file(folder)
-        if running is not None and running.role != "command" and answers(Path(running.socket), running.pid):
-            if role == running.role == "up":
-                raise EmbeddedRedisError(
-                    f"`engramlog up` (pid {running.started_by}) already runs on {folder}; stop it or name another",
-                    folder=str(folder),
-                    pid=running.started_by,
-                )
-            if running.ready and role != "up":
-                return _join(folder, running)
-        patience.wait(*_in_use(folder, running))
+    with wanting(folder) if role == "up" else nullcontext():
+        lock = _owned(folder, role, patience)
+    if isinstance(lock, ServerFile):
+        return _join(folder, lock)
     patience.renew()
     try:
         lock.take_server(patience)
@@ -208,6 +202,23 @@ def open_folder(
         raise
 
 
+def _owned(folder: Path, role: Role, patience: ProgressBound) -> FolderLock | ServerFile:
+    """The folder's lock once it is ours, or the server that is to be joined. Raises EmbeddedRedisError where it stays in use."""
+    while (lock := FolderLock.try_own(folder)) is None:
+        running = read_server_file(folder)
+        if running is not None and running.role != "command" and answers(Path(running.socket), running.pid):
+            if role == running.role == "up":
+                raise EmbeddedRedisError(
+                    f"`engramlog up` (pid {running.started_by}) already runs on {folder}; stop it or name another",
+                    folder=str(folder),
+                    pid=running.started_by,
+                )
+            if running.ready and role != "up":
+                return running
+        patience.wait(*_in_use(folder, running))
+    return lock
+
+
 def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
     """What to say while the folder is another's, and when it stays so."""
     if running is None:
@@ -217,7 +228,7 @@ def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
         )
     if running.role == "shared":
         return (
-            f"waiting for `engramlog mcp` (pid {running.started_by}) to leave {folder}",
+            f"waiting for `engramlog mcp`, or what a client started (pid {running.started_by}), to leave {folder}",
             f"`engramlog mcp` (pid {running.started_by}) is at work in {folder}; end it, or try again once it has been idle",
         )
     if running.role == "up":

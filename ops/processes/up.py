@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from threading import Event as Flag
 from time import monotonic
+from typing import NamedTuple
+
+from fastapi import FastAPI
 
 from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import Admits
-from api.http.server.serve import claim, serve
+from api.http.server.serve import Server, claim, serve, serve_on
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
 from ops.catch_up import FoldCatchUp
 from ops.embedded.disk import DiskGuard, look
+from ops.embedded.folder import Role
+from ops.embedded.private_folder import private_folder
 from ops.embedders import meanings_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
@@ -30,16 +34,16 @@ from ops.models import model_of
 from ops.processes.banner import Served
 from ops.processes.ending import EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
+from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
 from ops.processes.standstill import Standstill
+from ops.processes.stay import Stay
+from ops.processes.workers import Workers
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
 
 LOOK_SECONDS = 0.25
-RESTART_SECONDS = 1.0
-PAUSE_SECONDS = 5.0
-"""How long processes that are to pause may take to hand over."""
 GREET_SECONDS = 5.0
 """After so long the banner is shown although workers are still missing."""
 MARKS = EndBounds()
@@ -68,61 +72,15 @@ class End:
         return max(self._at + mark - monotonic(), 0.1)
 
 
-class Workers:
-    """Processes of one kind that this `up` started: one that dies is started again."""
+class Front(NamedTuple):
+    """Where the API is to be asked."""
 
-    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell, environment: dict[str, str]) -> None:
-        self._kind = kind
-        self._command = list(command)
-        self._count = count
-        self._environment = environment
-        self._tell = tell
-        self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
-        self._not_before = 0.0
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
-        )
-        self._tell(f"{self._kind} process started", pid=process.pid)
-        return process
-
-    def tend(self) -> None:
-        """Start again what died, at most once a second."""
-        for number, process in enumerate(self._running):
-            if process.poll() is not None and monotonic() >= self._not_before:
-                self._not_before = monotonic() + RESTART_SECONDS
-                self._tell(f"{self._kind} process died", pid=process.pid, exit_code=process.returncode, alarm=True)
-                self._running[number] = self._start()
-
-    def pause(self, *, paused: bool) -> None:
-        """Have none of them run for a while, or all of them again; at once either way."""
-        if paused and self._running:
-            self.stop(PAUSE_SECONDS)
-            self._running = []
-            self._tell(f"{self._kind} processes paused")
-        elif not paused and not self._running:
-            self._running = [self._start() for _ in range(self._count)]
-
-    def kill(self) -> None:
-        """End all of them at once."""
-        for process in self._running:
-            with suppress(ProcessLookupError):
-                process.kill()
-
-    def stop(self, seconds: float) -> None:
-        """Ask every worker to hand over, and wait for it; kill those that have not after so many seconds."""
-        for process in self._running:
-            with suppress(ProcessLookupError):
-                process.terminate()
-        end = monotonic() + seconds
-        for process in self._running:
-            try:
-                process.wait(timeout=max(end - monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
-                self._tell(f"{self._kind} did not stop in time and was killed", pid=process.pid, alarm=True)
-                process.kill()
-                process.wait()
+    port: socket.socket | None
+    """None: on no port, for programs of this user alone."""
+    folder: FolderSocket | None
+    """None where another process serves the folder already."""
+    stay: Stay | None = None
+    """How long, where a client started it."""
 
 
 def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Greet | None = None) -> None:
@@ -131,12 +89,51 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Gr
     A port that is taken is noticed first, before anything is started: BadSetting, with who has it. `greet` is called once, when
     questions are answered and workers hold every partition; without it every line of every process is JSON.
     """
-    with closing(claim(settings.host, settings.port)) as port:
-        _up(settings, port, tell, on_wait, greet)
+    with closing(claim(settings.host, settings.port)) as port, ExitStack() as last:
+
+        def open_front() -> Front:
+            """Once the store is open: a service that a client started has left then. It stays claimed until the store is closed."""
+            found = _folder_socket(settings, tell)
+            return Front(port, found and last.enter_context(closing(found)))
+
+        _up(settings, "up", open_front, tell, on_wait, greet)
+
+
+def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
+    """The same for programs of this user, as `Memory()` starts it: in the data folder alone, on no port.
+
+    It ends once nobody has asked for so many seconds, and as soon as an `up` wants the store; where another process serves the
+    folder already, at once. It shares the store as an MCP server does.
+    """
+    folder, _ = private_folder(settings.data)
+    claimed = FolderSocket.claim(folder)
+    if claimed is None:
+        tell("another process serves this folder", folder=str(folder))
+        return
+    with closing(claimed):
+        front = Front(None, claimed, Stay(folder, claimed, idle_seconds))
+        _up(settings, "shared", lambda: front, tell, lambda what: tell("waiting", what=what), None)
+
+
+def _folder_socket(settings: Settings, tell: Tell) -> FolderSocket | None:
+    """The socket by which clients find this service; without it only those do that know the port."""
+    try:
+        claimed = FolderSocket.claim(private_folder(settings.data)[0])
+        reason = "another process has it"
+    except EmbeddedRedisError as error:
+        claimed, reason = None, error.message
+    if claimed is None:
+        tell("clients must name the address: no socket in the data folder", reason=reason)
+    return claimed
 
 
 def _up(
-    settings: Settings, port: socket.socket, tell: Tell, on_wait: Callable[[str], None], greet: Greet | None
+    settings: Settings,
+    role: Role,
+    open_front: Callable[[], Front],
+    tell: Tell,
+    on_wait: Callable[[str], None],
+    greet: Greet | None,
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
     files = raise_file_limit()
@@ -149,7 +146,7 @@ def _up(
         tell("stopped in the middle", alarm=True)
 
     end_by_signal(end.begin, cut_off=cut_off, exit_code=1)
-    with open_the_store(settings, "up", on_wait=on_wait, tell=tell) as store:
+    with open_the_store(settings, role, on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
         if files < FEW_FILES:
@@ -163,8 +160,9 @@ def _up(
         workers = Workers("worker", _command("ops.worker", settings) + lines, settings.workers, tell, environment)
         jobs = Workers("job worker", _job_command(settings) + lines, settings.job_workers, tell, environment)
         started += [workers, jobs]
+        front = open_front()
         try:
-            _serve(store, settings, admits, port, workers, jobs, end, tell, greet)
+            _serve(store, settings, admits, front, workers, jobs, end, tell, greet)
         finally:
             jobs.stop(end.left(MARKS.jobs))
             workers.stop(end.left(MARKS.workers))
@@ -194,7 +192,7 @@ def _serve(
     store: OpenStore,
     settings: Settings,
     admits: Admits,
-    port: socket.socket,
+    front: Front,
     workers: Workers,
     jobs: Workers,
     end: End,
@@ -214,13 +212,14 @@ def _serve(
     ).join()
     application.accesses.start()
     app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
-    server = serve(app, settings.host, settings.port, claimed=port, alarms=store.alarms, tell=tell)
+    server = _listening(app, settings, front, store, tell)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     watch = TokenWatch(admits, store.alarms)
     guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
-    tell("ready", url=f"http://{settings.host}:{server.port}", docs=f"http://{settings.host}:{server.port}/docs")
+    url = server.url if front.port is None else f"http://{settings.host}:{server.port}"
+    tell("ready", url=url, docs=None if front.port is None else f"{url}/docs")
     ready_at = monotonic()
     try:
         while not end.told.wait(LOOK_SECONDS):
@@ -237,6 +236,9 @@ def _serve(
             jobs.tend()
             standstill.tend(monotonic())
             watch.tend()
+            if _leaves(front, server, store, tell):
+                end.begin()
+                continue
             died = store.embedded.died() if store.embedded else None
             if died:
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")
@@ -250,6 +252,32 @@ def _serve(
         keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
+
+
+def _listening(app: FastAPI, settings: Settings, front: Front, store: OpenStore, tell: Tell) -> Server:
+    if front.port is not None:
+        beside = [] if front.folder is None else [front.folder.listener]
+        return serve(
+            app, settings.host, settings.port, claimed=front.port, beside=beside, alarms=store.alarms, tell=tell
+        )
+    assert front.folder is not None, "without a port it is the folder's"
+    return serve_on(app, front.folder.listener, alarms=store.alarms, tell=tell)
+
+
+def _leaves(front: Front, server: Server, store: OpenStore, tell: Tell) -> bool:
+    """Whether this is a service that a client started, and ends now; an `up` whose socket was removed lets another have it."""
+    if front.stay is None:
+        if front.folder is not None and not front.folder.is_there():
+            front.folder.release()
+        return False
+    joined = store.embedded is not None and not store.embedded.owned
+    if joined and store.embedded is not None and store.embedded.died():
+        why: str | None = "whoever ran the store's server has ended; the next client opens it anew"
+    else:
+        why = front.stay.over(server.connections.unasked_seconds)
+    if why is not None:
+        tell("leaving", why=why)
+    return why is not None
 
 
 def _ask_receipts(store: OpenStore, tell: Tell) -> None:

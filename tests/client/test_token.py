@@ -15,7 +15,8 @@ from platformdirs import user_data_path
 
 from api.http.server.serve import serve
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
-from engramlog.token import _data_folder
+from engramlog.folder import data_folder
+from engramlog.token import other_user_on
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
 from tests.given.http import TOKEN, created, http_store
@@ -170,9 +171,9 @@ def test_nothing_that_can_be_printed_of_a_client_tells_the_token(data: Path) -> 
 
 def test_the_platforms_own_folder_is_that_of_the_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ENGRAMLOG_DATA")
-    assert _data_folder() == user_data_path("engramlog")
+    assert data_folder() == user_data_path("engramlog")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
-    assert _data_folder() == user_data_path("engramlog")
+    assert data_folder() == user_data_path("engramlog")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -212,3 +213,37 @@ def test_both_kinds_take_a_token() -> None:
 def _refuse(request: httpx2.Request) -> httpx2.Response:
     assert request.headers["authorization"] == f"Bearer {OTHER}"
     return httpx2.Response(401, json={"detail": "no", "error": "Unauthorized"})
+
+
+LISTENERS = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:{port:04X} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000  {user}        0 4711 1
+"""
+
+
+def listeners(folder: Path, user: int, state: str = "0A") -> Path:
+    """The kernel's table of who listens, with one line."""
+    (folder / "tcp").write_text(LISTENERS.format(port=8733, state=state, user=user))
+    return folder
+
+
+def test_the_kernel_tells_when_another_user_listens_on_the_port(tmp_path: Path) -> None:
+    stranger = os.geteuid() + 4711
+    assert other_user_on(8733, listeners(tmp_path, stranger)) == stranger
+    assert other_user_on(8734, tmp_path) is None
+    assert other_user_on(8733, listeners(tmp_path, stranger, state="01")) is None
+    assert other_user_on(8733, listeners(tmp_path, os.geteuid())) is None
+    assert other_user_on(8733, listeners(tmp_path, 0)) is None
+    assert other_user_on(8733, tmp_path / "no-such-system") is None
+
+
+def test_another_user_who_listens_is_not_shown_the_folders_token(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = make_token(data)
+    monkeypatch.setattr("engramlog.token.other_user_on", lambda port: 4711 if port == 8733 else None)
+    with (
+        watched(LOCAL[0], []) as (memory, asked),
+        pytest.raises(InputError, match="user 4711 listens there") as refusal,
+    ):
+        memory.get("coffee")
+    assert (asked, token in str(refusal.value)) == ([], False)
+    assert shown("http://127.0.0.1:9") == f"Bearer {token}"
+    assert shown(LOCAL[0], token=OTHER) == f"Bearer {OTHER}"

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import resource
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from api.http.server.lines import Malformed
@@ -109,11 +110,16 @@ class Connections:
         self._resting: dict[Closable, None] = {}
         self._busy: set[Closable] = set()
         self._being_told = 0
+        self._asked_at = monotonic()
 
     @property
     def open(self) -> int:
         """How many there are."""
         return len(self._fresh) + len(self._resting) + len(self._busy)
+
+    def unasked_seconds(self) -> float:
+        """How long ago the last request was over, or the server began; 0 while one is in hand. For any thread."""
+        return 0.0 if self._busy else monotonic() - self._asked_at
 
     def admit(self, connection: Closable) -> bool:
         """Whether a new connection may stay; the one that has been idle longest goes for it."""
@@ -135,11 +141,13 @@ class Connections:
 
     def busy(self, connection: Closable) -> None:
         """A request has begun."""
+        self._asked_at = monotonic()
         self._forget(connection)
         self._busy.add(connection)
 
     def rests(self, connection: Closable) -> None:
         """It was answered."""
+        self._asked_at = monotonic()
         self._forget(connection)
         self._resting[connection] = None
 
@@ -152,6 +160,8 @@ class Connections:
 
     def left(self, connection: Closable, *, refused: bool) -> None:
         """It is closed."""
+        if connection in self._busy:
+            self._asked_at = monotonic()
         self._forget(connection)
         if refused:
             self._being_told = max(self._being_told - 1, 0)

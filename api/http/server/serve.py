@@ -1,4 +1,4 @@
-"""Running the HTTP face: uvicorn in a thread of its own on a loopback address, stopped cleanly."""
+"""Running the HTTP face: uvicorn in a thread of its own on a loopback address or a unix socket, stopped cleanly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import errno
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from threading import Thread, get_ident
 
@@ -21,7 +21,7 @@ from api.http.server.port_holder import holder_of
 from events.alarms import Alarms
 from events.errors import BadSetting, EngramlogError
 
-__all__ = ["Server", "check_host", "claim", "serve"]
+__all__ = ["Server", "check_host", "claim", "serve", "serve_on"]
 
 STOP_SECONDS = 1.0
 """How long requests in hand may take once the server stops: heavy questions and feeds are ended at once."""
@@ -57,16 +57,21 @@ class Server:
     def __init__(
         self,
         app: FastAPI,
-        listener: socket.socket,
+        listeners: Sequence[socket.socket],
         on_ready: Callable[[Server], None],
         limits: ConnectionLimits,
         alarms: Alarms | None,
         tell: Tell,
     ) -> None:
-        self.host, self.port = listener.getsockname()[:2]
+        first = listeners[0]
+        unix = first.family is socket.AF_UNIX
+        host, port = (first.getsockname(), 0) if unix else first.getsockname()[:2]
+        self.host: str = host
+        """Of the first listener; a unix socket's path, which has no port."""
+        self.port: int = port
         self.failure: BaseException | None = None
         """Why it ended by itself."""
-        self._listener = listener
+        self._listeners = list(listeners)
         self._tell = tell
         most, backlog = connections_within(limits, open_files())
         self.connections = Connections(limits, most, Malformed(tell), alarms)
@@ -88,7 +93,9 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Where it listens, first of all."""
+        if self._listeners[0].family is socket.AF_UNIX:
+            return f"unix://{self.host}"
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
     @property
@@ -110,11 +117,12 @@ class Server:
             for one in LOGGERS:
                 one.removeHandler(heard)
             self.connections.malformed.end()
-            self._listener.close()
+            for listener in self._listeners:
+                listener.close()
 
     async def _main(self) -> None:
         quiet_loop(asyncio.get_running_loop(), self.connections.refusals, LOGGERS[0])
-        await self._uvicorn.serve(sockets=[self._listener])
+        await self._uvicorn.serve(sockets=self._listeners)
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until it has ended. Raises EngramlogError where it failed."""
@@ -139,6 +147,7 @@ def serve(
     port: int,
     *,
     claimed: socket.socket | None = None,
+    beside: Sequence[socket.socket] = (),
     on_ready: Callable[[Server], None] = lambda _server: None,
     limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
     alarms: Alarms | None = None,
@@ -146,13 +155,18 @@ def serve(
 ) -> Server:
     """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
 
-    `claimed` is the port as `claim` gave it, where that was asked for before.
+    `claimed` is the port as `claim` gave it, where that was asked for before; `beside` are sockets to listen on besides.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
     `alarms` hear of connections that were refused, `tell` what else the server has to say.
     Raises BadSetting for an address that others could reach, and for a port that
     is taken.
     """
-    return Server(app, listening(host, port, claimed=claimed), on_ready, limits, alarms, tell)
+    return Server(app, [listening(host, port, claimed=claimed), *beside], on_ready, limits, alarms, tell)
+
+
+def serve_on(app: FastAPI, listener: socket.socket, *, alarms: Alarms | None = None, tell: Tell = silent) -> Server:
+    """Serve `app` on a socket that is bound already, of a file that nobody but this user can reach; otherwise as `serve`."""
+    return Server(app, [listener], lambda _server: None, ConnectionLimits(), alarms, tell)
 
 
 def listening(

@@ -1,0 +1,70 @@
+"""Processes of one kind that `up` starts beside itself and keeps running."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+
+RESTART_SECONDS = 1.0
+PAUSE_SECONDS = 5.0
+"""How long processes that are to pause may take to hand over."""
+Tell = Callable[..., None]
+
+
+class Workers:
+    """Processes of one kind that this `up` started: one that dies is started again."""
+
+    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell, environment: dict[str, str]) -> None:
+        self._kind = kind
+        self._command = list(command)
+        self._count = count
+        self._environment = environment
+        self._tell = tell
+        self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
+        self._not_before = 0.0
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+        self._tell(f"{self._kind} process started", pid=process.pid)
+        return process
+
+    def tend(self) -> None:
+        """Start again what died, at most once a second."""
+        for number, process in enumerate(self._running):
+            if process.poll() is not None and monotonic() >= self._not_before:
+                self._not_before = monotonic() + RESTART_SECONDS
+                self._tell(f"{self._kind} process died", pid=process.pid, exit_code=process.returncode, alarm=True)
+                self._running[number] = self._start()
+
+    def pause(self, *, paused: bool) -> None:
+        """Have none of them run for a while, or all of them again; at once either way."""
+        if paused and self._running:
+            self.stop(PAUSE_SECONDS)
+            self._running = []
+            self._tell(f"{self._kind} processes paused")
+        elif not paused and not self._running:
+            self._running = [self._start() for _ in range(self._count)]
+
+    def kill(self) -> None:
+        """End all of them at once."""
+        for process in self._running:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    def stop(self, seconds: float) -> None:
+        """Ask every worker to hand over, and wait for it; kill those that have not after so many seconds."""
+        for process in self._running:
+            with suppress(ProcessLookupError):
+                process.terminate()
+        end = monotonic() + seconds
+        for process in self._running:
+            try:
+                process.wait(timeout=max(end - monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                self._tell(f"{self._kind} did not stop in time and was killed", pid=process.pid, alarm=True)
+                process.kill()
+                process.wait()
