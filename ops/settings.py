@@ -41,8 +41,6 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 
 
 MOST_SINKS = 8
-OF_CLIENTS = frozenset({"url"})
-"""What clients read alone: the address of the service."""
 
 
 class Settings(BaseModel):
@@ -70,6 +68,8 @@ class Settings(BaseModel):
     """Minutes between two sweeps of all owners."""
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
+    url: Annotated[str | None, Field(repr=False)] = None
+    """Where clients ask; they alone read it, and it is known here so that it is not taken for a misspelt one."""
     owner: str | None = None
     """Whose memories `engramlog mcp` serves."""
     token: SecretStr | None = None
@@ -235,7 +235,7 @@ class Settings(BaseModel):
 
 def load_settings() -> Settings:
     """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
-    refuse_unknown(os.environ, Settings.model_fields.keys() | OF_CLIENTS)
+    refuse_unknown(os.environ, Settings.model_fields)
     try:
         settings = Settings()
     except ValidationError as error:
