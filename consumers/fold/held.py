@@ -1,0 +1,175 @@
+"""The partitions that a worker holds: its share of them, leased and renewed; those that stand still are left alone for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from time import monotonic
+from typing import TypeVar
+
+from consumers.fold.folder import CommitLane, PartitionFolder, Tell
+from events.alarms import Alarms
+from events.errors import DamagedState, FoldError, LogGap, LogRolledBack
+from events.partitions import LogKeys, ranges
+from events.redis.gap import refuse_gap
+from events.redis.wire import Wire
+from projections.fold.builds import BuildKeys, version_of
+from projections.fold.owner import PROJECTION_VERSION
+from projections.redis.store import Lease, read_checkpoint, release_lease, renew_lease, take_lease
+
+_T = TypeVar("_T")
+STANDING_SECONDS = 5.0
+"""How long a partition that stands still is left alone before it is looked at again."""
+OTHER_VERSION_SECONDS = 5.0
+"""The same of one whose build this release cannot fold."""
+STANDS_STILL: Mapping[type[FoldError], str] = {
+    LogGap: "partition_gap",
+    LogRolledBack: "log_rolled_back",
+    DamagedState: "state_damaged",
+}
+"""The alarm of a partition whose fold stands still, by what stopped it."""
+
+
+class HeldPartitions:
+    """Folders by partition, each under its lease. `wire` tends to leases; `lane` is the worker's."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        lane: CommitLane,
+        tags: Sequence[str],
+        worker_id: str,
+        folder_of: Callable[[Lease], PartitionFolder],
+        *,
+        lease_ms: int,
+        tell: Tell,
+        alarms: Alarms,
+        standing_seconds: float,
+        on_taken: Callable[[], None],
+    ) -> None:
+        self._wire, self._lane, self._tags, self._worker_id = wire, lane, tags, worker_id
+        self._folder_of, self._on_taken = folder_of, on_taken
+        self._lease_ms, self._standing_seconds = lease_ms, standing_seconds
+        self._tell, self._alarms = tell, alarms
+        self.folders: dict[int, PartitionFolder] = {}
+        self.quiet_until = 0.0
+        """Until then what is taken anew after a refusal is not told again."""
+        self._next_renewal = 0.0
+        self._not_before: dict[int, float] = {}
+        self._taken_at: dict[int, int] = {}
+        """Checkpoint at which each partition was last taken: what is taken anew after each refusal is not told each time."""
+        self._unsure: set[int] = set()
+        """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
+
+    def checkpoints(self) -> dict[int, int]:
+        """How far each is folded."""
+        return {partition: folder.checkpoint.seq for partition, folder in self.folders.items()}
+
+    def balance(self, share: int, now_ms: int) -> None:
+        """Give up what is above the share, take what is free below it; either is told in one line."""
+        released = sorted(self.folders)[share:]
+        for partition in released:
+            release_lease(self._wire, self.folders.pop(partition).lease)
+        if released:
+            self._tell("partitions released", partitions=ranges(released))
+        offset = sum(self._worker_id.encode()) % len(self._tags)
+        taken = list[int]()
+        try:
+            for partition in [*range(offset, len(self._tags)), *range(offset)]:
+                if len(self.folders) >= share:
+                    return
+                if partition not in self.folders and monotonic() >= self._not_before.get(partition, 0.0):
+                    taken += [partition] if self._take(partition, now_ms) else []
+        finally:
+            self._tell_taken([partition for partition in taken if partition in self.folders])
+
+    def _tell_taken(self, partitions: Sequence[int]) -> None:
+        if partitions:
+            leases = [self.folders[partition].lease.epoch for partition in partitions]
+            folded = sum(self.folders[partition].checkpoint.seq for partition in partitions)
+            self._tell("partitions taken", partitions=ranges(partitions), epochs=ranges(leases), folded=folded)
+
+    def _take(self, partition: int, now_ms: int) -> bool:
+        """Lease it where nobody holds it; whether that is to be told."""
+        tag = self._tags[partition]
+        build = (self._wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        if not build or version_of(build) != PROJECTION_VERSION:
+            facts = {"partition": partition, "build": build, "mine": PROJECTION_VERSION, "cure": "engramlog rebuild"}
+            self._tell("build of another version", **facts)
+            self._not_before[partition] = monotonic() + OTHER_VERSION_SECONDS
+            return False
+        keys = BuildKeys(tag, build)
+        try:
+            refuse_gap(self._wire, tag, read_checkpoint(self._wire, keys).seq)
+        except LogGap as error:
+            self.stands_still(partition, error)
+            return False
+        self._lane.connect()
+        lease = take_lease(self._wire, keys, self._worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
+        if lease is None:
+            return False
+        folder = self.folders[partition] = self._folder_of(lease)
+        self._on_taken()
+        self._unsure.add(partition)
+        is_news = monotonic() >= self.quiet_until or self._taken_at.get(partition) != folder.checkpoint.seq
+        self._taken_at[partition] = folder.checkpoint.seq
+        return is_news
+
+    @property
+    def is_renewal_due(self) -> bool:
+        """Whether a third of a lease is over since the last renewal: a long round must not outlast its leases."""
+        return monotonic() >= self._next_renewal
+
+    def renew(self, now_ms: int) -> None:
+        """Renew every lease where that is due; what was lost is let go."""
+        if not self.is_renewal_due:
+            return
+        self._next_renewal = monotonic() + self._lease_ms / 3_000
+        for partition, folder in list(self.folders.items()):
+            if not renew_lease(self._wire, folder.lease, now_ms=now_ms, ttl_ms=self._lease_ms):
+                self._tell("lease lost", partition=partition, epoch=folder.lease.epoch)
+                self.folders.pop(partition)
+                continue
+            tag, folded = folder.lease.keys.tag, folder.checkpoint.seq
+            self.unless_gap(partition, partial(refuse_gap, self._wire, tag, folded))
+
+    def unless_gap(self, partition: int, work: Callable[[], _T]) -> _T | None:
+        """Do it, or have the partition stand still where its log is not whole."""
+        try:
+            return work()
+        except LogGap as error:
+            self.stands_still(partition, error)
+            return None
+
+    def stands_still(self, partition: int, error: FoldError) -> None:
+        """Leave a partition alone for a while, and say so; the others go on."""
+        self._not_before[partition] = monotonic() + self._standing_seconds
+        self._alarms.raised(STANDS_STILL[type(error)], f"partition {partition}", error.message)
+        folder = self.folders.pop(partition, None)
+        if folder is not None:
+            self._tell("fold stopped", reason=error.message, alarm=True, **error.context)
+            self._lane.settle()  # what was folded before the place stays
+            release_lease(self._wire, folder.lease)
+
+    def all_fold(self) -> None:
+        """What is held is folded and committed: alarms of the newly taken that they stand still are over."""
+        if not self._unsure:
+            return
+        self._lane.settle()
+        for partition in self._unsure & self.folders.keys():
+            for name in STANDS_STILL.values():
+                self._alarms.cleared(name, f"partition {partition}")
+        self._unsure.clear()
+
+    def carry_out_requests(self) -> None:
+        """What operators ask: to fold the parked events of owners again."""
+        for partition, folder in list(self.folders.items()):
+            answer = self._wire.call("HGETALL", folder.lease.keys.log.control)
+            for request, owner in zip(answer[::2], answer[1::2], strict=True):
+                freed = folder.retry(owner.decode(), request.decode())
+                self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)
+
+    def release(self) -> None:
+        """Give every lease back at once."""
+        for folder in self.folders.values():
+            release_lease(self._wire, folder.lease)
