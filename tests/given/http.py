@@ -25,6 +25,7 @@ from ops.joined import JoinedApplication
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import quiet
+from tests.given.shaped import shape_checks
 
 BASE = "http://127.0.0.1:8733"
 TOKEN = "a-token-of-the-tests-0123456789-abcdef"
@@ -91,9 +92,12 @@ def app_of(application: Application, **options: Any) -> FastAPI:
     return create_app(application, admits=admits, **options)
 
 
-def client_of(app: FastAPI, **options: Any) -> TestClient:
-    """A client that shows the token, and that its POSTs without a body are meant."""
-    return TestClient(app, base_url=BASE, headers={**SHOWN, "engramlog-request": "1"}, **options)
+def client_of(app: FastAPI, *, shaped: bool = True, **options: Any) -> TestClient:
+    """A client that shows the token, and that its POSTs without a body are meant. Every answer has to have its route's shape."""
+    client = TestClient(app, base_url=BASE, headers={**SHOWN, "engramlog-request": "1"}, **options)
+    if shaped:
+        client.event_hooks = {"response": [shape_checks(app)]}
+    return client
 
 
 @contextmanager

@@ -74,7 +74,12 @@ def _extract(parts: Parts, owner: str, asked: Any = None) -> Response:
 
 
 register(router, REVEAL, _reveal)
-register(router, DELETE, _delete)
+register(
+    router,
+    DELETE,
+    _delete,
+    _partly(DELETE, "It was not deleted, or only in part: `skipped`, `left_alone` and `waiting` say what and why."),
+)
 register(
     router,
     DELETE_MANY,

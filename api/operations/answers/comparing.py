@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
 from api.operations.answers.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
 
 EXAMPLE_READING: Example = {"threshold": 0.3, "shown": 1, "withheld": [EXAMPLE_WITHHELD]}
@@ -131,6 +131,7 @@ class Touch(BaseModel):
 
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     time: str
     event: str
     decision: str = Field(description="As in the change log; `access` of what writes no entry there.")
@@ -170,3 +171,4 @@ class Curves(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -140,7 +138,7 @@ class ContextBlock(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class TurnSaid(BaseModel):
@@ -199,4 +197,4 @@ class MemoryUses(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, exampled
+from api.operations.answers.log import BEHIND, QUARANTINED, exampled
 
 
 class Coverage(BaseModel):
@@ -34,3 +34,4 @@ class Embedding(Coverage):
     owner: str
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
 
 EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
@@ -85,4 +83,4 @@ class FactsKnown(BaseModel):
     known_by: str | None = KNOWN
     position: str
     behind: int = BEHIND
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED

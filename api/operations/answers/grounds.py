@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, exampled
 
 
 class GroundReported(BaseModel):
@@ -47,5 +45,5 @@ class GroundReported(BaseModel):
     newer: int = Field(description="Of how many something newer is known already: the report changes nothing of them.")
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
-    quarantined: dict[str, Any] | None = None

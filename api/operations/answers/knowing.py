@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, exampled
+from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, exampled
 from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
@@ -198,3 +198,4 @@ class AssociationTree(Card):
     at: str | None
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, Example, exampled
 from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
 
 EXAMPLE_STRENGTH: Example = EXAMPLE_CARD | {
@@ -202,6 +202,7 @@ class Reinforced(BaseModel):
     owner: str
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     before: Held
     after: Held | None = Field(description="Null where the owner is quarantined and the event waits.")
@@ -236,6 +237,7 @@ class Graded(BaseModel):
     owner: str
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     before: Held
     after: Held | None

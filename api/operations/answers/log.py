@@ -20,6 +20,11 @@ BEHIND: int = Field(
     description="How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the"
     " owner's events are not in the answer. 0: it is level.",
 )
+QUARANTINED: dict[str, str] | None = Field(
+    default=None,
+    description="Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the answer"
+    " is as of the event before. Left out where it goes on.",
+)
 EXAMPLE_EVENT: Example = {
     "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
     "type": "MemoryCreated",
@@ -153,6 +158,7 @@ class Effects(BaseModel):
     owner: str
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     id: str | None = None
     replaced_by: str | None = None
@@ -230,3 +236,4 @@ class History(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED

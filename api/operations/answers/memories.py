@@ -7,7 +7,16 @@ from typing import Any, cast
 from pydantic import BaseModel, Field
 
 from api.operations.answers.conflicts import PossibleConflict
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, EXAMPLE_FACTORS, KNOWN, Change, Example, exampled
+from api.operations.answers.log import (
+    BEHIND,
+    EXAMPLE_CHANGE,
+    EXAMPLE_FACTORS,
+    KNOWN,
+    QUARANTINED,
+    Change,
+    Example,
+    exampled,
+)
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",
@@ -103,6 +112,7 @@ class Place(BaseModel):
     at: str | None
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class Listed(Card):
@@ -306,6 +316,7 @@ class Provenance(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class Replayed(BaseModel):
@@ -345,6 +356,7 @@ class Replayed(BaseModel):
     at: str | None
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     events: dict[str, int]
     differences: list[dict[str, Any]]
     query: dict[str, Any] | None = None

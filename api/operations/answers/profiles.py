@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, QUARANTINED, Change, Example, exampled
 
 EXAMPLE_THRESHOLDS: dict[str, float] = {"normal": 0.1, "review": 0.0}
 EXAMPLE_FORMULA = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"
@@ -39,6 +39,7 @@ class OwnerProfile(BaseModel):
     known: str | None = KNOWN
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change] | None = Field(default=None, description="What choosing changed.")
 
 

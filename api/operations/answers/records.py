@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, Change, Effects, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, Effects, Example, exampled
 
 EXAMPLE_RECORD: Example = {
     "engramlog": 1,
@@ -79,6 +79,7 @@ class DeletedMany(BaseModel):
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     restorable_until: str | None = Field(
         default=None, description="When the next sweep may purge what was deleted now."
     )
@@ -86,7 +87,6 @@ class DeletedMany(BaseModel):
         default=None, description="Written, but parked behind an event of the owner that cannot be folded."
     )
     error: dict[str, Any] | None = Field(default=None, description="What stopped it half-way.")
-    quarantined: dict[str, Any] | None = None
 
 
 class DeletedOne(DeletedMany):
@@ -184,4 +184,4 @@ class RecordsImported(BaseModel):
     )
     failed: list[dict[str, Any]] | None = None
     error: dict[str, Any] | None = None
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED

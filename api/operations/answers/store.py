@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from api.operations.answers.alarms import AlarmStanding
 from api.operations.answers.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.operations.answers.embedding import Coverage
-from api.operations.answers.log import BEHIND, KNOWN, Example, exampled
+from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -194,6 +194,7 @@ class OwnerStats(BaseModel):
     at: str | None
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     events: int
     change_log_entries: int
     profile: str

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, Change, Example, exampled
+from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, QUARANTINED, Change, Example, exampled
 
 EXAMPLE_PAIR: Example = {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}
 EXAMPLE_EXPANSION: Example = {
@@ -67,7 +65,7 @@ class SynonymsKnown(BaseModel):
     known_by: str | None = KNOWN
     position: str
     behind: int = BEHIND
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class SynonymSaid(BaseModel):
@@ -103,5 +101,5 @@ class SynonymSaid(BaseModel):
     similarity: float
     position: str
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
-    quarantined: dict[str, Any] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.operations.answers.cleaning import Decided
-from api.operations.answers.log import BEHIND, Example, exampled
+from api.operations.answers.log import BEHIND, QUARANTINED, Example, exampled
 
 EXAMPLE_CONVERSATION: Example = {
     "id": "c1",
@@ -88,7 +88,7 @@ class ChatsImported(BaseModel):
     failed: list[dict[str, Any]] | None = Field(
         default=None, description="What was not written, with why: send it again."
     )
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class Statement(BaseModel):
@@ -157,6 +157,7 @@ class Extracted(BaseModel):
     appended: int | None = Field(default=None, description="How many of the decisions are in the log now.")
     position: str | None = Field(description="The position that was decided at, or of the last decision.")
     behind: int = BEHIND
+    quarantined: dict[str, str] | None = QUARANTINED
     by: str = Field(description="`rules`, or the model's name.")
     read: int | None = Field(default=None, description="Turns that were read.")
     left: int | None = Field(default=None, description="Turns that are still to be read: send it again.")
@@ -166,4 +167,3 @@ class Extracted(BaseModel):
     usage: Usage | None = Field(default=None, description="What asking the model took.")
     cost: float | None = Field(default=None, description="The same in money, where prices are set.")
     trouble: str | None = Field(default=None, description="Why the model was asked no more.")
-    quarantined: dict[str, Any] | None = None

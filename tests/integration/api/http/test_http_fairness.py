@@ -38,8 +38,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 
 @pytest.fixture
 def client(store: HttpStore) -> Iterator[TestClient]:
-    """A client of a service that carries little."""
-    with client_of(app_of(store.application, admission=SMALL)) as opened:
+    """A client of a service that carries little, and of which some questions are made up here."""
+    with client_of(app_of(store.application, admission=SMALL), shaped=False) as opened:
         yield opened
 
 
