@@ -16,6 +16,7 @@ from msgspec import structs
 from api.requests.checks import check_memory_id, check_owner, is_text, parse_instant
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
+from api.services.carried import LogEvent
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.work.patience import weigh
@@ -260,24 +261,39 @@ class Carrier:
             return cache(lambda _name: new_event_id())
         return lambda name: naming.made("call", key, name)
 
+    def before(
+        self, owner: str, key: str | None, event_ids: Sequence[str], agrees: Callable[[Sequence[AnyEvent]], bool]
+    ) -> list[LogEvent]:
+        """What a call did under its key before: events under these ids, in this order, folded; empty where nothing is there.
+
+        Raises KeyTaken where `agrees` says that they are another call's.
+        """
+        seqs = self._log.seqs_of(owner, event_ids)
+        if not seqs:
+            return []
+        partition, first = partition_of(owner, self._log.partitions), min(seqs.values())
+        weigh((self._log.head(partition) - first) // SCANNED)
+        stored = {one.seq: decode(one.kind, one.body) for one in self._log.read_at(partition, sorted(seqs.values()))}
+        done = [LogEvent(seqs[event_id], stored[seqs[event_id]]) for event_id in event_ids if event_id in seqs]
+        if not agrees([one.event for one in done]):
+            raise taken(key, position_text(partition, first))
+        self.settle_positions({partition: max(seqs.values())})
+        return done
+
     def _known(self, owner: str, command: Command, given: Given, ids: Ids) -> Carried | None:
         """What the same command did under this key, or None where nothing was said under it. Raises KeyTaken."""
-        names = {name: ids(name) for name in command.names}
+        names = [ids(name) for name in command.names]
         beyond = [] if command.beyond is None else [ids(command.beyond)]
-        told = self._log.seqs_of(owner, [*names.values(), *beyond])
-        if not told:
+
+        def agrees(events: Sequence[AnyEvent]) -> bool:
+            whole = [one.event_id for one in events] == names
+            return whole and _is_of(command, events, given, ids)
+
+        done = self.before(owner, given.get("key"), [*names, *beyond], agrees)
+        if not done:
             return None
-        partition, first = partition_of(owner, self._log.partitions), min(told.values())
-        weigh((self._log.head(partition) - first) // SCANNED)
-        stored = {one.seq: decode(one.kind, one.body) for one in self._log.read_at(partition, sorted(told.values()))}
-        events = [stored[told[event_id]] for event_id in names.values() if event_id in told]
-        if len(told) != len(names) or not _is_of(command, events, given, ids):
-            raise taken(given.get("key"), position_text(partition, first))
-        seqs = tuple(told[event_id] for event_id in names.values())
-        self.settle_positions({partition: max(seqs)})
-        return self._told(
-            owner, command, [one.data for one in events], seqs, micros(events[-1].occurred_at), again=True
-        )
+        seqs, at = tuple(one.seq for one in done), micros(done[-1].event.occurred_at)
+        return self._told(owner, command, [one.event.data for one in done], seqs, at, again=True)
 
     def _event_of(self, owner: str, made: Made, given: Given, when: int) -> AnyEvent:
         """An event as it was decided, with what its command said of it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
 from api.services.carried import LogEvent, carried_before
@@ -16,21 +16,19 @@ from api.services.deletion import DeletionReport
 from api.services.reading import Reader
 from api.services.restoring import steps, taken_by, weigh_log
 from api.services.writing import Writer
-from events.catalogue import MemoryDeleted, MemoryUnmerged
-from events.envelope import AnyEvent, derived_id, micros, new_event_id, prepare
+from events.catalogue import MemoryDeleted
+from events.envelope import AnyEvent, micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT
+from projections.decide.command import Made
+from projections.decide.deleting import Delete, PlannedDeletion, plan_deletion, requests_of, still_said
 from projections.fold.working_set import trouble_with
-from projections.memory.deletion_cascade import DeletionCascade, Taken
+from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import DAY, Memory
 from projections.redis.view import RedisViews
-from projections.views.query import moment
 
-SPARED = ("core", "system")
-"""Tiers that are deleted only where they are asked for by name and it is said that they are meant."""
 ROUNDS = 3
 """How often at most what was made meanwhile is looked for: a job that began before may end after."""
 _BETWEEN = re.compile(r"[\s,;，、；]+")
@@ -43,25 +41,11 @@ def split_ids(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(one for text in texts for one in _BETWEEN.split(text) if one))
 
 
-class PlannedDeletion(NamedTuple):
-    """One memory that is to be deleted, and what goes with it: never parted between two requests."""
-
-    root: str
-    event_id: str
-    also: tuple[Taken, ...]
-
-    @property
-    def size(self) -> int:
-        """How many events it takes."""
-        return 1 + len(self.also) + sum(one.apart for one in self.also)
-
-
 class Cause(NamedTuple):
-    """Who deletes, when (microseconds since 1970), and why."""
+    """Who deletes, and when (microseconds since 1970)."""
 
     actor: str
     when: int
-    reason: str
     call: str | None = None
     """What was asked for under a key, as an id that its events carry: another call under the key has another one."""
 
@@ -103,15 +87,16 @@ class Deleter:
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
-        when = self._writer.when(occurred_at)
+        command = Delete(owner, tuple(wanted), with_sources, core, reason)
+        cause = Cause(actor, self._writer.when(occurred_at))
         named = {} if event_id is None else {wanted[0]: event_id}
-        said = Cause(actor, when, reason)
         before: dict[str, list[LogEvent]] = {}
         if key is not None and not dry_run:
-            named, said = self._named(owner, key, wanted, said, with_sources=with_sources, core=core)
-            before = self._before(owner, key, named, said)
-        left = [one for one in wanted if one not in before]
-        answer, plan = self._judged(owner, left, when, with_sources=with_sources, core=core, named=named)
+            id_of = self._writer.ids_of(owner, key)
+            named = {memory_id: id_of(name) for memory_id, name in command.names.items()}
+            cause = cause._replace(call=id_of(command.call))
+            before = self._before(command, key, named, cause)
+        answer, plan = self._judged(command, [one for one in wanted if one not in before], cause.when, named)
         answer.dry_run, answer.ids = dry_run, wanted
         if answer.refusal is not None:
             return answer
@@ -119,48 +104,45 @@ class Deleter:
             answer.deleted = [one.root for one in plan]
             return answer
         try:
-            written, receipts = self._write(answer, plan, said, on_progress)
+            written, receipts = self._write(command, answer, plan, cause, on_progress)
         except ConcurrencyError:
             if key is None or before:
                 raise
-            before = self._before(owner, key, named, said)  # whoever sent the same at the same time was first
+            before = self._before(command, key, named, cause)  # whoever sent the same at the same time was first
             if len(before) < len(plan):
                 raise
             written, receipts, answer.also = [], [], {}
         if receipts:
-            receipts += self._follow(answer, written, receipts, said)
-            self._tell(answer, written, receipts, when)
+            receipts += self._follow(command, answer, written, receipts, cause)
+            self._tell(answer, written, receipts, cause.when)
         return answer if not before else self._told_again(answer, before)
 
     def _judged(
-        self, owner: str, wanted: list[str], when: int, *, with_sources: bool, core: bool, named: Mapping[str, str]
+        self, command: Delete, wanted: list[str], when: int, named: Mapping[str, str]
     ) -> tuple[DeletionReport, list[PlannedDeletion]]:
         """What stays and why, and what is to be deleted with what goes along."""
+        owner = command.owner
         self._writer.await_told(owner, wanted)
         with self._reader.snapshot(owner) as snapshot:
             answer = DeletionReport(owner, wanted, snapshot.position, warning=snapshot.told)
             kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
-            retracting = DeletionCascade(snapshot.view.columns)
-            found: dict[str, Memory] = {}
-            for one in wanted:
+            cascade = DeletionCascade(snapshot.view.columns)
+            memories: dict[str, Memory] = {}
+            for memory_id in wanted:
                 try:
-                    found[one] = self._reader.memory(snapshot, owner, one)
+                    memories[memory_id] = self._reader.memory(snapshot, owner, memory_id)
                 except NotFound as problem:
-                    answer.beyond_change[one] = problem
+                    answer.beyond_change[memory_id] = problem
         answer.restorable_until = when + kept
-        standing = []
-        for one, memory in found.items():
-            if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, one)) is not None:
-                answer.beyond_change[one] = trouble
-            elif memory.deleted_at is not None:
-                answer.skipped[one] = f"memory {one} was deleted already, {moment(memory.deleted_at)}"
-            elif memory.tier in SPARED and not core:
-                answer.skipped[one] = f"memory {one} is of tier {memory.tier}: core and system memories are left alone"
-                answer.spared = True
-            else:
-                standing.append(one)
-        answer.skipped |= {one: refusal.message for one, refusal in answer.beyond_change.items()}
-        return answer, _planned(answer, retracting, standing, with_sources=with_sources, named=named)
+        for memory_id, memory in list(memories.items()):
+            if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, memory_id)) is not None:
+                answer.beyond_change[memory_id] = trouble
+                del memories[memory_id]
+        plan = plan_deletion(command, memories, cascade, lambda memory_id: named.get(memory_id) or new_event_id())
+        answer.skipped = plan.skipped | {one: refusal.message for one, refusal in answer.beyond_change.items()}
+        answer.also, answer.left_alone, answer.still_said_in = plan.also, plan.left_alone, plan.still_said_in
+        answer.spared = plan.spares
+        return answer, plan.planned
 
     def _trouble_of(self, owner: str, memory_id: str) -> InputError | None:
         """Why no verb can change this memory, in the words of all verbs."""
@@ -171,14 +153,14 @@ class Deleter:
         return None
 
     def _write(
-        self, answer: DeletionReport, plan: list[PlannedDeletion], said: Cause, on_progress: Progress
+        self, command: Delete, answer: DeletionReport, plan: list[PlannedDeletion], cause: Cause, on_progress: Progress
     ) -> tuple[list[PlannedDeletion], list[AppendReceipt]]:
         """Append what is planned; what the store did not take is named in the answer."""
         receipts: list[AppendReceipt] = []
         written: list[PlannedDeletion] = []
         total = sum(one.size for one in plan)
-        for request in _requests(plan):
-            events = [event for one in request for event in self._events(answer.owner, one, said)]
+        for request in requests_of(plan):
+            events = [self._event(command, made, cause) for one in request for made in one.events(command)]
             try:
                 receipts += self._writer.append_all([prepare(event) for event in events])
             except EngramlogError as problem:
@@ -193,39 +175,19 @@ class Deleter:
             on_progress(len(receipts), total)
         return written, receipts
 
-    def _events(self, owner: str, planned: PlannedDeletion, said: Cause, *, root: bool = True) -> list[AnyEvent]:
-        """The deletion and what it takes along, which names it as its cause."""
-        data: Any = MemoryDeleted(memory_id=planned.root, reason=said.reason)
-        events = [self._event(data, owner, said, planned.event_id)] if root else []
-        for one in planned.also:
-            steps: list[Any] = [MemoryUnmerged(into=one.id, reason=said.reason)] if one.apart else []
-            for step in [*steps, MemoryDeleted(memory_id=one.id, reason=said.reason)]:
-                name = derived_id("delete along", owner, planned.event_id, type(step).__name__, one.id)
-                events.append(self._event(step, owner, said, name, planned.event_id))
-        return events
+    def _event(self, command: Delete, made: Made, cause: Cause) -> AnyEvent:
+        told = {"event_id": made.event_id, "causation_id": made.causation_id, "correlation_id": cause.call}
+        return self._writer.event(made.data, command.owner, cause.when, cause.actor, **told)
 
-    def _event(self, data: Any, owner: str, said: Cause, event_id: str, cause: str | None = None) -> AnyEvent:
-        told = {"event_id": event_id, "causation_id": cause, "correlation_id": said.call}
-        return self._writer.event(data, owner, said.when, said.actor, **told)
-
-    def _named(
-        self, owner: str, key: str, wanted: list[str], said: Cause, *, with_sources: bool, core: bool
-    ) -> tuple[dict[str, str], Cause]:
-        """The ids of the deletions of one call under a key, by memory; the first is known by the key alone, as any call is."""
-        ids = self._writer.ids_of(owner, key)
-        call = ids(f"delete {with_sources:d} {core:d} {' '.join(wanted)}")
-        return {one: ids(f"{EVENT} of {one}" if at else EVENT) for at, one in enumerate(wanted)}, said._replace(
-            call=call
-        )
-
-    def _before(self, owner: str, key: str, named: Mapping[str, str], said: Cause) -> dict[str, list[LogEvent]]:
+    def _before(self, command: Delete, key: str, named: Mapping[str, str], cause: Cause) -> dict[str, list[LogEvent]]:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
-        done = carried_before(self._log, owner, list(named.values()))
-        before = {memory_id: done[event_id] for memory_id, event_id in named.items() if event_id in done}
+        owner = command.owner
+        carried = carried_before(self._log, owner, list(named.values()))
+        before = {one: carried[event_id] for one, event_id in named.items() if event_id in carried}
         for memory_id, (first, *_) in before.items():
-            told = first.event
-            same = told.data == MemoryDeleted(memory_id=memory_id, reason=said.reason) and told.actor == said.actor
-            if not same or told.correlation_id != said.call:
+            event = first.event
+            said = (event.data, event.actor, event.correlation_id)
+            if said != (command.data(memory_id), cause.actor, cause.call):
                 raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
         return before
 
@@ -235,7 +197,7 @@ class Deleter:
         seqs = [one.seq for told in before.values() for one in told]
         self._writer.settle_positions({partition: max(seqs)})
         with self._reader.snapshot(answer.owner) as snapshot:
-            retracting = DeletionCascade(snapshot.view.columns)
+            cascade = DeletionCascade(snapshot.view.columns)
             kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
             answer.warning = snapshot.told
         answer.deleted = [one for one in answer.ids if one in before or one in answer.deleted]
@@ -243,8 +205,7 @@ class Deleter:
             went = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryDeleted)]
             answer.also |= dict.fromkeys(went, f"it went with {root}")
             answer.restorable_until = micros(first.event.occurred_at) + kept
-        said = (one for root in answer.deleted for one in retracting.still_said_in(root))
-        answer.still_said_in = list(dict.fromkeys(said))
+        answer.still_said_in = still_said(cascade, answer.deleted)
         answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes
         answer.position = position_text(
             partition, max(seqs + [parse_position(one["position"])[1] for one in answer.changes])
@@ -252,7 +213,12 @@ class Deleter:
         return answer
 
     def _follow(
-        self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], said: Cause
+        self,
+        command: Delete,
+        answer: DeletionReport,
+        written: list[PlannedDeletion],
+        receipts: list[AppendReceipt],
+        cause: Cause,
     ) -> list[AppendReceipt]:
         """Take along what was made of it between the look and the append."""
         found: list[AppendReceipt] = []
@@ -261,9 +227,9 @@ class Deleter:
             with self._reader.snapshot(answer.owner) as snapshot:
                 if snapshot.warning:
                     break
-                retracting = DeletionCascade(snapshot.view.columns)
-                missed = [one._replace(also=retracting.missed(one.root)) for one in written]
-            events = [event for one in missed for event in self._events(answer.owner, one, said, root=False)]
+                cascade = DeletionCascade(snapshot.view.columns)
+                missed = [one._replace(also=cascade.missed(one.root)) for one in written]
+            events = [self._event(command, made, cause) for one in missed for made in one.events(command, root=False)]
             if not events:
                 break
             try:
@@ -333,44 +299,3 @@ def _check_names(wanted: Sequence[str], event_id: str | None, key: str | None) -
         if event_id is not None:
             raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
         checked_key(key)
-
-
-def _planned(
-    answer: DeletionReport,
-    retracting: DeletionCascade,
-    standing: list[str],
-    *,
-    with_sources: bool,
-    named: Mapping[str, str],
-) -> list[PlannedDeletion]:
-    """One plan a memory; what an earlier one takes along is not named again."""
-    plan: list[PlannedDeletion] = []
-    for one in standing:
-        taking = retracting.take(one, with_sources=with_sources)
-        planned = PlannedDeletion(
-            one, named.get(one) or new_event_id(), tuple(also for also in taking.also if also.id not in standing)
-        )
-        if planned.size > MAX_REQUEST_EVENTS:
-            answer.skipped[one] = (
-                f"{len(planned.also):,} memories would go with it, more than one request holds: delete some of them first"
-            )
-            continue
-        plan.append(planned)
-        answer.also |= {also.id: also.reason for also in planned.also}
-        answer.left_alone |= {left.id: left.reason for left in taking.left}
-    answer.still_said_in = list(dict.fromkeys(said for one in plan for said in retracting.still_said_in(one.root)))
-    return plan
-
-
-def _requests(plan: list[PlannedDeletion]) -> Iterable[list[PlannedDeletion]]:
-    """Plans in requests of at most 1,000 events, none of them parted."""
-    request: list[PlannedDeletion] = []
-    room = MAX_REQUEST_EVENTS
-    for one in plan:
-        if one.size > room:
-            yield request
-            request, room = [], MAX_REQUEST_EVENTS
-        request.append(one)
-        room -= one.size
-    if request:
-        yield request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import structs
@@ -9,14 +10,12 @@ from pydantic_core import PydanticCustomError
 
 from api.requests.checks import check_limit, check_owner
 from api.requests.secrets import masked
-from api.services.carried import carried_before
-from api.services.carrying import taken
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import weigh
 from events.catalogue import GroundChanged
-from events.envelope import micros
+from events.envelope import AnyEvent, micros
 from events.errors import ConcurrencyError, refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
@@ -92,16 +91,16 @@ class Grounds:
         self, owner: str, key: str, ids: Ids, told: GroundChanged, most: int, actor: str
     ) -> dict[str, Any] | None:
         """What the same report did under this key before; None where nothing was said under it. Raises KeyTaken."""
-        done = carried_before(self._log, owner, [ids(name) for name in _names(most)])
-        if not done:
+
+        def agrees(events: Sequence[AnyEvent]) -> bool:
+            same = [isinstance(one.data, GroundChanged) and _about(one.data) == told for one in events]
+            return all(same) and {one.actor for one in events} == {actor}
+
+        events = self._writer.before(owner, key, [ids(name) for name in _names(most)], agrees)
+        if not events:
             return None
-        partition, events = partition_of(owner, self._log.partitions), [one[0] for one in done.values()]
+        partition, seqs = partition_of(owner, self._log.partitions), [one.seq for one in events]
         changed = [one.event.data.memory_id for one in events if isinstance(one.event.data, GroundChanged)]
-        wanted = [structs.replace(told, memory_id=one) for one in changed]
-        if [one.event.data for one in events] != wanted or {one.event.actor for one in events} != {actor}:
-            raise taken(key, position_text(partition, events[0].seq))
-        seqs = [one.seq for one in events]
-        self._writer.settle_positions({partition: seqs[-1]})
         changes = self._writer.effects(owner, partition, seqs)
         with self._reader.snapshot(owner) as snapshot:
             weigh(len(snapshot.view) // SCANNED)
@@ -120,6 +119,11 @@ class Grounds:
                 "position": position_text(partition, seqs[-1]),
                 "changes": changes,
             } | snapshot.told
+
+
+def _about(data: GroundChanged) -> GroundChanged:
+    """What is reported, of no memory in particular."""
+    return structs.replace(data, memory_id="-")
 
 
 def _names(most: int) -> list[str]:

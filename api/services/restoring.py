@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.snapshots import PIECE, Snapshot
@@ -14,46 +14,17 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
-from events.envelope import AnyEvent, decode, derived_id, new_event_id, prepare
+from events.envelope import decode, new_event_id, prepare
 from events.errors import ConcurrencyError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
-from projections.fold.changelog import DECISIONS, Entry, describe, id_text
-from projections.memory.columns import Columns
+from projections.decide.restoring import LastDeletion, may_return, restoration, returning
+from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.deletion_view import turns_behind
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
-
-
-class LastDeletion(NamedTuple):
-    """The newest deletion, or restoration, of a memory."""
-
-    entry: Entry
-    """Its change-log entry."""
-    partition: int
-
-    @property
-    def event_id(self) -> str:
-        """Of the event that did it."""
-        return id_text(self.entry.raw_id)
-
-    @property
-    def seq(self) -> int:
-        """Where that stands in the log."""
-        return self.entry.seq
-
-    @property
-    def at(self) -> int:
-        """When it happened, microseconds since 1970."""
-        return self.entry.at
-
-    @property
-    def change(self) -> dict[str, Any]:
-        """The entry as it is told."""
-        return describe(self.entry, self.partition)
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
@@ -131,12 +102,10 @@ class Restorer:
         when = self._writer.when(occurred_at)
         back, left = self._judged(owner, memory)
         root = event_id or new_event_id()
-        first: Any = MemoryRestored(memory_id=memory_id, reason=reason)
-        events: list[AnyEvent] = [self._writer.event(first, owner, when, actor, event_id=root)]
-        for one in back:
-            more: Any = MemoryRestored(memory_id=one, reason=reason)
-            name = derived_id("restore along", owner, root, one)
-            events.append(self._writer.event(more, owner, when, actor, event_id=name, causation_id=root))
+        events = [
+            self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
+            for made in restoration(owner, memory_id, back, root, reason)
+        ]
         receipts: list[AppendReceipt] = []
         try:
             for start in range(0, len(events), MAX_REQUEST_EVENTS):
@@ -193,22 +162,12 @@ class Restorer:
         with self._reader.snapshot(owner) as snapshot:
             weigh_log(snapshot)
             columns, partition = snapshot.view.columns, snapshot.partition
-            retracting = DeletionCascade(columns)
-        found = steps(self._views, owner, partition)
-        root = found.get(memory.id)
-        if root is None:
+            cascade = DeletionCascade(columns)
+        deletions = steps(self._views, owner, partition)
+        if memory.id not in deletions:
             return [], []
-        going = {name: one for name, one in found.items() if _deleted(columns, name) and name != memory.id}
-        related = _related(columns, memory, going)
-        near = {name: one for name, one in going.items() if name in related or one.at == root.at}
-        cause = causes(self._views, owner, near)
-        roots = {one.event_id for one in found.values()}
-        along = [
-            name
-            for name in sorted(near, key=lambda name: near[name].seq)
-            if cause[name] == root.event_id or (name in related and cause[name] in roots)
-        ]
-        back, left = retracting.returning(memory.id, along)
+        possible = may_return(columns, memory, deletions)
+        back, left = returning(cascade, memory, deletions, possible, causes(self._views, owner, possible.near))
         return back, [{"id": one.id, "reason": one.reason} for one in left]
 
 
@@ -229,25 +188,3 @@ def _told(
         "position": position,
         "changes": changes,
     }
-
-
-def _deleted(columns: Columns, memory_id: str) -> bool:
-    row = columns.row(memory_id)
-    memory = None if row is None else columns.memories[row]
-    return memory is not None and memory.purged_at is None and memory.deletion == "user_delete"
-
-
-def _related(columns: Columns, memory: Memory, among: Iterable[str]) -> frozenset[str]:
-    """Those that share a turn with a memory, or were made of it or of another of them."""
-    names, turns = {memory.id}, set(turns_behind(memory))
-    rows = [row for row in map(columns.row, among) if row is not None]
-    while True:
-        more = {
-            one.id
-            for one in (columns.memories[row] for row in rows)
-            if one.id not in names
-            and (not turns.isdisjoint(turns_behind(one)) or not names.isdisjoint((*one.summarises, *one.merged_from)))
-        }
-        if not more:
-            return frozenset(names)
-        names |= more

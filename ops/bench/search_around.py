@@ -21,7 +21,6 @@ from uuid import uuid4
 
 import orjson
 
-from events.catalogue import MemoryCreated
 from events.envelope import Event, prepare
 from events.partitions import parse_position
 from events.redis.log import RedisEventLog
@@ -30,6 +29,7 @@ from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.sentences import english
 from ops.bench.server import BenchServer
+from projections.memory.creating import created
 from projections.ranking.recall import search
 from projections.redis.create import read_identity
 from projections.redis.view import RedisViews
@@ -154,9 +154,7 @@ def fresh(server: BenchServer, tags: Sequence[str], owner: str, count: int) -> d
     with fold_worker(server.url):
         for number in range(count + 5):
             word = f"fresh{number}word"
-            data = MemoryCreated(
-                memory_id=f"f{number}", content=f"{english(chance)} {word}", category="fact", kind="turn", source="user"
-            )
+            data = created(f"f{number}", f"{english(chance)} {word}", kind="turn")
             event = Event(
                 event_id=str(uuid4()),
                 type="MemoryCreated",

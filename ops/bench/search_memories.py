@@ -8,10 +8,10 @@ from random import Random
 from typing import Literal
 from uuid import UUID
 
-from events.catalogue import MemoryCreated
 from events.envelope import Event, Prepared, micros, prepare
 from ops.bench.sample import SEED, STARTS
 from ops.bench.sentences import chinese, english
+from projections.memory.creating import created
 
 Texts = Literal["talk", "notes", "pages"]
 """talk: a user and an assistant in turn; notes: all one speaker's; pages: a talk in which every answer fills a page."""
@@ -30,10 +30,9 @@ def memories(size: int, texts: Texts, *, owner: str = OWNER) -> list[Prepared]:
         session = number // TURNS
         speak = chinese if session % 2 else english
         answers = texts != "notes" and number % 2 == 1
-        data = MemoryCreated(
-            memory_id=f"t{number}",
-            content=_page(speak, chance) if answers and texts == "pages" else speak(chance),
-            category="fact",
+        data = created(
+            f"t{number}",
+            _page(speak, chance) if answers and texts == "pages" else speak(chance),
             kind="turn",
             source="assistant" if answers else "user",
             confidence=round(0.5 + chance.random() / 2, 2),

@@ -1,0 +1,130 @@
+"""Deleting memories with what was made of them (ADR 0021): which go, which stay and why, and the events of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
+from events.envelope import derived_id, from_micros, utc_text
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import EVENT, Made
+from projections.memory.deletion_cascade import DeletionCascade, Taken
+from projections.memory.record import Memory
+
+SPARED = ("core", "system")
+"""Tiers that are deleted only where they are asked for by name and it is said that they are meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Memories are to be deleted, each with what was made of it."""
+
+    owner: str
+    wanted: tuple[str, ...]
+    with_sources: bool = False
+    """Turns that say it are retracted too."""
+    core: bool = False
+    """Core and system memories are meant where they are named."""
+    reason: str = ""
+
+    @property
+    def call(self) -> str:
+        """What tells this call from another one under its key."""
+        return f"delete {self.with_sources:d} {self.core:d} {' '.join(self.wanted)}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the deletions are to the call, by memory; the first is known by the key alone, as that of any call is."""
+        return {one: f"{EVENT} of {one}" if number else EVENT for number, one in enumerate(self.wanted)}
+
+    def data(self, memory_id: str) -> MemoryDeleted:
+        """The deletion of one memory, named or taken along."""
+        return MemoryDeleted(memory_id=memory_id, reason=self.reason)
+
+
+class PlannedDeletion(NamedTuple):
+    """One memory that is to be deleted, and what goes with it: never parted between two requests."""
+
+    root: str
+    event_id: str
+    also: tuple[Taken, ...]
+
+    @property
+    def size(self) -> int:
+        """How many events it takes."""
+        return 1 + len(self.also) + sum(one.apart for one in self.also)
+
+    def events(self, command: Delete, *, root: bool = True) -> list[Made]:
+        """The deletion (`root`) and what it takes along, which names it as its cause."""
+        events = [Made(command.data(self.root), self.event_id)] if root else []
+        for one in self.also:
+            parts: list[EventData] = [MemoryUnmerged(into=one.id, reason=command.reason)] if one.apart else []
+            for data in [*parts, command.data(one.id)]:
+                name = derived_id("delete along", command.owner, self.event_id, type(data).__name__, one.id)
+                events.append(Made(data, name, causation_id=self.event_id))
+        return events
+
+
+@dataclass(slots=True)
+class DeletionPlan:
+    """What a deletion comes to, before anything is written."""
+
+    planned: list[PlannedDeletion] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Id -> why it is not deleted."""
+    also: dict[str, str] = field(default_factory=dict)
+    """Id -> why it goes too."""
+    left_alone: dict[str, str] = field(default_factory=dict)
+    """Made of them -> why it stays."""
+    still_said_in: list[str] = field(default_factory=list)
+    """Turns' memories that stand and say what is deleted."""
+    spares: bool = False
+    """Whether a core or system memory is left alone."""
+
+
+def plan_deletion(
+    command: Delete, memories: Mapping[str, Memory], cascade: DeletionCascade, event_id: Callable[[str], str]
+) -> DeletionPlan:
+    """One plan a memory that is named and can be changed; what an earlier one takes along is not named again."""
+    plan = DeletionPlan()
+    for memory_id, memory in memories.items():
+        if memory.deleted_at is not None:
+            deleted = utc_text(from_micros(memory.deleted_at))
+            plan.skipped[memory_id] = f"memory {memory_id} was deleted already, {deleted}"
+        elif memory.tier in SPARED and not command.core:
+            tier = f"of tier {memory.tier}: core and system memories are left alone"
+            plan.skipped[memory_id], plan.spares = f"memory {memory_id} is {tier}", True
+    standing = [memory_id for memory_id in memories if memory_id not in plan.skipped]
+    for memory_id in standing:
+        taking = cascade.take(memory_id, with_sources=command.with_sources)
+        also = tuple(one for one in taking.also if one.id not in standing)
+        planned = PlannedDeletion(memory_id, event_id(memory_id), also)
+        if planned.size > MAX_REQUEST_EVENTS:
+            many = f"{len(also):,} memories would go with it, more than one request holds"
+            plan.skipped[memory_id] = f"{many}: delete some of them first"
+            continue
+        plan.planned.append(planned)
+        plan.also |= {one.id: one.reason for one in also}
+        plan.left_alone |= {one.id: one.reason for one in taking.left}
+    plan.still_said_in = still_said(cascade, (one.root for one in plan.planned))
+    return plan
+
+
+def still_said(cascade: DeletionCascade, roots: Iterable[str]) -> list[str]:
+    """Turns' memories that stand and say what these say, each once."""
+    return list(dict.fromkeys(memory_id for root in roots for memory_id in cascade.still_said_in(root)))
+
+
+def requests_of(plan: Sequence[PlannedDeletion]) -> list[list[PlannedDeletion]]:
+    """Plans in requests of at most 1,000 events, none of them parted."""
+    requests: list[list[PlannedDeletion]] = []
+    room = 0
+    for planned in plan:
+        if planned.size > room:
+            requests.append([])
+            room = MAX_REQUEST_EVENTS
+        requests[-1].append(planned)
+        room -= planned.size
+    return requests

@@ -1,0 +1,107 @@
+"""Restoring a deleted memory with what its deletion took along, not with what somebody deleted by itself (ADR 0021). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from events.catalogue import MemoryRestored
+from events.envelope import derived_id
+from projections.decide.command import Made
+from projections.fold.changelog import Entry, describe, id_text
+from projections.memory.columns import Columns
+from projections.memory.deletion_cascade import DeletionCascade, LeftMemory
+from projections.memory.deletion_view import turns_behind
+from projections.memory.record import Memory
+
+
+class LastDeletion(NamedTuple):
+    """The newest deletion, or restoration, of a memory."""
+
+    entry: Entry
+    """Its change-log entry."""
+    partition: int
+
+    @property
+    def event_id(self) -> str:
+        """Of the event that did it."""
+        return id_text(self.entry.raw_id)
+
+    @property
+    def seq(self) -> int:
+        """Where that stands in the log."""
+        return self.entry.seq
+
+    @property
+    def at(self) -> int:
+        """When it happened, microseconds since 1970."""
+        return self.entry.at
+
+    @property
+    def change(self) -> dict[str, Any]:
+        """The entry as it is told."""
+        return describe(self.entry, self.partition)
+
+
+class Return(NamedTuple):
+    """What a restoration may bring back: whom to ask the log about, and who is of the same turns or made of it."""
+
+    near: dict[str, LastDeletion]
+    related: frozenset[str]
+
+
+def may_return(columns: Columns, memory: Memory, deletions: Mapping[str, LastDeletion]) -> Return:
+    """Deleted memories that a deletion may have taken along: of the same instant, of the same turns, or made of the memory."""
+    root = deletions[memory.id]
+    gone = {name: one for name, one in deletions.items() if _is_deleted(columns, name) and name != memory.id}
+    related = _related(columns, memory, gone)
+    return Return({name: one for name, one in gone.items() if name in related or one.at == root.at}, related)
+
+
+def returning(
+    cascade: DeletionCascade,
+    memory: Memory,
+    deletions: Mapping[str, LastDeletion],
+    possible: Return,
+    causes: Mapping[str, str | None],
+) -> tuple[list[str], list[LeftMemory]]:
+    """What comes back with a memory, and what stays deleted and why. `causes`: of each that may, the event that led to it."""
+    root, roots = deletions[memory.id].event_id, {one.event_id for one in deletions.values()}
+    along = [
+        name
+        for name in sorted(possible.near, key=lambda name: possible.near[name].seq)
+        if causes[name] == root or (name in possible.related and causes[name] in roots)
+    ]
+    return cascade.returning(memory.id, along)
+
+
+def restoration(owner: str, memory_id: str, also: Iterable[str], event_id: str, reason: str) -> list[Made]:
+    """The events that bring a memory back, and these with it."""
+    root = Made(MemoryRestored(memory_id=memory_id, reason=reason), event_id)
+    along = [
+        Made(MemoryRestored(memory_id=one, reason=reason), derived_id("restore along", owner, event_id, one), event_id)
+        for one in also
+    ]
+    return [root, *along]
+
+
+def _is_deleted(columns: Columns, memory_id: str) -> bool:
+    row = columns.row(memory_id)
+    memory = None if row is None else columns.memories[row]
+    return memory is not None and memory.purged_at is None and memory.deletion == "user_delete"
+
+
+def _related(columns: Columns, memory: Memory, among: Iterable[str]) -> frozenset[str]:
+    """Those that share a turn with a memory, or were made of it or of another of them."""
+    names, turns = {memory.id}, set(turns_behind(memory))
+    rows = [row for row in map(columns.row, among) if row is not None]
+    while True:
+        more = {
+            one.id
+            for one in (columns.memories[row] for row in rows)
+            if one.id not in names
+            and (not turns.isdisjoint(turns_behind(one)) or not names.isdisjoint((*one.summarises, *one.merged_from)))
+        }
+        if not more:
+            return frozenset(names)
+        names |= more
