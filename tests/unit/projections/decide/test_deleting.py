@@ -1,0 +1,113 @@
+"""What a deletion and a restoration lead to, by how the memories stand; pure: what the log says is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, requests_of
+from projections.decide.restoring import LastDeletion, may_return, restoration, returning
+from projections.fold.changelog import Entry
+from projections.memory.deletion_cascade import DeletionCascade, Taken
+from tests.given.events import Told, created, deleted
+from tests.given.views import viewed
+
+TURN = created("I adopted a hedgehog", "t1", 1, kind="episode", tier="fact", source_turns=("t1",))
+OF_IT = created("Has a hedgehog", "pet", 2, "judge", source="judge", tier="fact", source_turns=("t1",))
+TEA = created("I like tea", "tea", 2)
+CORE = created("I am Lin", "lin", 3, tier="core")
+
+
+def plan(*told: Told, wanted: tuple[str, ...], core: bool = False) -> DeletionPlan:
+    columns = viewed(*told).columns
+    memories = {one: columns.memories[columns.row(one) or 0] for one in wanted}
+    return plan_deletion(
+        Delete("ada", wanted, core=core, reason="moved"), memories, DeletionCascade(columns), "event of {}".format
+    )
+
+
+def test_a_deletion_takes_along_what_was_made_of_it_and_names_itself_as_the_cause() -> None:
+    found = plan(TURN, OF_IT, TEA, wanted=("t1",))
+    first, along = found.planned[0].events(Delete("ada", ("t1",), reason="moved"))
+    assert first == (MemoryDeleted(memory_id="t1", reason="moved"), "event of t1", None, None, None, None)
+    assert (along.data, along.causation_id) == (MemoryDeleted(memory_id="pet", reason="moved"), "event of t1")
+    assert list(found.also) == ["pet"]
+
+
+def test_what_goes_along_has_the_same_id_whenever_it_is_decided_and_another_for_another_owner() -> None:
+    [one] = plan(TURN, OF_IT, wanted=("t1",)).planned
+    names = [[made.event_id for made in one.events(Delete(owner, ("t1",)))] for owner in ("ada", "ada", "bob")]
+    assert names[0] == names[1]
+    assert names[0][1] != names[2][1]
+
+
+def test_what_is_named_goes_by_itself_and_not_once_more_with_another() -> None:
+    found = plan(TURN, OF_IT, wanted=("t1", "pet"))
+    assert [(one.root, one.also) for one in found.planned] == [("t1", ()), ("pet", ())]
+
+
+@pytest.mark.parametrize(("core", "planned", "spares"), [(False, [], True), (True, ["lin"], False)])
+def test_a_core_memory_is_deleted_only_where_it_is_meant(core: bool, planned: list[str], spares: bool) -> None:
+    found = plan(CORE, wanted=("lin",), core=core)
+    assert ([one.root for one in found.planned], found.spares, list(found.skipped)) == (
+        planned,
+        spares,
+        [] if core else ["lin"],
+    )
+
+
+def test_what_is_deleted_already_is_skipped_and_told_with_its_time() -> None:
+    found = plan(TEA, deleted("tea", 5), wanted=("tea",))
+    assert found.planned == []
+    assert found.skipped["tea"].startswith("memory tea was deleted already, 20")
+
+
+def test_a_merge_that_comes_apart_is_un_merged_before_it_is_deleted() -> None:
+    planned = PlannedDeletion("t1", "root", (Taken("merge", "merged from t1", apart=True),))
+    assert [made.data for made in planned.events(Delete("ada", ("t1",)), root=False)] == [
+        MemoryUnmerged(into="merge"),
+        MemoryDeleted(memory_id="merge"),
+    ]
+    assert planned.size == 3
+
+
+def test_requests_hold_at_most_so_many_events_and_part_no_deletion_from_what_goes_with_it() -> None:
+    also = tuple(Taken(f"a{number}", "made of it") for number in range(399))
+    planned = [PlannedDeletion(f"m{number}", f"e{number}", also) for number in range(5)]
+    requests = requests_of(planned)
+    assert [one for request in requests for one in request] == planned
+    assert [sum(one.size for one in request) for request in requests] == [800, 800, 400]
+    assert MAX_REQUEST_EVENTS == 1_000
+    assert requests_of([]) == []
+
+
+def gone(name: str, seq: int, at: int) -> LastDeletion:
+    """A deletion by its change-log entry; its event's id ends with its seq."""
+    return LastDeletion(Entry(seq, seq.to_bytes(16, "big"), at, 0, name, 0, "asked", ()), 0)
+
+
+def test_what_a_deletion_took_along_comes_back_with_it_and_what_somebody_deleted_by_itself_does_not() -> None:
+    columns = viewed(TURN, OF_IT, TEA, deleted("t1", 5), deleted("pet", 5), deleted("tea", 5)).columns
+    deletions = {"t1": gone("t1", 4, 500), "pet": gone("pet", 5, 500), "tea": gone("tea", 6, 500)}
+    memory = columns.memories[columns.row("t1") or 0]
+    possible = may_return(columns, memory, deletions)
+    assert set(possible.near) == {"pet", "tea"}
+    causes = {"pet": deletions["t1"].event_id, "tea": None}
+    assert returning(DeletionCascade(columns), memory, deletions, possible, causes) == (["pet"], [])
+
+
+def test_of_another_instant_only_what_shares_a_turn_or_was_made_of_it_may_come_back() -> None:
+    columns = viewed(TURN, OF_IT, TEA, deleted("t1", 5), deleted("pet", 6), deleted("tea", 6)).columns
+    deletions = {"t1": gone("t1", 4, 500), "pet": gone("pet", 5, 600), "tea": gone("tea", 6, 600)}
+    possible = may_return(columns, columns.memories[columns.row("t1") or 0], deletions)
+    assert set(possible.near) == {"pet"}
+
+
+def test_a_restoration_is_an_event_for_each_with_ids_of_what_they_are_and_the_first_as_their_cause() -> None:
+    made = restoration("ada", "t1", ["pet"], "root", "back")
+    assert [(one.data, one.causation_id) for one in made] == [
+        (MemoryRestored(memory_id="t1", reason="back"), None),
+        (MemoryRestored(memory_id="pet", reason="back"), "root"),
+    ]
+    assert made == restoration("ada", "t1", ["pet"], "root", "back")
