@@ -18,14 +18,14 @@ from threading import Thread
 import redis
 
 from consumers.fold.presence import LEASE_MS
+from consumers.jobs.episodes import EXTRACTIVE, OFF
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.cron import LEAST_MINUTES, Cron
-from consumers.jobs.rq.door import Door
 from consumers.jobs.rq.jobs import kinds_of, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
-from consumers.jobs.sessions import EXTRACTIVE, OFF
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
 from events.redis.ready import refuse_kind
@@ -140,7 +140,7 @@ def run_job_worker(
     asked = None if chat is None else Lent(chat)
     served = Serving(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
-    door = Door(client, identity.store_id, identity.partitions, alarms)
+    door = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
             _work(client, door, ending, stop, tell)
@@ -152,7 +152,7 @@ def run_job_worker(
     over()
 
 
-def _work(client: redis.Redis, door: Door, ending: Ending, stop: Flag, tell: Tell) -> None:
+def _work(client: redis.Redis, door: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
         ending.worker = JobWorker(store_queue(client, door), stop, new_worker_id(), tell)

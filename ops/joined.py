@@ -122,7 +122,7 @@ class JoinedApplication(Application):
     @joined
     def episodes(self) -> Episodes:
         from api.services.episodes import Episodes
-        from consumers.jobs.sessions import EpisodeJob
+        from consumers.jobs.episodes import EpisodeJob
 
         job = EpisodeJob(self.log, self.views, self._catch_up, chat=self._model.summariser)
         return Episodes(job, self.log, self._catch_up)

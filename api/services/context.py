@@ -22,7 +22,7 @@ from projections.language.prompt_text import TokenCount, estimated_tokens, is_ch
 from projections.laws.modes import visibility
 from projections.memory.corrections import corrections
 from projections.memory.deletion_view import forgotten_turns
-from projections.memory.sessions import Conversation, conversation
+from projections.memory.working_memory import Conversation, conversation
 from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
 from projections.prompt.lines import (
     Rules,

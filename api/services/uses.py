@@ -13,7 +13,7 @@ from api.work.patience import both, current_check
 from projections.language.sensitivity.event_level import at_most
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET
-from projections.memory.sessions import Injection, Said, Turn, read_said
+from projections.memory.working_memory import Injection, Said, Turn, read_said
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
 from projections.views.query import card, moment

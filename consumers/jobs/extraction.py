@@ -25,7 +25,7 @@ from projections.lifecycle.judge.proposals import Answer, Checked
 from projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
 from projections.lifecycle.judge.talk import MOST_TURNS, Talk, next_unread, said_around, still_standing, talk_about
 from projections.memory.deletion_view import deleted_turns
-from projections.memory.sessions import Said, Turn
+from projections.memory.working_memory import Said, Turn
 from projections.models.chat import Chat, ModelUsage
 from projections.models.prompt_files import prompt
 from projections.redis.said import said_from

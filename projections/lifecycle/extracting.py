@@ -16,7 +16,7 @@ from projections.language.extraction.rules import TurnText, extract, questions
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict, judge
 from projections.lifecycle.turns import TurnIndex
-from projections.memory import sessions
+from projections.memory import working_memory
 from projections.memory.columns import Columns
 from projections.memory.creating import memory_of_turn
 from projections.memory.deletion_view import deleted_turns
@@ -82,7 +82,7 @@ def mark(unread: Sequence[ReadTurn], by: str, now: int, *, after: int, **told: o
     return Decision(JOB, "read", (last.turn.turn_id, f"after {after}"), now, last.seq, f"read by {by}", data)
 
 
-def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
+def unkept(view: OwnerView, said: Sequence[working_memory.Said]) -> list[Decision]:
     """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import.
 
     But for turns of which only what somebody deleted tells: they do not come back as memories.
@@ -90,7 +90,7 @@ def unkept(view: OwnerView, said: Sequence[sessions.Said]) -> list[Decision]:
     kept, forgotten = view.index(TurnIndex), deleted_turns(view.columns)
     found: dict[str, Decision] = {}
     for one in said:
-        if not isinstance(one, sessions.Turn) or one.role not in sessions.ASKING:
+        if not isinstance(one, working_memory.Turn) or one.role not in working_memory.ASKING:
             continue
         if (
             one.turn_id in kept

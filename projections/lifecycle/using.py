@@ -24,12 +24,12 @@ from projections.language.polarity import polarity
 from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import stem
 from projections.lifecycle.decision import Decision, use_of
+from projections.lifecycle.episodes_due import JOB
 from projections.lifecycle.judge.known import core
-from projections.lifecycle.summarising import JOB
 from projections.memory.columns import Columns
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
-from projections.memory.sessions import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
+from projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
 from projections.views.view import OwnerView
 
 MOST_READ = 8_000

@@ -20,7 +20,7 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.creating import episode
 from projections.memory.kind import is_summary
 from projections.memory.record import Memory
-from projections.memory.sessions import ASKING, SPEAKING, Turn
+from projections.memory.working_memory import ASKING, SPEAKING, Turn
 
 PREFIX = "episode-"
 """What ids of episodes begin with."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from projections.memory.record import HOUR
-from projections.memory.sessions import SPEAKING, Said, Turn
+from projections.memory.working_memory import SPEAKING, Said, Turn
 
 
 class Sitting(NamedTuple):

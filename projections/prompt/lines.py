@@ -24,7 +24,7 @@ from projections.memory.episode import SENSITIVE, local
 from projections.memory.ground import always_holds
 from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
-from projections.memory.sessions import Conversation, Turn
+from projections.memory.working_memory import Conversation, Turn
 from projections.prompt.block import Line
 from projections.prompt.tool_context import prepared
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from events.partitions import partition_of
 from projections.checks import Check, unchecked
 from projections.fold.changelog import Entry
-from projections.memory.sessions import Said, read_said
+from projections.memory.working_memory import Said, read_said
 from projections.redis.view import RedisViews
 
 REACHES = (128, 1_024)

@@ -19,7 +19,7 @@ from rq.registry import ScheduledJobRegistry
 from rq.utils import current_timestamp
 
 from consumers.fold.folder import Tell
-from consumers.jobs.rq.door import MOST_ID, Door, ids_of
+from consumers.jobs.rq.validation import MOST_ID, JobValidator, ids_of
 
 CHUNK = 500
 """Entries of a registry looked at in one round."""
@@ -45,7 +45,7 @@ return kept
 class House:
     """What one worker does for its queue between two jobs. Several workers may do it at once: each entry is claimed."""
 
-    def __init__(self, queue: Queue, door: Door, tell: Tell) -> None:
+    def __init__(self, queue: Queue, door: JobValidator, tell: Tell) -> None:
         self._queue = queue
         self._door = door
         self._tell = tell

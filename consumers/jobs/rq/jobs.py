@@ -18,14 +18,14 @@ from rq import Retry, get_current_job
 from rq.timeouts import JobTimeoutException
 
 from consumers.jobs.embedding import EmbeddingJob
+from consumers.jobs.episodes import OFF
 from consumers.jobs.leader import STOPPED, schedule_key
 from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
 from consumers.jobs.reviewing import REVIEW
+from consumers.jobs.rq.episodes import Leaving
 from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import Serving
-from consumers.jobs.rq.sessions import Leaving
-from consumers.jobs.sessions import OFF
 from consumers.verify.levels import Levels
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, NotYetFolded, StoreError, StoreFull, StoreMismatch
 from events.redis.log import RedisEventLog

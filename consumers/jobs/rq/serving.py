@@ -7,9 +7,9 @@ from threading import Event as Flag
 from typing import NamedTuple
 
 from consumers.fold.folder import Tell
+from consumers.jobs.episodes import EXTRACTIVE, Seen
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.sessions import EXTRACTIVE, Seen
 from projections.embedding.meaning import Embedder
 from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
@@ -37,4 +37,4 @@ class Serving(NamedTuple):
     summaries: str = EXTRACTIVE
     """How episodes are written."""
     looked_at: dict[str, Seen] | None = None
-    """How far this process looked at sessions (`consumers.jobs.sessions`)."""
+    """How far this process looked at sessions (`consumers.jobs.episodes`)."""

@@ -1,4 +1,4 @@
-"""RQ's worker with nothing left in it that is named in Redis: jobs come through `consumers.jobs.rq.door`, and do one thing.
+"""RQ's worker with nothing left in it that is named in Redis: jobs come through `consumers.jobs.rq.validation`, and do one thing.
 
 Not used, since each of them imports, decodes or obeys what others may have written: RQ's own reading of a job, callbacks,
 webhooks, dependents, groups, rate limits, repeats, commands by channel, suspension, scheduler and housekeeping.
@@ -18,9 +18,9 @@ from rq.utils import now
 from rq.worker import WorkerStatus
 
 from consumers.jobs.rq.cron import FAILED_SECONDS, JOB_SECONDS, RETRY
-from consumers.jobs.rq.door import TIMES, Door, Refused, bounded
 from consumers.jobs.rq.house import House
 from consumers.jobs.rq.jobs import FUNCTION, GIVEN_UP, run
+from consumers.jobs.rq.validation import TIMES, JobValidator, Refused, bounded
 
 POLL_SECONDS = 0.25
 """How long it waits before it looks again whether there is a job."""
@@ -33,7 +33,7 @@ HOUSE_SECONDS = 30
 class StoreJob(Job):
     """A job that the door let in. It runs `run`, and holds nothing but what the door read."""
 
-    door: Door
+    door: JobValidator
 
     def __init__(self, id: str | None = None, connection: redis.Redis | None = None, serializer: Any = None) -> None:  # noqa: A002, ARG002 - RQ's signature
         super().__init__(id, connection=connection, serializer="json")
@@ -113,7 +113,7 @@ class StoreQueue(Queue):
         """Nothing."""
 
 
-def store_queue(client: redis.Redis, door: Door) -> StoreQueue:
+def store_queue(client: redis.Redis, door: JobValidator) -> StoreQueue:
     """A store's queue for a worker of it: what is read from it comes through the door."""
     job_class = type("StoreJobOfOne", (StoreJob,), {"door": door})
     return StoreQueue(door.name, connection=client, serializer="json", job_class=job_class)
@@ -135,7 +135,7 @@ class JobWorker(SimpleWorker):
         )
         self._stop = stop
         self._queue = queue
-        self._door: Door = queue.job_class.door  # type: ignore[attr-defined]
+        self._door: JobValidator = queue.job_class.door  # type: ignore[attr-defined]
         self._house = House(queue, self._door, tell)
 
     def beat(self) -> None:

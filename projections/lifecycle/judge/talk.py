@@ -19,7 +19,7 @@ from projections.language.sensitivity.event_level import at_most
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.judging import ReadTurn
 from projections.lifecycle.judge.known import KnownMemory
-from projections.memory import sessions
+from projections.memory import working_memory
 from projections.memory.record import SECRET
 
 MOST_TURNS = 10
@@ -103,8 +103,8 @@ def next_unread(heard: Iterable[ReadTurn], most: int = MOST_TURNS) -> tuple[Read
 
 
 def said_around(
-    said: Sequence[sessions.Said], places: Mapping[str, int], unread: Sequence[ReadTurn]
-) -> Sequence[sessions.Said]:
+    said: Sequence[working_memory.Said], places: Mapping[str, int], unread: Sequence[ReadTurn]
+) -> Sequence[working_memory.Said]:
     """The part of what was said, in log order, in which some turns and what belongs to them lie: not all of a large owner's.
 
     `places`: where each turn stands in `said`.
@@ -115,12 +115,16 @@ def said_around(
 
 
 def talk_about(
-    unread: tuple[ReadTurn, ...], said: Sequence[sessions.Said], shelf: Candidates, forgotten: frozenset[str], zone: str
+    unread: tuple[ReadTurn, ...],
+    said: Sequence[working_memory.Said],
+    shelf: Candidates,
+    forgotten: frozenset[str],
+    zone: str,
 ) -> Talk:
     """The question about some turns. `said`: what was said around them, in log order; it may lack them, or all."""
     around = _around(unread, said, forgotten)
     injected = _injections(said)
-    places = {one.turn_id: one.seq for one in said if isinstance(one, sessions.Turn)}
+    places = {one.turn_id: one.seq for one in said if isinstance(one, working_memory.Turn)}
     messages = sorted([*around, *(_as_message(one, places) for one in unread)], key=lambda one: one.seq)
     new = {one.turn.turn_id for one in unread}
     known = _known(unread, messages, injected, shelf)
@@ -144,17 +148,17 @@ def still_standing(talk: Talk, unread: Collection[str], forgotten: Collection[st
 
 
 def _around(
-    unread: Sequence[ReadTurn], said: Sequence[sessions.Said], forgotten: frozenset[str]
-) -> list[sessions.Turn]:
+    unread: Sequence[ReadTurn], said: Sequence[working_memory.Said], forgotten: frozenset[str]
+) -> list[working_memory.Turn]:
     """Messages of the session before, between and right after the turns, without what must not be shown."""
     new, session = {one.turn.turn_id for one in unread}, unread[0].session
-    there = [one for one in said if isinstance(one, sessions.Turn) and one.turn_id in new]
+    there = [one for one in said if isinstance(one, working_memory.Turn) and one.turn_id in new]
     first = min((one.seq for one in there), default=unread[0].seq)
     last = max((one.seq for one in there), default=unread[-1].seq)
     spoken = [
         one
         for one in said
-        if isinstance(one, sessions.Turn) and one.role in sessions.SPEAKING and one.session == session
+        if isinstance(one, working_memory.Turn) and one.role in working_memory.SPEAKING and one.session == session
     ]
     before = [one for one in spoken if one.seq < first][-BEFORE:]
     between = [one for one in spoken if first <= one.seq <= last]
@@ -166,31 +170,33 @@ def _around(
     ]
 
 
-def _as_message(heard: ReadTurn, places: Mapping[str, int]) -> sessions.Turn:
+def _as_message(heard: ReadTurn, places: Mapping[str, int]) -> working_memory.Turn:
     """A turn to be read as the message that it was, at the place at which it was recorded."""
     turn = heard.turn
     seq = places.get(turn.turn_id, heard.seq)
-    return sessions.Turn(seq, "", turn.turn_id, turn.role, turn.speaker, turn.text, None, heard.session, heard.said_at)
+    return working_memory.Turn(
+        seq, "", turn.turn_id, turn.role, turn.speaker, turn.text, None, heard.session, heard.said_at
+    )
 
 
-def _injections(said: Sequence[sessions.Said]) -> dict[str, frozenset[str]]:
+def _injections(said: Sequence[working_memory.Said]) -> dict[str, frozenset[str]]:
     """Id of an assistant's message -> the memories that were put into the prompt that it answers."""
     asked: dict[str, frozenset[str]] = {}
     found: dict[str, frozenset[str]] = {}
     latest: dict[str | None, str] = {}
     for one in said:
-        if isinstance(one, sessions.Injection) and one.turn_id is not None:
+        if isinstance(one, working_memory.Injection) and one.turn_id is not None:
             asked[one.turn_id] = asked.get(one.turn_id, frozenset()) | set(one.ids)
-        elif isinstance(one, sessions.Turn) and one.role in sessions.ASKING:
+        elif isinstance(one, working_memory.Turn) and one.role in working_memory.ASKING:
             latest[one.session] = one.turn_id
-        elif isinstance(one, sessions.Turn) and one.role == "assistant":
+        elif isinstance(one, working_memory.Turn) and one.role == "assistant":
             found[one.turn_id] = asked.get(one.reply_to or latest.get(one.session, ""), frozenset())
     return found
 
 
 def _known(
     unread: Sequence[ReadTurn],
-    messages: Sequence[sessions.Turn],
+    messages: Sequence[working_memory.Turn],
     injected: dict[str, frozenset[str]],
     shelf: Candidates,
 ) -> list[KnownMemory]:

@@ -14,7 +14,7 @@ from projections.language.marks import MARKER
 from projections.language.sensitivity.event_level import LEVEL_RULES, _of_name, judged_under
 from projections.language.sensitivity.index import Index
 from projections.lifecycle import rereading
-from projections.memory.sessions import Turn, read_said
+from projections.memory.working_memory import Turn, read_said
 from tests.given.events import Told, created, made_ready, revised
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import Live, live_store, wait_until

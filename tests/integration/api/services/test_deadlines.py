@@ -20,7 +20,7 @@ from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded
 from projections.checks import Bounds
 from projections.fold.changelog import Entry
-from projections.memory.sessions import Turn
+from projections.memory.working_memory import Turn
 from projections.redis import changelog as redis_changelog
 from projections.redis.view import RedisViews
 from projections.views.uses import uses_of

@@ -15,10 +15,10 @@ from consumers.jobs import lifecycle as redis_lifecycle
 from consumers.jobs.leader import lifecycle_status
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.cron import lifecycle_queue
-from consumers.jobs.rq.door import Door
 from consumers.jobs.rq.jobs import FUNCTION, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.alarms import TellingAlarms
 from events.envelope import canonical, decode
@@ -203,7 +203,7 @@ def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, st
         lent, stop = Lent(lambda: chat), Flag()
         served = Serving(server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={})
         with serving(served):
-            door = Door(client, "test", 1, TellingAlarms(served.tell))
+            door = JobValidator(client, "test", 1, TellingAlarms(served.tell))
             worker = JobWorker(store_queue(client, door), stop, f"test-{tick}", served.tell)
             worker.work(burst=True, logging_level="CRITICAL")
     try:

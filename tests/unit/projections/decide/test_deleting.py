@@ -84,7 +84,7 @@ def test_requests_hold_at_most_so_many_events_and_part_no_deletion_from_what_goe
 
 def gone(name: str, seq: int, at: int) -> LastDeletion:
     """A deletion by its change-log entry; its event's id ends with its seq."""
-    return LastDeletion(Entry(seq, seq.to_bytes(16, "big"), at, 0, name, 0, "asked", ()), 0)
+    return LastDeletion(Entry(seq, seq.to_bytes(16, "big"), at, 0, name, 0, "asked", (), 1, b"", None, None, ()), 0)
 
 
 def test_what_a_deletion_took_along_comes_back_with_it_and_what_somebody_deleted_by_itself_does_not() -> None:

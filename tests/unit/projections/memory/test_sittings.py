@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.memory.record import HOUR
-from projections.memory.sessions import Turn
 from projections.memory.sittings import sittings
+from projections.memory.working_memory import Turn
 from tests.given.said import injection, turn
 
 IDLE = 12 * HOUR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.memory.sessions import Conversation
+from projections.memory.working_memory import Conversation
 from projections.prompt.lines import IDLE, Rules, is_earlier, message_lines
 from tests.given.events import at
 from tests.given.said import MINUTE, turn

@@ -38,7 +38,7 @@ from projections.language.sensitivity.event_level import (
 from projections.language.sensitivity.index import Index
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
 from projections.memory.record import Memory
-from projections.memory.sessions import Turn, read_said
+from projections.memory.working_memory import Turn, read_said
 from tests.given.events import (
     Told,
     asserted,

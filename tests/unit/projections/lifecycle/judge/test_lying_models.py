@@ -13,7 +13,7 @@ from projections.lifecycle.judge.judging import Verdict
 from projections.lifecycle.judge.proposals import Answer, Operation
 from projections.lifecycle.judge.proposing import judge_proposed
 from projections.lifecycle.judge.talk import talk_about
-from projections.memory.sessions import Said
+from projections.memory.working_memory import Said
 from tests.doubles.model_proposals import HONEST, LIES, Proposed
 from tests.given.events import created
 from tests.given.said import reply

@@ -13,7 +13,7 @@ from projections.lifecycle.judge.judging import Verdict
 from projections.lifecycle.judge.proposals import Answer, Checked
 from projections.lifecycle.judge.proposing import by_rules, judge_proposed, read_by_model
 from projections.lifecycle.judge.talk import Talk, next_unread, talk_about
-from projections.memory.sessions import Said
+from projections.memory.working_memory import Said
 from projections.models.chat import Unfit
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated

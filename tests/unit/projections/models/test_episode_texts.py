@@ -6,7 +6,7 @@ import pytest
 
 from events.errors import ModelFailed
 from projections.models.chat import ModelUsage, Unfit
-from projections.models.summaries import MOST_CHARACTERS, fault, summary_by
+from projections.models.episode_texts import MOST_CHARACTERS, fault, summary_by
 from tests.given.said import reply, turn
 
 TALK = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.choices import WORKING_MESSAGES
-from projections.memory.sessions import conversation, read_said
+from projections.memory.working_memory import conversation, read_said
 from tests.given.events import accessed, created, stored
 from tests.given.said import found, injected, injection, reply, result, said, turn
 

@@ -11,8 +11,8 @@ from projections.memory.columns import Columns
 from projections.memory.deletion_view import deleted_turns
 from projections.memory.episode import PlannedEpisode, groups, is_episode, plan
 from projections.memory.record import HOUR
-from projections.memory.sessions import Said
 from projections.memory.sittings import sittings
+from projections.memory.working_memory import Said
 from projections.views.view import OwnerView
 
 JOB = "sessions"

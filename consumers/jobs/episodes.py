@@ -20,11 +20,11 @@ from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Bounds, Check, unchecked
 from projections.lifecycle import Decision
-from projections.lifecycle.summarising import decision, due
+from projections.lifecycle.episodes_due import decision, due
 from projections.lifecycle.using import uses
 from projections.memory.episode import PlannedEpisode
 from projections.models.chat import Chat, ModelUsage
-from projections.models.summaries import summary_by
+from projections.models.episode_texts import summary_by
 from projections.redis.said import Since, said_since
 from projections.redis.view import RedisViews
 from projections.views.view import OwnerView

@@ -117,7 +117,7 @@ def shown(job_id: bytes) -> str:
     return text[:SHOWN] or "(empty)"
 
 
-class Door:
+class JobValidator:
     """What a worker of one store lets in. What it does not is an alarm."""
 
     def __init__(self, client: redis.Redis, store_id: str, partitions: int, alarms: Alarms) -> None:

@@ -18,7 +18,7 @@ from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.episode import SENSITIVE, stamped, tellable
-from projections.memory.sessions import Turn
+from projections.memory.working_memory import Turn
 from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.models.prompt_files import prompt
 

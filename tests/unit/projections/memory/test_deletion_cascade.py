@@ -10,7 +10,7 @@ from projections.lifecycle.extracting import unkept
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.deletion_view import forgotten_turns, turns_behind
 from projections.memory.kind import is_summary, is_turn
-from projections.memory.sessions import Turn
+from projections.memory.working_memory import Turn
 from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, purged, revised, unmerged
 from tests.given.views import viewed
 

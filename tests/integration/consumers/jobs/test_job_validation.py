@@ -19,8 +19,8 @@ from rq.webhook import Webhook
 
 from consumers.jobs.leader import REFUSED, lifecycle_status, schedule_key
 from consumers.jobs.rq.cron import FAILED_SECONDS, Cron, lifecycle_queue
-from consumers.jobs.rq.door import MOST_ID, SHOWN, SUBJECTS
 from consumers.jobs.rq.jobs import FUNCTION
+from consumers.jobs.rq.validation import MOST_ID, SHOWN, SUBJECTS
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import WirePool, connect
 from tests.integration.live import Live, live_store, wait_until

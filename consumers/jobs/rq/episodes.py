@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
+from consumers.jobs.episodes import MODEL, EpisodeJob
 from consumers.jobs.rq.serving import Serving
-from consumers.jobs.sessions import MODEL, EpisodeJob
 from events.errors import BadSetting
 from events.log import EventLog
 from projections.redis.view import RedisViews

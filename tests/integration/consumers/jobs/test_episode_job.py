@@ -11,13 +11,13 @@ from uuid import UUID
 import pytest
 
 from api.exchange.importing import ImportOptions, import_turns
+from consumers.jobs import episodes as redis_sessions
 from consumers.jobs import lifecycle as redis_lifecycle
-from consumers.jobs import sessions as redis_sessions
+from consumers.jobs.episodes import EpisodeJob, Seen
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import Serving
-from consumers.jobs.sessions import EpisodeJob, Seen
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire
