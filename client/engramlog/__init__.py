@@ -28,6 +28,7 @@ from engramlog.errors import (
 )
 from engramlog.results import (
     Added,
+    Appended,
     Change,
     ChatsImported,
     ContextBlock,
@@ -39,6 +40,7 @@ from engramlog.results import (
     History,
     Hit,
     Listing,
+    Receipt,
     Removed,
     Restored,
     Why,
@@ -48,6 +50,7 @@ from engramlog.wire import Retry
 __all__ = [
     "URL",
     "Added",
+    "Appended",
     "AsyncMemory",
     "Change",
     "ChatsImported",
@@ -69,6 +72,7 @@ __all__ = [
     "NotYetFolded",
     "OwnerMissing",
     "OwnerQuarantined",
+    "Receipt",
     "Removed",
     "Restored",
     "Retry",

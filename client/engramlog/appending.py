@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engramlog.errors import Conflict, InputError, OwnerQuarantined, refused
@@ -11,8 +11,9 @@ from engramlog.reading import get, memory_path
 from engramlog.results import Detail
 from engramlog.wire import Plan, Scope, ask, got, path_of, posted
 
-NEWEST = 50
-"""Changes that are read at a time, to tell what a call did."""
+WRITTEN = frozenset({"appended", "already_appended"})
+NEWEST, MOST_CHANGES = 50, 1_000
+"""Changes that are read at a time, to tell what a call did; more where it did more."""
 
 
 def standing(scope: Scope, owner: str, memory_id: str, *, into: str | None = None) -> Plan[Detail]:
@@ -33,35 +34,49 @@ def standing(scope: Scope, owner: str, memory_id: str, *, into: str | None = Non
     return memory
 
 
-def wrote(scope: Scope, told: Said, events: list[Event], *, about: Sequence[str]) -> Plan[dict[str, Any]]:
+def wrote(
+    scope: Scope, told: Said, events: list[Event], *, about: Sequence[str], wait: bool = True
+) -> Plan[dict[str, Any]]:
     """Append, wait for the fold, and tell what the events did to the memories `about`; without any, only the wait."""
-    answer = yield from _appended(scope, told, events)
-    position = answer["receipts"][-1]["position"]
-    ids = [one["event_id"] for one in events]
-    done: dict[str, Any] = {"owner": told.owner, "position": position, "event_ids": ids, "changes": []}
+    answer = yield from appended(scope, told, events)
+    return (yield from settled(scope, told.owner, answer["receipts"], about=about, wait=wait))
+
+
+def settled(
+    scope: Scope, owner: str, receipts: Sequence[dict[str, Any]], *, about: Sequence[str | None], wait: bool
+) -> Plan[dict[str, Any]]:
+    """Wait until what was written is folded, and tell what it did to the memories `about`; None stands for all of the owner."""
+    position = receipts[-1]["position"]
+    ids = [one["event_id"] for one in receipts]
+    done: dict[str, Any] = {"owner": owner, "position": position, "event_ids": ids, "changes": []}
+    if not wait:
+        return done
     changes: list[dict[str, Any]] = []
     try:
         if not about:
-            yield from ask(scope, got(path_of(told.owner, "memories"), limit=1, after=position))
+            yield from ask(scope, got(path_of(owner, "memories"), limit=1, after=position))
         for memory_id in about:
-            changes += yield from _done_to(scope, told.owner, memory_id, answer["receipts"])
+            changes += yield from _done_to(scope, owner, memory_id, receipts)
     except OwnerQuarantined as held:
         return done | {"quarantined": dict(held.context)}
-    return done | {"changes": sorted(changes, key=lambda one: ids.index(one["event_id"]))}
+    order = {event_id: number for number, event_id in enumerate(ids)}
+    return done | {"changes": sorted(changes, key=lambda one: order[one["event_id"]])}
 
 
 def _done_to(
-    scope: Scope, owner: str, memory_id: str, receipts: Sequence[dict[str, Any]]
+    scope: Scope, owner: str, memory_id: str | None, receipts: Sequence[dict[str, Any]]
 ) -> Plan[list[dict[str, Any]]]:
     """What these events did to one memory: its change log is read backwards, as far as the first of them."""
     ids = {one["event_id"] for one in receipts}
     positions = [one["position"] for one in receipts]
     first, after = min(map(_seq, positions)), positions[-1]
+    path = path_of(owner) if memory_id is None else memory_path(owner, memory_id)
+    most = min(max(NEWEST, len(ids)), MOST_CHANGES)
     found: list[dict[str, Any]] = []
     cursor: str | None = None
     while True:
-        asked = {"after": after, "order": "newest", "limit": NEWEST, "cursor": cursor}
-        log = yield from ask(scope, got(f"{memory_path(owner, memory_id)}/history", **asked))
+        asked = {"after": after, "order": "newest", "limit": most, "cursor": cursor}
+        log = yield from ask(scope, got(f"{path}/history", **asked))
         found += [one for one in log["changes"] if one["event_id"] in ids]
         cursor = log["next"]
         if cursor is None or _seq(log["changes"][-1]["position"]) < first:
@@ -85,18 +100,30 @@ def told_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: dict[str
     return {**done, "event_ids": list(ids) or [body["event_id"]]}
 
 
-def _appended(scope: Scope, told: Said, events: list[Event]) -> Plan[Any]:
+def appended(scope: Scope, told: Said, events: list[Event]) -> Plan[Any]:
     """Append; where the call's key is known, only if it is for these very events, at whatever time they were told first."""
+    answer, conflict = yield from _tried(scope, events)
+    if conflict is None:
+        return answer
+    first = {one["event_id"]: one.get("occurred_at") for one in answer.get("receipts", [])}
+    times = {one["occurred_at"]: time for one in events if (time := first.get(one["event_id"])) is not None}
+    if told.key is None or not times:
+        raise conflict
+    again = [one | {"occurred_at": times.get(one["occurred_at"], one["occurred_at"])} for one in events]
+    answer, conflict = yield from _tried(scope, again)
+    if conflict is not None:
+        raise refused("key", told.key, "a new key: something else was told under this one")
+    return answer
+
+
+def _tried(scope: Scope, events: list[Event]) -> Plan[tuple[Mapping[str, Any], Conflict | None]]:
+    """What became of the events, and why one of them stays out where another has its id."""
     try:
-        return (yield from ask(scope, posted("/v1/events", events)))
+        answer = yield from ask(scope, posted("/v1/events", events))
     except Conflict as conflict:
-        receipts = conflict.context.get("receipts", [])
-        first = {one["event_id"]: one.get("occurred_at") for one in receipts}
-        times = {one["occurred_at"]: time for one in events if (time := first.get(one["event_id"])) is not None}
-        if told.key is None or not times:
-            raise
-        again = [one | {"occurred_at": times.get(one["occurred_at"], one["occurred_at"])} for one in events]
-    try:
-        return (yield from ask(scope, posted("/v1/events", again)))
-    except Conflict:
-        raise refused("key", told.key, "a new key: something else was told under this one") from None
+        return conflict.context, conflict
+    stays_out = next((one for one in answer["receipts"] if one["status"] not in WRITTEN), None)
+    if stays_out is None:
+        return answer, None
+    message = f"event {stays_out['event_id']} was not written ({stays_out['status']}); others of the call were"
+    return answer, Conflict(message, status=207, error="ConcurrencyError", receipts=answer["receipts"])

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, reading, talk, writing
+from engramlog import deleting, many, reading, talk, writing
 from engramlog.errors import refused
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
@@ -71,6 +71,8 @@ class Verbs:
     """Everything that can be asked and told of an owner's memories."""
 
     add = Verb(writing.add)
+    add_many = Verb(many.add_many)
+    append = Verb(many.append)
     search = Verb(reading.search)
     context = Verb(reading.context)
     get = Verb(reading.get)

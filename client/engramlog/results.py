@@ -349,6 +349,32 @@ class Added(Effects):
     """Turns that were recorded, in order."""
 
 
+class Receipt(Result):
+    """What became of one event."""
+
+    event_id: str
+    status: str
+    """`appended`, `already_appended`, `conflict`, `head_mismatch`, `not_written` or `failed`."""
+    position: str | None = None
+    """Where it is, or what stands in its way."""
+    fsynced: bool | None = None
+    """Whether it was on disk before the answer; None where that cannot be known."""
+    replicas: int = 0
+    error: str | None = None
+    occurred_at: str | None = None
+    """Of a conflict: when the owner's event that has the id occurred."""
+
+
+class Appended(Result):
+    """What became of events that were appended as they are."""
+
+    appended: int
+    already_appended: int
+    not_written: int
+    receipts: list[Receipt]
+    """One per event, in their order."""
+
+
 class Why(Place):
     """Why a memory weighs what it weighs."""
 

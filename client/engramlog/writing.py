@@ -18,12 +18,11 @@ from engramlog.appending import standing, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import refused
 from engramlog.events import Event, Message, Said, created, event, made_id, said, spoken
+from engramlog.many import MOST
 from engramlog.results import Added, Detail, Effects, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
 SECRET = 3
-MOST = 1_000
-"""Most events of one request."""
 
 
 def add(
@@ -55,17 +54,19 @@ def add(
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
+    wait: bool = True,
 ) -> Plan[Added]:
     """Remember a text as it is, or a conversation.
 
     A text becomes one memory with the fields given; `because` says why it is kept, `grounds` ({uri, digest}) what it rests on.
     Messages (`{"role": ..., "content": ...}`) become turns, and those of the
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
-    `extract` reads the turns. Only `session`, `actor` and `occurred_at` are read besides. It can be found once this returns.
+    `extract` reads the turns. Only `session`, `actor`, `occurred_at`, `key` and `wait` are read besides. It can be found once
+    this returns; with `wait=False` that is as soon as it is written, and `after=` with the answer's `position` finds it.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):
-        return (yield from _conversation(scope, told, content, remember))
+        return (yield from _conversation(scope, told, content, remember, wait))
     new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{made_id(scope, told, 'memory')}"
     fields: dict[str, Any] = {"category": category, "kind": kind, "source": source}
     fields |= {"importance": importance, "confidence": confidence, "summary": summary}
@@ -79,17 +80,20 @@ def add(
         "grounds": tuple(dict(one) for one in grounds),
         "metadata": None if metadata is None else dict(metadata),
     }
-    done = yield from wrote(scope, told, [created(scope, told, new_id, content, **fields)], about=[new_id])
+    told_of = [created(scope, told, new_id, content, **fields)]
+    done = yield from wrote(scope, told, told_of, about=[new_id], wait=wait)
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
 
 
-def _conversation(scope: Scope, told: Said, messages: Sequence[Message], remember: Collection[str]) -> Plan[Added]:
+def _conversation(
+    scope: Scope, told: Said, messages: Sequence[Message], remember: Collection[str], wait: bool
+) -> Plan[Added]:
     made = spoken(scope, told, messages, remember)
     if not made.events:
         raise refused("content", "nothing", "a text, or messages of which at least one has text")
     done: dict[str, Any] = {}
     for start in range(0, len(made.events), MOST):
-        done = yield from wrote(scope, told, made.events[start : start + MOST], about=[])
+        done = yield from wrote(scope, told, made.events[start : start + MOST], about=[], wait=wait)
     ids = [one["event_id"] for one in made.events]
     only = made.memories[0] if len(made.memories) == 1 else None
     return Added.model_validate(done | {"id": only, "ids": made.memories, "turns": made.turns, "event_ids": ids})

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engramlog import InputError
+from engramlog import InputError, Unreachable
 from events.validation import read_event
 from tests.given.client import KINDS, Service, connected, new_owner, proxy, service
 from tests.given.http import event
@@ -98,3 +98,45 @@ def test_when_the_answer_is_lost_everything_is_deleted_once_and_told(kind: str, 
         deletions = [one for one in running.log("alice") if one[0] == "MemoryDeleted"]
     assert (sorted(done.deleted), done.skipped) == (sorted(mine), [])
     assert deletions == [("MemoryDeleted", "delete")] * 3
+
+
+def test_under_one_key_it_is_done_once_and_what_was_told_since_stays(
+    memory: Any, owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    first_id = memory.add("My name is Lin", owner=owner, memory_id="a-core").id
+    mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(3)]
+    application = running.http.application
+    told = orjson.dumps(promoted(owner, first_id) | {"actor": "operator"})
+    application.writer.append_all([read_event(told, now=application.log.now())])
+    first = memory.delete_all(owner=owner, key="k", reason="she asked for it")
+    later = memory.add("A cup told later", owner=owner).id
+    second = memory.delete_all(owner=owner, key="k", reason="she asked for it")
+    assert (sorted(first.deleted), [one.id for one in first.skipped]) == (sorted(mine), ["a-core"])
+    assert (second.deleted, [one.id for one in second.skipped]) == (first.deleted, ["a-core"])
+    assert memory.get(later, owner=owner).status == "live"
+    assert [one[0] for one in running.log(owner)].count("MemoryDeleted") == 3
+    with pytest.raises(InputError) as refusal:
+        memory.delete_all(owner=owner, key="k", reason="for another reason")
+    assert (refusal.value.error, memory.get(later, owner=owner).status) == ("KeyTaken", "live")
+
+
+def test_a_call_that_was_cut_off_goes_on_under_its_key(
+    owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    with proxy(running.url) as between, connected("sync", between.url) as memory:
+        mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(5)]
+        posts = iter([*["pass"] * 2, *["refuse"] * 9])
+        between.fates_of_posts = posts
+        with pytest.raises(Unreachable):
+            memory.delete_all(owner=owner, key="k")
+        between.fates_of_posts = None
+        gone = [one[0] for one in running.log(owner)].count("MemoryDeleted")
+        done = memory.delete_all(owner=owner, key="k")
+    assert (gone, sorted(done.deleted)) == (2, sorted(mine))
+    assert [one[0] for one in running.log(owner)].count("MemoryDeleted") == 5
+
+
+def test_a_key_says_nothing_about_an_owner_without_memories(memory: Any, owner: str) -> None:
+    assert memory.delete_all(owner=owner, key="k").deleted == []

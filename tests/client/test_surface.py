@@ -25,6 +25,8 @@ from tests.patience import PATIENCE
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
 PROMISED |= {
+    "add_many",
+    "append",
     "edit",
     "mention",
     "negate",
@@ -44,6 +46,8 @@ VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, 
 NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "add": ("I drink coffee",),
+    "add_many": (["I drink coffee"],),
+    "append": ([{"type": "MemoryMentioned", "data": {}}],),
     "search": ("coffee",),
     "edit": ("coffee", "I drink tea"),
     "update": ("coffee", "I drink tea"),
@@ -206,6 +210,8 @@ SHAPES = {
     "Explanation": results.Explanation,
     "Associated": results.Associated,
     "Step": results.Step,
+    "Appended": results.Appended,
+    "Receipt": results.Receipt,
     "DeletedMany": results.Deleted,
     "Skipped": results.Skipped,
     "ChatsImported": results.ChatsImported,

@@ -109,6 +109,8 @@ class Proxy:
 
     url: str = ""
     fates: list[str | int] = field(default_factory=list)
+    fates_of_posts: Iterator[str | int] | None = None
+    """The same for POSTs alone, which no other request takes from."""
     asked: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Method, path and body of every request that came."""
 
@@ -130,6 +132,8 @@ def proxy(target: str) -> Iterator[Proxy]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             told.asked.append((self.command, self.path, body))
             fate = told.fates.pop(0) if told.fates else "pass"
+            if self.command == "POST" and told.fates_of_posts is not None:
+                fate = next(told.fates_of_posts, "pass")
             if fate == "refuse":
                 self.close_connection = True
                 return
