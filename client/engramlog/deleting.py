@@ -56,13 +56,24 @@ def delete_all(
             reasons |= {one["id"]: one["reason"] for one in skipped}
             continue
         page = Deleted.model_validate(done)
-        answer.deleted += page.deleted
-        answer.waiting += page.waiting
         reasons |= {one.id: one.reason for one in page.skipped}
-        answer.position, answer.restorable_until = page.position, page.restorable_until
+        answer = _joined(answer, page)
     if reasons:
         yield from _settle(scope, answer, reasons, wanted)
     return answer
+
+
+def _joined(before: Deleted, page: Deleted) -> Deleted:
+    """What two requests of one call did; of what is not told of each memory, the newest."""
+    lists = ("deleted", "waiting", "also", "left_alone", "still_said_in")
+    both = {name: [*getattr(before, name), *getattr(page, name)] for name in lists}
+    both["still_said_in"] = list(dict.fromkeys(both["still_said_in"]))
+    kept: dict[str, Any] = {
+        "quarantined": page.quarantined or before.quarantined,
+        "error": page.error or before.error,
+        "skipped": [],
+    }
+    return page.model_copy(update=both | kept)
 
 
 def _page(scope: Scope, told: Said, ids: list[str], number: int, body: dict[str, Any]) -> Request:

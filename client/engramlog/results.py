@@ -80,6 +80,16 @@ class Place(Result):
     """Where an event of the owner cannot be folded: the answer is as of the last one before it."""
 
 
+class Step(Result):
+    """One step on the way to what is brought to mind."""
+
+    from_: str = Field(alias="from")
+    to: str
+    link: str
+    weight: float | None = None
+    negation: bool | None = None
+
+
 class Explanation(Result):
     """Why a result stands where it stands."""
 
@@ -88,6 +98,16 @@ class Explanation(Result):
     terms: dict[str, float]
     law: str
     factors: dict[str, float]
+    weights: dict[str, float] | None = None
+    """The most that each part adds, under `conversation`."""
+    path: list[Step] | None = None
+    """The way of the activation, under `associative`."""
+    keywords: list[dict[str, Any]] | None = None
+    """Which keyword matched which, and how, under `published`."""
+    replaces: list[str] | None = None
+    """Matching memories that this one replaced."""
+    tags: list[str] | None = None
+    """Context tags, where the search asked for some."""
 
 
 class Hit(Card):
@@ -100,22 +120,54 @@ class Hit(Card):
     explain: Explanation
 
 
-class Step(Result):
-    """One step on the way to what is brought to mind."""
-
-    from_: str = Field(alias="from")
-    to: str
-    link: str
-    weight: float | None = None
-    negation: bool | None = None
-
-
 class Associated(Card):
     """A memory that the hits bring to mind."""
 
     activation: float
     weight: float
     path: list[Step]
+
+
+class TimeNamed(Result):
+    """A time that the question names."""
+
+    text: str
+    from_: datetime = Field(alias="from")
+    to: datetime
+    """Not included."""
+
+
+class Understood(Result):
+    """What was read in the question."""
+
+    times: list[TimeNamed]
+    speakers: list[str]
+    since: datetime | None = None
+    """From when on was searched, where `since` is told."""
+    until: datetime | None = None
+    """Before when, where `until` is told."""
+
+
+class Expanded(Result):
+    """What was looked for beside the question's own keywords."""
+
+    original: list[str]
+    synonyms: dict[str, dict[str, float]]
+    """By keyword: its synonyms with their similarity."""
+    related: dict[str, dict[str, float]]
+    """Synonyms of these: told, never matched."""
+
+
+class ComparedMeaning(Result):
+    """How far the meaning of texts was compared."""
+
+    model: str | None = None
+    embedded: int | None = None
+    """Memories that have vectors of the model."""
+    of: int | None = None
+    """Memories that hold text."""
+    failed: str | None = None
+    """Why the embedder could not be asked: the answer goes by words."""
 
 
 class Found(Place):
@@ -129,6 +181,12 @@ class Found(Place):
     search_mode: str
     mode: str
     withheld: list[Withheld] = []
+    offset: int = 0
+    """How many results stood on the pages before."""
+    understood: Understood | None = None
+    expanded: Expanded | None = None
+    meaning: ComparedMeaning | None = None
+    """None where meaning was not compared."""
 
 
 class ContextLine(Result):
@@ -151,6 +209,16 @@ class ContextParts(Result):
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
+
+
+class ContextSearch(Result):
+    """One search that was made for a context block."""
+
+    query: str
+    found: int
+    """Memories close enough that may stand in a prompt."""
+    withheld: dict[str, int]
+    """Further matches that normal mode does not show, by reason."""
 
 
 class ContextBlock(Result):
@@ -177,6 +245,10 @@ class ContextBlock(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     quarantined: dict[str, Any] | None = None
+    owner: str = ""
+    searches: list[ContextSearch] = []
+    read_back: str = "all"
+    """`all`: the whole of what was said was read; `part`: the newest events of the owner."""
 
 
 class Listed(Card):
@@ -200,8 +272,18 @@ class Listing(Place):
     mode: str
 
 
+class ExtractedKeyword(Result):
+    """A keyword of a memory."""
+
+    word: str
+    weight: float
+    """From 0.3 to 1."""
+    source: str
+    """`user_tag`, `llm` (both given), or `system`: found in its text."""
+
+
 class Detail(Card, Place):
-    """Everything about one memory; what is not named here is in `model_extra`."""
+    """Everything about one memory."""
 
     content: str
     summary: str | None = None
@@ -234,6 +316,16 @@ class Detail(Card, Place):
     purged_at: datetime | None = None
     revealed: str | None = None
     """Where it is recorded that its text was shown; only of what was asked for with `reveal`."""
+    recorded_level: str = ""
+    extracted_keywords: list[ExtractedKeyword] = []
+    """At most five, the given ones first; none of a secret memory."""
+    modalities: list[str] = []
+    versions: list[dict[str, Any]] = []
+    last_mentioned_at: datetime | None = None
+    last_accessed_at: datetime | None = None
+    access_count: int = 0
+    correction_history: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
 
 
 class Change(Result):
@@ -266,6 +358,9 @@ class Change(Result):
     """Why, in the words of whoever did it; `reason` is what became of it."""
     because: str | None = None
     """Why the memory is kept, as a creation or revision tells."""
+    version: int | None = None
+    """Of the memory's text."""
+    content_hash: str | None = None
 
 
 class Effects(Result):
@@ -304,6 +399,8 @@ class Reported(Result):
     position: str
     behind: int = 0
     changes: list[Change] = []
+    quarantined: dict[str, Any] | None = None
+    """Where an event of the owner cannot be folded: what was written waits behind it."""
 
 
 class Skipped(Result):
@@ -329,6 +426,8 @@ class Removed(Effects):
     waiting: list[str] = []
     """Written, but parked behind an event of the owner that cannot be folded."""
     restorable_until: datetime | None = None
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
 
 
 class Restored(Effects):
@@ -343,6 +442,8 @@ class Restored(Effects):
 class Added(Effects):
     """What was added: `ids` of memories and `turns` of a conversation, in order; `id` where it is one memory."""
 
+    created: bool = True
+    """False: it was there already, under the same key."""
     ids: list[str]
     """Memories, in order."""
     turns: list[str] = []
@@ -400,6 +501,9 @@ class Why(Place):
     metadata: dict[str, str | int | float | bool] = {}
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
+    order: str = "oldest"
+    created_at: datetime | None = None
+    last_activated_at: datetime | None = None
 
 
 class History(Result):
@@ -434,6 +538,17 @@ class Deleted(Result):
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     restorable_until: datetime | None = None
     """Until then `restore` brings them back."""
+    also: list[Skipped] = []
+    """Made of them, and gone with them."""
+    left_alone: list[Skipped] = []
+    """Made of them, and still there."""
+    still_said_in: list[str] = []
+    """Turns that stand and say it."""
+    dry_run: bool = False
+    quarantined: dict[str, Any] | None = None
+    """Where an event of the owner cannot be folded: what was written waits behind it."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
 
 
 class ChatsImported(Result):
@@ -459,6 +574,10 @@ class ChatsImported(Result):
     newest_turn: datetime | None = None
     last_position: str | None = None
     quarantined: dict[str, Any] | None = None
+    ignored_fields: dict[str, int] = {}
+    """Fields of lines that no turn has a place for, with how many turns had them."""
+    failed: list[dict[str, Any]] | None = None
+    """What was not written, with why: send it again."""
 
 
 class Decided(Result):
@@ -468,6 +587,9 @@ class Decided(Result):
     ids: list[str]
     reason: str
     event: str
+    job: str = ""
+    due_at: datetime | None = None
+    """When it fell due: the same whenever it is run."""
 
 
 class Statement(Result):
@@ -483,6 +605,13 @@ class Statement(Result):
     kind: str
     asserted: bool
     confidence: float
+    other: str | None = None
+    """The memory that it negates, or may contradict."""
+    polarity: Any = None
+    keywords: list[str] = []
+    triple: dict[str, Any] | None = None
+    span: list[int] = []
+    """Where in the turn it stands, in characters."""
 
 
 class Extracted(Result):
