@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench house chaos lock clean
+.PHONY: help setup demo test test-rest test-all check format bench mutants house chaos lock clean
 
 help: ## Show what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
@@ -24,8 +24,15 @@ setup: $(READY) ## Make the environment in .venv from the pinned lock
 demo: $(READY) ## The main job on an embedded real Redis: a short story, then what to try next
 	@$(BIN)/engramlog demo
 
-test: $(READY) ## All tests; they start their own servers
-	$(BIN)/python -P -m pytest -n 2 --dist loadfile
+PYTEST = $(BIN)/python -P -m pytest -n 2 --dist loadfile
+
+test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
+	$(PYTEST) --part quick
+
+test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
+	$(PYTEST) --part rest
+
+test-all: test test-rest ## All tests; they start their own servers
 
 check: $(READY) ## Format, lint, types, direction of imports
 	$(BIN)/ruff format --check .
@@ -39,6 +46,9 @@ format: $(READY) ## Format and mend what can be mended
 
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
+
+mutants: $(READY) ## Break thirty central lines, one at a time, and see that `make test` notices; hours where little is caught early
+	@$(BIN)/python -P -m tests.mutants $(ONLY)
 
 house: $(READY) ## The house in figures: how crowded its rooms are, and what is said more than once
 	@$(BIN)/python -P -m tests.architecture.house

@@ -9,14 +9,14 @@ import pytest
 import redis
 from hypothesis import settings
 
+from tests.patience import UNSTEADY
 from tests.servers import MISSING, NO_DISK, RedisServer, Servers, fake_client
 
+pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
 settings.load_profile("engramlog")
 
 REAL = ["redis-6.2", "redis-7"]
-UNSTEADY = 3
-"""How many tests may pass only at their second run, where one is asked for (`--reruns`)."""
 
 
 @pytest.fixture(scope="session")

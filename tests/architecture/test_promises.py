@@ -1,0 +1,75 @@
+"""The list of promises against the tests that there are: `make test` guards each of them, and no test is in no part."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.parts import TESTS, table
+from tests.promises import PROMISES, QUICK, SLOW, Promise, guarding, guards, is_quick
+
+
+def functions(path: str) -> set[str]:
+    """The tests of a file."""
+    tree = ast.parse((TESTS / path).read_text("utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.holds)
+def test_every_promise_is_guarded_by_tests_that_there_are(promise: Promise) -> None:
+    assert promise.tests
+    for test in promise.tests:
+        path, _, function = test.partition("::")
+        assert function in functions(path) if function else functions(path), test
+
+
+def test_what_guards_a_promise_is_a_slow_test() -> None:
+    assert [test for test in guarding() if is_quick(test.partition("::")[0])] == []
+
+
+def test_every_suite_is_quick_or_slow() -> None:
+    suites = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")}
+    assert suites == {place for place in QUICK if "/" not in place} | set(SLOW)
+    assert all((TESTS / place).exists() for place in QUICK)
+
+
+def test_a_test_guards_by_its_name_or_by_its_file() -> None:
+    assert guards("integration/ops/test_joined.py", "test_whatever_it_is_called")
+    assert guards("client/test_verbs.py", "test_what_was_added_is_found_at_once")
+    assert not guards("client/test_verbs.py", "test_an_update_is_a_new_version")
+
+
+def test_the_parts_share_no_test_and_leave_none_out(pytester: pytest.Pytester) -> None:
+    """In a small copy of the suites: one quick file, one that guards in part, one that guards nothing."""
+    pytester.makeconftest("")
+    files = {
+        "unit/test_a.py": ["test_quick"],
+        "client/test_verbs.py": ["test_what_was_added_is_found_at_once", "test_an_update_is_a_new_version"],
+        "client/test_other.py": ["test_other"],
+        "integration/ops/test_joined.py": ["test_all_of_it_guards"],
+    }
+    for path, names in files.items():
+        file = pytester.path / "tests" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(f"def {name}(): pass" for name in names))
+    (pytester.path / "tests" / "conftest.py").write_text(
+        "import tests.parts as parts\nfrom pathlib import Path\nparts.TESTS = Path(__file__).parent\nfrom tests.parts import *"
+    )
+    told = pytester.path / "told"
+    ran = {}
+    for part in ("quick", "rest"):
+        result = pytester.runpytest_subprocess("tests", "--part", part, "--told", str(told), "-v", "-p", "no:randomly")
+        assert result.ret == 0
+        ran[part] = {name for names in files.values() for name in names if f"::{name} PASSED" in result.stdout.str()}
+    assert ran["quick"] == {"test_quick", "test_what_was_added_is_found_at_once", "test_all_of_it_guards"}
+    assert ran["rest"] == {"test_an_update_is_a_new_version", "test_other"}
+    rows = [line.split() for line in table(told.read_text().splitlines()).splitlines()]
+    assert [row[:3] for row in rows[1:]] == [
+        ["quick", "client", "1"],
+        ["quick", "integration", "1"],
+        ["quick", "unit", "1"],
+        ["quick", "together", "3"],
+        ["rest", "client", "2"],
+        ["rest", "together", "2"],
+    ]

@@ -1,0 +1,117 @@
+"""What `make test` runs: everything that is quick, and of the slow tests those that guard a main promise.
+
+A slow test stands here for what it guards, not for how long it takes. `tests/architecture/test_promises.py` holds the list to the
+tests that there are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+QUICK = ("unit", "property", "golden", "contract", "architecture", "acceptance/docs/test_docs.py")
+"""Where everything is quick, as paths below `tests`."""
+SLOW = ("integration", "client", "acceptance")
+"""Where tests start servers, processes and commands."""
+
+
+class Promise(NamedTuple):
+    """What is promised, and the slow tests that show it, as a file below `tests` and the name of a function in it."""
+
+    holds: str
+    tests: tuple[str, ...]
+
+
+PROMISES = (
+    Promise(
+        "what was acknowledged outlives the kill of a worker, of a command and of the whole service",
+        (
+            "integration/consumers/fold/test_workers.py::test_a_killed_worker_s_partitions_are_taken_over_within_seconds_and_nothing_is_lost",
+            "acceptance/commands/test_cli_processes.py::test_what_a_killed_process_appended_is_found_by_the_next_command_that_only_reads",
+            "acceptance/commands/test_cli_processes.py::test_an_import_killed_half_way_is_made_whole_by_the_next_one",
+            "integration/ops/test_up.py::test_a_killed_up_leaves_no_process_and_no_event_behind",
+        ),
+    ),
+    Promise(
+        "an acknowledged event that is gone is told, and nothing is appended after it",
+        (
+            "integration/events/test_receipts_kept.py::test_an_acknowledged_event_that_is_gone_is_an_alarm_and_nothing_is_appended_after_it",
+            "integration/events/test_gaps.py",
+        ),
+    ),
+    Promise(
+        "a rebuild while others append ends in the same state, and so does one that was killed",
+        (
+            "integration/consumers/fold/test_rebuild.py::test_a_rebuild_while_producers_append_ends_in_the_same_state_under_a_new_name",
+            "integration/consumers/fold/test_rebuild_left.py::test_a_rebuild_killed_anywhere_is_gone_on_with_and_ends_in_the_same_state",
+        ),
+    ),
+    Promise(
+        "what is sent twice is written once, whoever sends it and at the same time",
+        (
+            "integration/api/faces/test_keys.py::test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did",
+            "integration/api/faces/test_keys.py::test_equal_calls_at_once_are_one",
+            "acceptance/commands/test_cli_processes.py::test_two_imports_of_one_file_at_once_append_it_once",
+        ),
+    ),
+    Promise(
+        "what was deleted is told by no face, and once purged it is nowhere but in the log",
+        (
+            "integration/api/faces/test_deleted_words_everywhere.py::test_a_face_tells_the_words_while_they_stand_and_not_afterwards",
+            "integration/api/faces/test_deleted_words_everywhere.py::test_nothing_but_the_log_holds_the_words_once_they_are_purged",
+        ),
+    ),
+    Promise(
+        "a verification finds what was changed, taken away or put there",
+        (
+            "integration/consumers/verify/test_verify.py::test_every_flip_of_a_bit_is_found_in_every_kind_of_key",
+            "integration/consumers/verify/test_verify.py::test_what_was_taken_away_or_put_there_is_found_as_well",
+            "integration/consumers/fold/test_rebuild.py::test_verify_finds_a_lost_change_log_a_lost_owner_and_a_changed_event",
+        ),
+    ),
+    Promise(
+        "a store of 0.2.0 is upgraded entry by entry, and nothing opens it before",
+        (
+            "integration/consumers/upgrade/test_upgrade.py::test_every_entry_stays_byte_for_byte_the_chain_runs_on_and_the_store_verifies",
+            "integration/consumers/upgrade/test_upgrade.py::test_until_it_is_done_nothing_else_opens_the_store",
+        ),
+    ),
+    Promise(
+        "every face answers, and answers the same",
+        (
+            "integration/api/faces/test_said_at_every_face.py::test_one_thing_remembered_is_the_same_memory_at_every_face",
+            "integration/api/faces/test_known.py::test_every_route_answers_about_what_was_known",
+            "integration/api/faces/test_known.py::test_every_command_answers_about_what_was_known",
+            "integration/ops/test_up.py::test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_order",
+            "client/test_verbs.py::test_what_was_added_is_found_at_once",
+            "client/test_examples.py::test_the_five_lines_remember",
+        ),
+    ),
+    Promise(
+        "a secret is shown by no face that was not asked for it",
+        ("integration/api/faces/test_secrets_beside_content.py", "integration/api/faces/test_revealing.py"),
+    ),
+    Promise(
+        "a command loads what it needs, a process that stays all of it",
+        ("integration/ops/test_joined.py",),
+    ),
+    Promise(
+        "the commands of the README do what the README shows",
+        ("acceptance/docs/test_readme.py",),
+    ),
+)
+"""A test without a function's name stands for all of its file."""
+
+
+def guarding() -> frozenset[str]:
+    """The slow tests that `make test` runs."""
+    return frozenset(test for promise in PROMISES for test in promise.tests)
+
+
+def is_quick(path: str) -> bool:
+    """Whether everything of a file below `tests` is quick."""
+    return any(path == place or path.startswith(f"{place}/") for place in QUICK)
+
+
+def guards(path: str, function: str) -> bool:
+    """Whether a slow test guards a promise."""
+    return not guarding().isdisjoint({path, f"{path}::{function}"})
