@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept, left = [], []
     for item in items:
         path = item.path.relative_to(TESTS).as_posix()
-        quick = is_quick(path) or guards(path, item.name.partition("[")[0])
+        quick = is_quick(path) or guards(path, item.name)
         (kept if quick == (part == "quick") else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
