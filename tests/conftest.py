@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.patience import UNSTEADY
 from tests.servers import MISSING, NO_DISK, RedisServer, Servers, fake_client
 
 pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
+settings.register_profile("mutants", deadline=None, phases=(Phase.explicit, Phase.generate))  # nobody reads the example
 settings.load_profile("engramlog")
 
 REAL = ["redis-6.2", "redis-7"]

@@ -15,6 +15,8 @@ from tests.places import ROOT
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "requirements.lock")
+KEPT = ("-p", "no:randomly", "-p", "no:xdist")
+"""The nearest tests in their order, the quickest first, in one process."""
 NO_TESTS = 5
 """Exit code of pytest where nothing was collected."""
 
@@ -29,9 +31,9 @@ def copied(to: Path) -> None:
 
 
 def fails(checkout: Path, *arguments: str) -> str | None:
-    """The first test that fails there, or None where all pass. Stops at the first."""
+    """The first test that fails there, or None where all pass. Stops at the first, and looks for no smaller example."""
     ran = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-n", "2", "--dist", "loadfile", *arguments],
+        [sys.executable, "-P", "-m", "pytest", "-q", "-x", "--hypothesis-profile=mutants", *arguments],
         cwd=checkout,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout), str(checkout / "client")])},
         capture_output=True,
@@ -50,12 +52,12 @@ def caught(checkout: Path, mutant: Mutant, *, near_alone: bool) -> str | None:
     whole = file.read_text("utf-8")
     file.write_text(whole.replace(mutant.old, mutant.new), "utf-8")
     try:
-        by = fails(checkout, *(f"tests/{path}" for path in mutant.near))
+        by = fails(checkout, *KEPT, *(f"tests/{path}" for path in mutant.near))
         if by is None and not near_alone:
-            by = fails(checkout, "--part", "quick")
+            by = fails(checkout, "-n", "2", "--dist", "loadfile", "--part", "quick")
     finally:
         file.write_text(whole, "utf-8")
-    if by is not None and (without := fails(checkout, by)) is not None:
+    if by is not None and (without := fails(checkout, *KEPT, by)) is not None:
         raise SystemExit(f"{by} fails without the mutant too: {without}")
     return by
 

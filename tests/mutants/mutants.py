@@ -16,12 +16,17 @@ class Mutant(NamedTuple):
     new: str
     breaks: str
     near: tuple[str, ...]
-    """Where the nearest tests are, below `tests`."""
+    """The nearest tests, as paths below `tests`; some of them are slow, and `make test` leaves them out."""
 
 
-LAWS = ("property/test_laws.py", "golden", "unit/projections/laws")
-FOLD = ("property/test_fold.py", "unit/projections/fold")
-LOG = ("contract/test_redis_log.py", "contract/test_event_log.py")
+LAWS = (
+    "golden",
+    "unit/projections/laws/test_laws.py",
+    "unit/projections/laws/test_weighted.py",
+    "property/test_laws.py",
+)
+FOLD = ("unit/projections/fold", "property/test_fold.py")
+LOG = ("contract/test_event_log.py", "contract/test_redis_log.py")
 MUTANTS = (
     Mutant(
         "projections/laws/ebbinghaus.py",
@@ -56,28 +61,28 @@ MUTANTS = (
         "under = weights < threshold",
         "under = weights <= threshold",
         "a weight at the threshold is withheld",
-        ("unit/projections/laws", "property/test_laws.py"),
+        LAWS,
     ),
     Mutant(
         "projections/laws/modes.py",
         "levels += idle >= step",
         "levels += idle > step",
         "a level falls due later than after its days",
-        ("unit/projections/laws", "property/test_laws.py"),
+        LAWS,
     ),
     Mutant(
         "projections/laws/modes.py",
         "(columns.tier <= Columns.CORE)",
         "(columns.tier < Columns.CORE)",
         "what is core is compressed and archived by time",
-        ("unit/projections/laws", "unit/projections/lifecycle"),
+        LAWS,
     ),
     Mutant(
         "projections/laws/modes.py",
         "hidden: Flags = (columns.sensitivity >= SECRET) & (columns.state != Columns.PURGED)",
         "hidden: Flags = (columns.sensitivity > SECRET) & (columns.state != Columns.PURGED)",
         "secrets are shown in normal mode",
-        ("unit/projections/laws", "unit/projections/views"),
+        ("unit/projections/laws/test_laws.py", "unit/projections/views", "unit/projections/ranking"),
     ),
     Mutant(
         "projections/fold/conflict.py",
@@ -147,7 +152,7 @@ MUTANTS = (
         'return sha256(previous + one.seq.to_bytes(8, "big") + told).digest()',
         "return sha256(previous + told).digest()",
         "an entry may stand elsewhere in the log under the same chain",
-        (*FOLD, "contract/test_log_format_2.py", "golden"),
+        ("unit/projections/fold/test_changelog.py", "contract/test_log_format_2.py", "golden"),
     ),
     Mutant(
         "projections/memory/timelines.py",
@@ -161,7 +166,7 @@ MUTANTS = (
         "if turn is not None and self.is_retracted(turn):",
         "if turn is not None:",
         "what was made of a turn goes though another memory still says it",
-        ("property/test_retracting.py", "unit/projections/memory"),
+        ("unit/projections/memory/test_retracting.py", "property/test_retracting.py"),
     ),
     Mutant(
         "projections/decide/commands.py",
@@ -203,35 +208,35 @@ MUTANTS = (
         "if epoch ~= ARGV[1] then return {'fenced', epoch} end",
         "if false then return {'fenced', epoch} end",
         "a worker that lost its lease commits",
-        ("unit/projections",),
+        ("integration/consumers/verify/test_mutants.py",),
     ),
     Mutant(
         "consumers/verify/log.py",
         "if bucket_number(held) != ledger.buckets[bucket]:",
         "if held and not ledger.buckets[bucket]:",
         "a verification misses what is wrong in dedupe",
-        ("unit/projections",),
+        ("integration/consumers/verify/test_verify.py",),
     ),
     Mutant(
         "api/requests/secrets.py",
         "return HIDDEN if text and is_secret(text) else text",
         "return text",
         "labels, reasons and refusals tell secrets",
-        ("unit/api",),
+        ("unit/ops/test_logs.py", "integration/api/faces/test_secrets_beside_content.py"),
     ),
     Mutant(
         "api/requests/searching.py",
         "if not whole or found.question != question or not 0 < found.offset <= MOST_OFFSET:",
         "if not whole or not 0 < found.offset <= MOST_OFFSET:",
         "a cursor of one question is taken for another",
-        ("unit/api",),
+        ("property/test_search_fuzz.py", "integration/api/http/test_paging.py"),
     ),
     Mutant(
         "api/http/bearer.py",
         "if len(told) != 1:",
         "if not told:",
         "a second header shows the token beside a wrong one",
-        ("unit/api/http",),
+        ("integration/api/http/test_http_strangers.py",),
     ),
 )
 EQUAL: dict[str, str] = {}

@@ -11,10 +11,10 @@ import pytest
 from events.parameters import DEFAULTS, Parameters, Profile, problem_with, schema_of
 from projections.laws import LAWS, WEIGHTED
 from projections.laws.law import FOREVER
-from projections.laws.modes import due_levels, lasting
+from projections.laws.modes import REASONS, Mode, due_levels, lasting, visibility
 from projections.laws.tiered import fallen_at
 from projections.memory.columns import Columns
-from projections.memory.record import ARCHIVE, FULL, HOUR, SUMMARY, TAG, TRACE, Memory
+from projections.memory.record import ARCHIVE, FULL, HOUR, SECRET, SUMMARY, TAG, TRACE, Memory
 from tests.given.events import (
     Told,
     accessed,
@@ -286,3 +286,20 @@ def test_a_memory_of_1900_is_read_in_the_year_9999() -> None:
         for name, law in LAWS.items()
         if name != "weighted"
     ] == [(0.0, 0.0)] * 3
+
+
+@pytest.mark.parametrize("mode", ["normal", "review"])
+def test_what_weighs_as_much_as_the_threshold_is_shown_and_what_weighs_less_is_not(mode: Mode) -> None:
+    columns, now = columns_of(created()), at(3)
+    weight = float(WEIGHTED.weights(columns, now, DEFAULTS)[0])
+    for threshold, shown in ((weight, True), (weight + 1e-9, False)):
+        asked = replace(DEFAULTS, weighted_normal_threshold=threshold, weighted_review_threshold=threshold)
+        assert visibility(columns, WEIGHTED, now, asked, mode).shown.tolist() == [shown]
+
+
+@pytest.mark.parametrize("mode", ["normal", "review"])
+def test_a_secret_is_withheld_for_what_it_is_and_a_sensitive_memory_is_shown(mode: Mode) -> None:
+    columns = columns_of(created(sensitivity=SECRET), created(of="n", sensitivity=SECRET - 1))
+    seen = visibility(columns, WEIGHTED, at(0), DEFAULTS, mode)
+    assert seen.shown.tolist() == [False, True]
+    assert REASONS[seen.reasons[0]] == "sensitive"
