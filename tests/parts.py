@@ -56,9 +56,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Add what ran to the file of `--told`, where one is named."""
+    """Add what ran to the file of `--told`, where one is named; of several processes the one that hears of all."""
     file = config.getoption("--told")
-    if file is None:
+    if file is None or hasattr(config, "workerinput"):
         return
     told = defaultdict[str, Counter[str]](Counter)
     seconds = Counter[str]()

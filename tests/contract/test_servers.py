@@ -62,7 +62,7 @@ def test_without_a_newer_server_the_run_names_what_did_not_run(tmp_path: Path) -
         text=True,
         timeout=PATIENCE,
         cwd=ROOT,
-        env=os.environ | {"PATH": str(tmp_path)},
+        env=os.environ | {"PATH": str(tmp_path), "PYTEST_ADDOPTS": ""},
         check=False,
     )
     assert ran.returncode == 0, ran.stdout

@@ -127,7 +127,7 @@ MUTANTS = (
         FOLD,
     ),
     Mutant(
-        "projections/fold/evolve.py",
+        "projections/fold/owner_choices.py",
         'if working.actor != "operator" and not PROMOTION.isdisjoint(told):',
         "if False:",
         "an old log's user promotes himself",
