@@ -166,7 +166,7 @@ MUTANTS = (
         "if turn is not None and self.is_retracted(turn):",
         "if turn is not None:",
         "what was made of a turn goes though another memory still says it",
-        ("unit/projections/memory/test_retracting.py", "property/test_retracting.py"),
+        ("unit/projections/memory/test_deletion_cascade.py", "property/test_retracting.py"),
     ),
     Mutant(
         "projections/decide/commands.py",
