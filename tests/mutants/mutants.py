@@ -162,9 +162,9 @@ MUTANTS = (
         ("property/test_timelines.py",),
     ),
     Mutant(
-        "projections/memory/deletion_cascade.py",
-        "if turn is not None and self.is_retracted(turn):",
-        "if turn is not None:",
+        "projections/memory/deletion_view.py",
+        "return bool(said) and all(memory.id in self._gone for memory in said or ())",
+        "return bool(said) and any(memory.id in self._gone for memory in said or ())",
         "what was made of a turn goes though another memory still says it",
         ("unit/projections/memory/test_deletion_cascade.py", "property/test_retracting.py"),
     ),
