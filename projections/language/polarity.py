@@ -16,6 +16,7 @@ from functools import cache
 
 from projections.language import negators
 from projections.language.lexicon import either, rows
+from projections.language.numerals import ENGLISH, HAN_DIGITS, HAN_UNITS, TWELVE
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 from projections.language.text import tokens
@@ -75,11 +76,8 @@ _EMPTY_HAN = regex(
     rf"|(?<![第每周期{_NUMERALS}])一(?:[名位款首间所辆台张]|本(?![正科])|部(?!分)|个(?![人月星小礼钟头半]))"
 )
 _NAME = regex(r"(?<=[^\s.!?:] )(?!I\b)[A-Z][^\s,;.!?]*")
-_NUMBER_TEXT = "two three four five six seven eight nine ten eleven twelve"
-_ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_TEXT.split(), 2)}
+_ENGLISH_NUMBERS = {word: str(ENGLISH[word]) for word in TWELVE[1:]}
 """Not "one", which is a pronoun and nearly an article."""
-_HAN_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 _HAN_NUMBER = regex(f"(?:(?<=[周期拜第初])一|一(?=[月点号日岁楼])|(?!一(?![{_NUMERALS}]))[{_NUMERALS}]+)")
 _COLLOQUIAL = regex("[百千万亿][一二两三四五六七八九]$|万.*亿|亿.*万")
 _DATE_WORDS = frozenset((*MONTHS, *WEEKDAYS, "today", "tomorrow", "yesterday", "tonight", "pm", "今", "昨"))
@@ -158,17 +156,17 @@ def difference(a: str, b: str) -> str | None:
 def _number(found: re.Match[str]) -> str:
     """A number in Han digits as decimal digits; as it is where its value is not certain (三五, 一百二)."""
     text = found[0]
-    digits = [_HAN_DIGITS[one] for one in text if one in _HAN_DIGITS]
+    digits = [HAN_DIGITS[one] for one in text if one in HAN_DIGITS]
     if len(digits) == len(text):
         return "".join(map(str, digits)) if len(text) != 2 else text
     if _COLLOQUIAL.search(text) or not (digits or "十" in text):
         return text
     total = section = digit = 0
     for one in text:
-        if one in _HAN_DIGITS:
-            digit = _HAN_DIGITS[one]
-        elif one in _HAN_UNITS:
-            section, digit = section + (digit or 1) * _HAN_UNITS[one], 0
+        if one in HAN_DIGITS:
+            digit = HAN_DIGITS[one]
+        elif one in HAN_UNITS:
+            section, digit = section + (digit or 1) * HAN_UNITS[one], 0
         else:
             total, section, digit = total + (section + digit) * (10**4 if one == "万" else 10**8), 0, 0
     return str(total + section + digit)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from projections.language.contradiction.places import different_places, place_at_start
-from projections.language.contradiction.slots_chinese import slots_chinese
-from projections.language.contradiction.slots_english import slots_english
+from projections.language.contradiction.slot_rules import read_slots
+from projections.language.contradiction.slots_chinese import CHINESE
+from projections.language.contradiction.slots_english import ENGLISH
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
@@ -66,10 +67,11 @@ def _elsewhere(place: str, text: str, end: int) -> bool:
 
 
 def _read(clause: str) -> Iterator[tuple[str, str, str]]:
+    """In either language, where its letters stand in the clause."""
     if _ENGLISH.search(clause):
-        yield from slots_english(clause)
+        yield from read_slots(clause, ENGLISH)
     if _CHINESE.search(clause):
-        yield from slots_chinese(clause)
+        yield from read_slots(clause, CHINESE)
 
 
 def clashes(new: tuple[Slot, ...], known: tuple[Slot, ...]) -> tuple[SlotClash, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 
 from projections.language import kin
 from projections.language.contradiction.numbers import NUMBER_CHINESE as NUMBER
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import place_at_start
+from projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from projections.language.lexicon import either, rows, words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
@@ -47,22 +49,15 @@ _COUNT = regex(
         rf"[个只条匹辆套名位台间]([{HAN}]{{1,4}}?)(?:$|了$|[啊呀呢哦]$)"
     )
 )
-_COUNTED = regex(lambda: f"{kin.chinese()}|猫咪?|小猫|狗狗?|小狗|宠物|车|房子?|兔子?|鸟|手机|电脑|员工")
-_ALIKE = {
-    "小孩": "孩子",
-    "娃": "孩子",
-    "猫咪": "猫",
-    "小猫": "猫",
-    "狗狗": "狗",
-    "小狗": "狗",
-    "闺女": "女儿",
-    "哥": "哥哥",
-    "姐": "姐姐",
-    "弟": "弟弟",
-    "妹": "妹妹",
-    "房": "房子",
-    "兔": "兔子",
-}
+_COUNTED = regex(lambda: f"{kin.chinese()}|{either(words('countables', 'chinese'))}")
+
+
+@cache
+def _alike() -> dict[str, str]:
+    """What is counted by several names, with the one by which it is compared."""
+    return {other: row["chinese"][0] for row in rows("countables") for other in row["chinese"][1:]}
+
+
 _MEASURE = regex(
     lambda: (
         rf"({_who()})?(?:的)?(身高|体重|月薪|工资|年薪|房租|月租|学费|预算)(?:是|有|为|:)?({NUMBER})"
@@ -80,76 +75,92 @@ _SPEAKER = "i"
 _LATE = frozenset(("下午", "傍晚", "晚上"))
 
 
-def slots_chinese(clause: str) -> Iterator[tuple[str, str, str]]:
-    """Whose (我 where nobody is named), of what, value; nothing where the clause asks, supposes, denies or estimates."""
-    if len(clause) > 150 or _UNSURE.search(clause):
-        return
-    yield from _ages(clause)
-    yield from _places(clause)
-    for counted in _COUNT.finditer(clause):
-        # 一只 is nearly "a": who has a cat may have two.
-        if counted[2] != "一" and _COUNTED.fullmatch(counted[3]) and (value := value_of(counted[2])) is not None:
-            yield _whose(counted[1]), f"number of {_ALIKE.get(counted[3], counted[3])}", f"count {value:g}"
-    for found in _MEASURE.finditer(clause):
-        if (value := value_of(found[3])) is not None:
-            yield _whose(found[1]), found[2], f"{found[4] or 'number'} {value:g}"
-    yield from _times(clause)
-
-
 def _whose(subject: str | None) -> str:
     if subject is None or subject in ("我", "俺", "咱", "用户"):
         return _SPEAKER
     return re.sub("^(?:我|俺|咱)(?:们)?(?:的|家|家里)?(?=.)", "", subject) or _SPEAKER
 
 
-def _ages(clause: str) -> Iterator[tuple[str, str, str]]:
-    if found := _AGE.match(clause):
-        value = value_of(found[2])
-        named = "岁" in found[0] or (value is not None and value >= 10 and (found[1] or "了" in found[0]))
-        if value is not None and value <= 120 and named:
-            yield _whose(found[1]), "age", f"years {value:g}"
-    if (found := _BORN.match(clause)) and "年" in found[0]:
-        year = int(found[2]) if len(found[2]) == 4 else (1900 if int(found[2]) > 30 else 2000) + int(found[2])
-        yield _whose(found[1]), "year of birth", f"year {year}"
+def _age(found: re.Match[str], _clause: str) -> Said | None:
+    value = value_of(found[2])
+    named = "岁" in found[0] or (value is not None and value >= 10 and (found[1] or "了" in found[0]))
+    return ("age", f"years {value:g}") if value is not None and value <= 120 and named else None
 
 
-def _places(clause: str) -> Iterator[tuple[str, str, str]]:
-    for pattern, name in ((_HOME, "home"), (_ORIGIN, "origin")):
-        for found in pattern.finditer(clause):
-            if (place := place_at_start(clause[found.end() :])) is not None:
-                yield _whose(found[1]), name, place[0]
-    for found in _AT.finditer(clause):
-        if (place := place_at_start(clause[found.end() :])) is not None:
-            rest = clause[found.end() + place[1] :]
-            if not rest.strip("了的啊呀呢哦市这边") or _STAYS.match(rest):
-                yield _whose(found[1]), "whereabouts", place[0]
-    if named := _IS_FROM.match(clause):
-        place = place_at_start(clause[named.end() :])
-        if place is not None and "是" in named[0] and _FROM_THERE.match(clause, named.end() + place[1]):
-            yield _whose(named[1]), "origin", place[0]
+def _born(found: re.Match[str], _clause: str) -> Said | None:
+    if "年" not in found[0]:
+        return None
+    year = int(found[2]) if len(found[2]) == 4 else (1900 if int(found[2]) > 30 else 2000) + int(found[2])
+    return "year of birth", f"year {year}"
 
 
-def _times(clause: str) -> Iterator[tuple[str, str, str]]:
-    """生日是5月3号, 会议改到星期五, 课在下午3点开始."""
-    for found in _DAY.finditer(clause):
-        month, day = value_of(found[2]), value_of(found[3])
-        if month is not None and day is not None:
-            yield _whose_thing(found[1]), "day", f"day {month:g}-{day:g}"
-    for found in _WEEKDAY.finditer(clause):
-        yield _whose_thing(found[1]), "weekday", f"weekday {found[2].replace('天', '日')}"
-    for found in _CLOCK.finditer(clause):
-        hour = value_of(found[3])
-        if hour is not None and hour <= 24:
-            hour += 12 if found[2] in _LATE and hour < 12 else 0
-            minute = (
-                30
-                if found[4] == "半"
-                else value_of(found[4][:-1])
-                if found[4] and found[4] != "整"
-                else float(found[5] or 0)
-            )
-            yield _whose_thing(found[1]), "time", f"time {hour:g}:{minute or 0:02g}"
+def _whereabouts(found: re.Match[str], clause: str) -> Said | None:
+    place = place_at_start(clause[found.end() :])
+    if place is None:
+        return None
+    rest = clause[found.end() + place[1] :]
+    stays = not rest.strip("了的啊呀呢哦市这边") or _STAYS.match(rest)
+    return ("whereabouts", place[0]) if stays else None
 
 
-def _whose_thing(thing: str) -> str:
-    return re.sub("^(?:我|我们|咱们)的?", "", thing)
+def _is_from(found: re.Match[str], clause: str) -> Said | None:
+    place = place_at_start(clause[found.end() :])
+    if place is None or "是" not in found[0] or not _FROM_THERE.match(clause, found.end() + place[1]):
+        return None
+    return "origin", place[0]
+
+
+def _counted(found: re.Match[str], _clause: str) -> Said | None:
+    # 一只 is nearly "a": who has a cat may have two.
+    value = value_of(found[2]) if found[2] != "一" and _COUNTED.fullmatch(found[3]) else None
+    return None if value is None else (f"number of {_alike().get(found[3], found[3])}", f"count {value:g}")
+
+
+def _measured(found: re.Match[str], _clause: str) -> Said | None:
+    value = value_of(found[3])
+    return None if value is None else (found[2], f"{found[4] or 'number'} {value:g}")
+
+
+def _day(found: re.Match[str], _clause: str) -> Said | None:
+    """生日是5月3号."""
+    month, day = value_of(found[2]), value_of(found[3])
+    return None if month is None or day is None else ("day", f"day {month:g}-{day:g}")
+
+
+def _weekday(found: re.Match[str], _clause: str) -> Said:
+    """会议改到星期五."""
+    return "weekday", f"weekday {found[2].replace('天', '日')}"
+
+
+def _clock(found: re.Match[str], _clause: str) -> Said | None:
+    """课在下午3点开始."""
+    hour = value_of(found[3])
+    if hour is None or hour > 24:
+        return None
+    hour += 12 if found[2] in _LATE and hour < 12 else 0
+    if found[4] == "半":
+        minute: float | None = 30
+    else:
+        minute = value_of(found[4][:-1]) if found[4] and found[4] != "整" else float(found[5] or 0)
+    return "time", f"time {hour:g}:{minute or 0:02g}"
+
+
+CHINESE = SlotLanguage(
+    longest=150,
+    unsure=_UNSURE,
+    rules=(
+        SlotRule(_AGE, _age),
+        SlotRule(_BORN, _born),
+        SlotRule(_HOME, place_after("home")),
+        SlotRule(_ORIGIN, place_after("origin")),
+        SlotRule(_AT, _whereabouts),
+        SlotRule(_IS_FROM, _is_from),
+        SlotRule(_COUNT, _counted),
+        SlotRule(_MEASURE, _measured),
+        SlotRule(_DAY, _day, of_thing=True),
+        SlotRule(_WEEKDAY, _weekday, of_thing=True),
+        SlotRule(_CLOCK, _clock, of_thing=True),
+    ),
+    whose=_whose,
+    thing=lambda thing: re.sub("^(?:我|我们|咱们)的?", "", thing),
+)

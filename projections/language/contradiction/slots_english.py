@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from projections.language import kin
 from projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
 from projections.language.contradiction.numbers import value_of
-from projections.language.contradiction.places import place_at_start
+from projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.text import stem
 from projections.language.times.names import MONTH, WEEKDAY, month_number
@@ -42,16 +42,12 @@ _OWN_COUNT = regex(
     rf"{_SUBJECT}(?:have|has|have got|has got|own|owns) {_ADVERBS}({NUMBER}) ((?:[a-z-]+ )?[a-z-]+)"
     r"(?=$| (?:and|who|that|which|in|at|now|named|called) )"
 )
-_THINGS_TEXT = """
-cat dog pet hors bird rabbit hamster car bike bicycl motorcycl hous apart bedroom room turtl parrot fish chicken guitar
-piano compani employe monitor phone laptop
-"""
 
 
 @cache
 def _counted_stems() -> frozenset[str]:
     """Stems of what one has a certain number of at a time: relatives, animals, things."""
-    return frozenset((*map(stem, kin.words_english()), *_THINGS_TEXT.split()))
+    return frozenset(map(stem, (*kin.words_english(), *words("countables", "english"))))
 
 
 _MEASURE = regex(
@@ -73,56 +69,33 @@ _CLOCK = regex(r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b|(\d{1,2}):(\d{2})\b")
 _AMOUNT = regex(rf"([$€£])? ?({NUMBER})(?: ?(%|[a-z]+))?(?=$| (?:a|per|each) (?:month|year|week|day|hour)$)")
 
 
-def slots_english(clause: str) -> Iterator[tuple[str, str, str]]:
-    """Whose, of what, value; nothing where the clause asks, supposes, denies, estimates or tells of the past."""
-    if len(clause) > 300:
-        return
-    clause = re.sub(r"\b(was|were) (?=born)|\bused to (?=it\b)", "", clause)
-    if _UNSURE.search(clause):
-        return
-    for found in (*_AGE.finditer(clause), *_OF_AGE.finditer(clause)):
-        if (value := value_of(found[2])) is not None and value <= 120:
-            yield _whose(found[1]), "age", f"years {value:g}"
-    for found in _BORN.finditer(clause):
-        yield _whose(found[1]), "year of birth", f"year {found[2]}"
-    for pattern, name in ((_HOME, "home"), (_ORIGIN, "origin")):
-        for found in pattern.finditer(clause):
-            if (place := place_at_start(clause[found.end() :])) is not None:
-                yield _whose(found[1]), name, place[0]
-    yield from _counted(clause)
-    yield from _measured(clause)
-    yield from _of_things(clause)
+def _age(found: re.Match[str], _clause: str) -> Said | None:
+    value = value_of(found[2])
+    return None if value is None or value > 120 else ("age", f"years {value:g}")
 
 
-def _whose(subject: str) -> str:
-    return "i" if subject in ("user", "the user") else subject
+def _born(found: re.Match[str], _clause: str) -> Said:
+    return "year of birth", f"year {found[2]}"
 
 
-def _counted(clause: str) -> Iterator[tuple[str, str, str]]:
-    for found in _OWN_COUNT.finditer(clause):
-        noun = [stem(word) for word in found[3].split()]
-        value = value_of(found[2])
-        if noun[-1] in _counted_stems() and value is not None and value == int(value):
-            yield _whose(found[1]), f"number of {' '.join(noun)}", f"count {value:g}"
+def _counted(found: re.Match[str], _clause: str) -> Said | None:
+    noun = [stem(word) for word in found[3].split()]
+    value = value_of(found[2])
+    if noun[-1] not in _counted_stems() or value is None or value != int(value):
+        return None
+    return f"number of {' '.join(noun)}", f"count {value:g}"
 
 
-def _measured(clause: str) -> Iterator[tuple[str, str, str]]:
-    for found in _MEASURE.finditer(clause):
-        unit = _UNITS[found[3][0]]
-        if (value := value_of(found[2])) is not None:
-            name = "weight" if unit in ("kg", "lb") else "height"
-            yield _whose(found[1]), name, f"{unit} {value:g}"
+def _measured(found: re.Match[str], _clause: str) -> Said | None:
+    unit, value = _UNITS[found[3][0]], value_of(found[2])
+    return None if value is None else ("weight" if unit in ("kg", "lb") else "height", f"{unit} {value:g}")
 
 
-def _of_things(clause: str) -> Iterator[tuple[str, str, str]]:
+def _of_thing(found: re.Match[str], clause: str) -> Said | None:
     """My birthday is on May 3, the meeting starts at 3 pm, our rent is 900 euros."""
-    for found in _OF_THING.finditer(clause):
-        if (value := _value(clause[found.end() : found.end() + 40])) is not None and not _counts_age(clause, found):
-            yield found[1], value.partition(" ")[0], value
-
-
-def _counts_age(clause: str, found: re.Match[str]) -> bool:
-    return _AGE.match(clause, found.start()) is not None
+    value = _value(clause[found.end() : found.end() + 40])
+    counts_age = value is not None and _AGE.match(clause, found.start()) is not None
+    return None if value is None or counts_age else (value.partition(" ")[0], value)
 
 
 def _value(text: str) -> str | None:
@@ -141,3 +114,21 @@ def _value(text: str) -> str | None:
         unit = found[1] or (stem(found[3]) if found[3] else "number")
         return f"{unit} {value:g}"
     return None
+
+
+ENGLISH = SlotLanguage(
+    longest=300,
+    unsure=_UNSURE,
+    rules=(
+        SlotRule(_AGE, _age),
+        SlotRule(_OF_AGE, _age),
+        SlotRule(_BORN, _born),
+        SlotRule(_HOME, place_after("home")),
+        SlotRule(_ORIGIN, place_after("origin")),
+        SlotRule(_OWN_COUNT, _counted),
+        SlotRule(_MEASURE, _measured),
+        SlotRule(_OF_THING, _of_thing, of_thing=True),
+    ),
+    whose=lambda subject: "i" if subject in (None, "user", "the user") else str(subject),
+    cleaned=lambda clause: re.sub(r"\b(was|were) (?=born)|\bused to (?=it\b)", "", clause),
+)

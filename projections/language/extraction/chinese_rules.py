@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from projections.language import kin
 from projections.language.extraction.shape import ExtractionRule
+from projections.language.lexicon import either, words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
@@ -20,13 +21,6 @@ _VERY = (
     "(?:最近|最|很|非常|特别|十分|比较|超级?|挺|真的|尤其|更|也|还|都|一直|从小就?|向来|其实|确实|主要|一般"
     "|通常|平时|蛮|相当)*"
 )
-_PET = "(?:只|条|个|匹|头)?[^，。]{0,6}(?:猫|狗|鸟|鹦鹉|兔子|仓鼠|乌龟|鱼|宠物|猫咪|小狗|小猫)"
-_JOB = (
-    "(?:[^，。的]{0,10}(?:工程师|老师|教师|医生|护士|律师|学生|研究生|程序员|设计师|作家|记者|经理|司机|厨师|演员"
-    "|歌手|画家|摄影师|会计|警察|军人"
-    "|农民|工人|公务员|销售|主管|教授|博士|博士生|大学生|高中生|初中生|小学生|自由职业者|创业者|志愿者|素食者"
-    "|妈妈|爸爸|编辑|翻译|导游|教练|运动员|[店文职]员|(?:服务|推销|销售|售货|快递)员|老板))"
-)
 _DID = (
     "(?:去了|参加了|参观了|参观|买了|看了|读了|吃了|学了|学会了|学到了|做了|开始了?|完成了|报名了?|报了|搬到了?"
     "|搬家到|养了|尝试了|试了|遇到了|认识了"
@@ -35,14 +29,22 @@ _DID = (
     "丢了|被[^，。]{2,12}(?:了)|经历了|通过了|考上了|考了|考过了|举办了|发表了|创作了|制作了|领养了|结束了|取得了"
     "|拜访了|游览了|品尝了|处理了|送了)"
 )
-_SURNAMES = (
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林郑谢罗梁宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏"
-    "魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵"
-    "万钱严覃武戴莫孔向汤"
-)
-_SURNAME = f"[{_SURNAMES}]"
+
+
+def _pet() -> str:
+    return f"(?:只|条|个|匹|头)?[^，。]{{0,6}}(?:{either(words('pets', 'chinese'))})"
+
+
+def _job() -> str:
+    return f"(?:[^，。的]{{0,10}}(?:{either(words('jobs', 'chinese'))}))"
+
+
+def _surname() -> str:
+    return f"[{''.join(words('surnames', 'chinese'))}]"
+
+
 RULES: tuple[ExtractionRule, ...] = (
-    ExtractionRule(f"我是(?P<object>{_SURNAME}[{HAN}]{{1,2}}(?<!人))$", "identity", "fact", 0.8, "名字", loose=True),
+    ExtractionRule(lambda: f"我是(?P<object>{_surname()}[{HAN}]{{1,2}}(?<!人))$", "identity", "fact", 0.8, "名字", loose=True),
     ExtractionRule(
         "(?:我叫|我的名字(?:是|叫)|叫我|我名叫|我姓名是)(?P<object>[^，。！？\\s的吧就]{1,12})(?:就行|就好|吧)?$",
         "identity", "fact", 0.9, "名字", loose=True,
@@ -71,7 +73,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "来自", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:是|现在是|目前是|(?:现在|目前|一直)?在[做当])(?:一名|一位|一个|个|名|位)?(?P<object>{_JOB})$",
+        lambda: f"{_SELF}(?:是|现在是|目前是|(?:现在|目前|一直)?在[做当])(?:一名|一位|一个|个|名|位)?(?P<object>{_job()})$",
         "identity", "fact", 0.85, "是", loose=True,
     ),
     ExtractionRule(
@@ -99,7 +101,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "有", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:家里?|们家)?(?:最近|刚|现在)?(?:有|养了?|领养了)(?P<object>[一二两三四五\\d]{_PET}"
+        lambda: f"{_SELF}(?:家里?|们家)?(?:最近|刚|现在)?(?:有|养了?|领养了)(?P<object>[一二两三四五\\d]{_pet()}"
         f"(?:[^，。]{{0,12}}))$",
         "fact", "fact", 0.85, "有", loose=True,
     ),

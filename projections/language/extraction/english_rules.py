@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from projections.language import kin
-from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, PETS, WHEN, WORKER
+from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, WHEN, pets, workers
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 
@@ -47,7 +47,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "works",
     ),
     ExtractionRule(
-        rf"^I(?:'m| am) (?:a|an) (?P<object>(?:[\w-]+ ){{0,3}}(?:\d+-year-old )?(?:[\w-]+ ){{0,2}}{WORKER})\b.*$",
+        lambda: rf"^I(?:'m| am) (?:a|an) (?P<object>(?:[\w-]+ ){{0,3}}(?:\d+-year-old )?(?:[\w-]+ ){{0,2}}{workers()})\b.*$",
         "identity", "fact", 0.8, "is", loose=True,
     ),
     ExtractionRule(
@@ -88,17 +88,17 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        rf"^(?:I have|I've got|I own|I've) (?P<object>{NOUN}(?:[\w-]+ ){{0,2}}{PETS}\b.*)$",
+        lambda: rf"^(?:I have|I've got|I own|I've) (?P<object>{NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
         "fact", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
+        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{pets()}|best friend|boss|teacher|mentor)(?:, [A-Z]\w+,)?)"
         r" (?:is|are|was"
         r"|were) (?P<object>(?:called|named) .+|an? .+|[A-Z]\w+$|\d+.*|from .+)$",
         "fact", "fact", 0.8,
     ),
     ExtractionRule(
-        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{PETS}|best friend|close friend|friend|boss|mentor)"
+        lambda: rf"^My (?P<who>(?:[\w-]+ )?(?:{kin.english()}|{pets()}|best friend|close friend|friend|boss|mentor)"
         r"(?:,? [A-Z]\w+,?)?)"
         "(?: and I)? (?:just |recently )?(?P<object>(?:lives?|works?|loves?|likes?|passed away|died|started"
         "|graduated|moved|adopted|bought|gave|suggested|recommended|invited|joined|went|got|won|visited|took)"

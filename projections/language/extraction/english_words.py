@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from projections.language.lexicon import either, words
 from projections.language.times.names import MONTH, WEEKDAY
 
 WHEN = (
@@ -9,22 +12,6 @@ WHEN = (
     "|officially) )?"
 )
 NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
-PETS = (
-    "(?:dogs?|cats?|pupp(?:y|ies)|kittens?|pets?|parrots?|rabbits?|hamsters?|guinea pigs?|horses?|turtles?"
-    "|fish|snakes?|birds?)"
-)
-WORKER = (
-    r"(?:\w+(?:ist|ian|ologist|eer|man|woman)|teacher|nurse|doctor|lawyer|writer|designer|developer|manager"
-    "|student|analyst|author|chef"
-    "|cook|driver|pilot|producer|director|actor|actress|artist|editor|photographer|programmer|founder|owner"
-    "|coach|trainer|professor"
-    "|researcher|consultant|architect|accountant|mother|father|mom|mum|dad|parent|grandmother|grandfather"
-    "|freelancer|veteran|widow(?:er)?"
-    "|vegetarian|vegan|teenager|firefighter|paralegal|counselor|counsellor|therapist|officer|assistant|intern"
-    "|graduate|immigrant|barista"
-    "|waiter|waitress|farmer|player|singer|dancer|painter|baker|streamer|gamer|blogger|entrepreneur"
-    "|specialist|colorist|volunteer)"
-)
 DONE = (
     "(?:went|visited|met|bought|adopted|joined|started|began|finished|completed|got|won|painted|made|built"
     "|read|watched|signed up|moved"
@@ -58,3 +45,15 @@ DAY = (
     r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"
     "|winter|fall|spring|year))"
 )
+
+
+@cache
+def pets() -> str:
+    """Animals that one keeps, as alternatives."""
+    return f"(?:{either(words('pets', 'english'))})"
+
+
+@cache
+def workers() -> str:
+    """What somebody is by work or by standing, as alternatives."""
+    return rf"(?:\w+(?:ist|ian|ologist|eer|man|woman)|{either(words('jobs', 'english'))})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from projections.language import kin
-from projections.language.extraction.english_words import PETS
+from projections.language.extraction.english_words import pets
 from projections.language.extraction.shape import StatedTriple
 from projections.language.extraction.third_person import in_third
 from projections.language.patterns import regex
@@ -65,7 +65,7 @@ _WORKS = regex(
 )
 _OF_KIN = regex(
     lambda: (
-        rf"^My (?P<who>(?:[a-z-]+ )?(?:{kin.english()}|{PETS}|best friend|boss|mentor))(?:,? (?P<name>[A-Z]\w+),?)? "
+        rf"^My (?P<who>(?:[a-z-]+ )?(?:{kin.english()}|{pets()}|best friend|boss|mentor))(?:,? (?P<name>[A-Z]\w+),?)? "
         r"(?P<verb>is called|is named|is from|is an?|lives? in|works? (?:as|at|for)|loves?|likes?) (?P<object>.+)$"
     )
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import date
 from re import Match
 
+from projections.language.numerals import HAN_DIGITS
 from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.phrases import Phrase, joined, opened
 
-_DIGITS = {one: value for value, one in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 COUNT = r"(?P<count>\d{1,4}|[一二两三四五六七八九十百]{1,5}|半|好?几|十几)"
 UNIT = r"个?(?P<unit>天|日|周|星期|礼拜|月|年|小时|钟头|分钟)"
 UNITS = {"天": 1, "日": 1, "周": 7, "星": 7, "礼": 7, "月": 30, "年": 365}
@@ -68,7 +68,7 @@ def number(text: str) -> int:
             value += (digit or 1) * (10 if one == "十" else 100)
             digit = 0
         else:
-            digit = _DIGITS.get(one, 0)
+            digit = HAN_DIGITS.get(one, 0)
     return value + digit
 
 

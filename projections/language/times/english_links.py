@@ -6,15 +6,15 @@ from collections.abc import Callable
 from datetime import date
 from re import Match
 
+from projections.language.numerals import TWELVE
 from projections.language.patterns import regex
 from projections.language.times import calendar as cal
 from projections.language.times.calendar import Span
 from projections.language.times.phrases import Phrase, joined, opened
 
-_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - reads better
-_NUMBERS = {word: float(number) for number, word in enumerate(_WORDS, 1)}
+_NUMBERS = {word: float(number) for number, word in enumerate(TWELVE, 1)}
 _NUMBERS |= {"a": 1, "an": 1, "the": 1, "last": 1, "a couple": 2, "a couple of": 2, "half a": 0.5, "half an": 0.5}
-COUNT = rf"(?P<count>\d{{1,4}}|(?:a )?couple(?: of)?|half an?|an?|{'|'.join(_WORDS)})"
+COUNT = rf"(?P<count>\d{{1,4}}|(?:a )?couple(?: of)?|half an?|an?|{'|'.join(TWELVE)})"
 UNITS = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
 """Days of each."""
 _KINDS: dict[str, cal.Kind] = {"day": "day", "week": "week"}
