@@ -21,27 +21,33 @@ class OutOfShape(AssertionError):
     """An answer is not what its route documents: the service says more, or something else, than the document."""
 
 
-def shape_checks(app: FastAPI) -> Callable[[httpx2.Response], None]:
-    """What looks at an answer of `app` before a test does; raises OutOfShape. Problems and streams are left alone."""
+def shape_checks(
+    app: FastAPI, on_checked: Callable[[str], None] = lambda _route: None
+) -> Callable[[httpx2.Response], None]:
+    """What looks at an answer of `app` before a test does; raises OutOfShape. Problems and streams are left alone.
+
+    `on_checked` is told the method and path of a route whose answer had its shape.
+    """
     routes = [one for one in iter_route_contexts(app.routes) if getattr(one, "responses", None)]
 
-    def model_of(method: str, path: str, status: int) -> type[BaseModel] | None:
+    def model_of(method: str, path: str, status: int) -> tuple[str, type[BaseModel] | None]:
         for route in routes:
             if method in (route.methods or ()) and route.path_regex.match(path):
                 documented: dict[Any, dict[str, Any]] = route.responses
                 if status not in documented:
                     raise OutOfShape(f"{method} {route.path}: {status} is not among its answers")
                 model: type[BaseModel] | None = documented[status].get("model")
-                return model
-        return None
+                return f"{method} {route.path}", model
+        return path, None
 
     def check(response: httpx2.Response) -> None:
         if response.status_code >= HTTPStatus.MULTIPLE_CHOICES or response.headers.get("content-type") != JSON:
             return
         path = response.request.url.raw_path.decode().partition("?")[0]
-        model = model_of(response.request.method, path, response.status_code)
+        name, model = model_of(response.request.method, path, response.status_code)
         if model is not None:
             check_shape(model, response.read(), f"{response.request.method} {path}")
+            on_checked(name)
 
     return check
 

@@ -50,7 +50,8 @@ filter.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
   if (event.key === "Enter") {
     event.preventDefault(); // or the same key would fold the route again
-    const [first] = routes.filter((route) => !route.hidden);
+    const found = routes.filter((route) => !route.hidden);
+    const first = found.find((route) => matches(route.querySelector("form").dataset.path, filter.value)) ?? found[0]; // by its path before its words
     if (first) first.open = true;
     first?.querySelector("summary").focus();
   } else if (event.key === "Escape") {

@@ -1,0 +1,145 @@
+"""What the OpenAPI document shows can be sent, and what is answered is of the shape that it shows: every route, every example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote
+
+import pytest
+from fastapi import FastAPI
+
+from tests.given.client import Service
+from tests.given.http import HttpStore, created, http_store
+from tests.given.shaped import JSON, shape_checks
+from tests.integration.live import wait_until
+
+Json = dict[str, Any]
+STUCK = "mallory"
+"""An owner whose fold stands still."""
+ENDLESS = "text/event-stream"
+OF_ANOTHER_STORE = re.compile(r'"field":"(as_of|known|after|cursor|from|search_mode)"')
+"""Why an example may be refused: positions, pages and the embedder of a store are not those of another one."""
+OF_THE_BODY = "shape"
+"""A parameter that says what the body is: the example of a body is of one shape."""
+
+
+class Answered(NamedTuple):
+    """What became of one request."""
+
+    route: str
+    asked: str
+    status: int
+    text: str
+    documented: bool
+
+
+@dataclass
+class Asking:
+    """A store of which all is asked that its document shows."""
+
+    http: HttpStore
+    document: Json
+    checked: set[str] = field(default_factory=set)
+    """Routes with an answer whose shape was looked at."""
+
+    @property
+    def operations(self) -> Iterator[tuple[str, str, Json]]:
+        """Method, path and operation of every route that ends."""
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                if ENDLESS not in operation["responses"]["200"]["content"]:
+                    yield method.upper(), path, operation
+
+    def stick(self) -> str:
+        """Have the fold of an owner stand still; the position at which it does."""
+        position = Service("", self.http).poison(STUCK)
+        wait_until(lambda: self.http.client.get(f"/v1/dead/{STUCK}").status_code == 200)
+        return position
+
+    def ask(self, method: str, path: str, operation: Json, owner: str, query: Json, body: Any = None) -> Answered:
+        """One request, of a memory that is there."""
+        address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
+        answer = self.http.client.request(method, address, params=query, json=body)
+        told = f"{query} {body}"[:200]
+        status = answer.status_code
+        return Answered(f"{method} {path}", told, status, answer.text[:500], str(status) in operation["responses"])
+
+
+def needed(operation: Json) -> Json:
+    """The first example of every parameter that a query must have."""
+    return {
+        one["name"]: one["schema"]["examples"][0]
+        for one in operation.get("parameters", ())
+        if one["in"] == "query" and one["required"]
+    }
+
+
+def bodies(operation: Json) -> list[Any]:
+    """Every example of a JSON body; one that is none where there is no body."""
+    content = operation.get("requestBody", {}).get("content", {}).get(JSON, {})
+    return [one["value"] for one in content.get("examples", {}).values()] or [content.get("example")]
+
+
+@pytest.fixture
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
+    """A store with the memories that examples name, and an owner whose fold stands still."""
+    contents = {"coffee": "I drink coffee", "tea": "I drink tea", "m1": "I live in Berlin", "m2": "Ich wohne in Berlin"}
+    with http_store(tmp_path_factory.mktemp("examples")) as http:
+        for owner in ("alice", STUCK):
+            http.told(owner, *(created(name, content, owner=owner) for name, content in contents.items()))
+        opened = Asking(http, http.client.get("/v1/openapi.json").json())
+        http.client.event_hooks = {"response": [shape_checks(cast("FastAPI", http.client.app), opened.checked.add)]}
+        yield opened
+
+
+def test_the_first_example_of_every_route_does_what_it_says_and_every_answer_has_its_shape(asking: Asking) -> None:
+    position = asking.stick()
+    refused = []
+    for method, path, operation in asking.operations:
+        owner = STUCK if path.startswith("/v1/dead/") else "alice"
+        body = bodies(operation)[0]
+        if path.endswith("/discard"):
+            body = body | {"position": position}
+        answer = asking.ask(method, path, operation, owner, needed(operation), body)
+        if answer.status not in (200, 207):
+            refused.append(answer)
+    assert refused == []
+    shaped = {
+        f"{method} {path}"
+        for method, path, operation in asking.operations
+        if "$ref" in operation["responses"]["200"]["content"].get(JSON, {}).get("schema", {})
+    }
+    assert len(shaped) > 55
+    assert shaped - asking.checked == set()
+
+
+def test_every_example_of_a_parameter_or_body_is_answered_as_the_document_says(asking: Asking) -> None:
+    answers = []
+    for method, path, operation in asking.operations:
+        first = bodies(operation)[0]
+        queries = [
+            {one["name"]: example}
+            for one in operation.get("parameters", ())
+            if one["in"] == "query" and one["name"] != OF_THE_BODY
+            for example in one["schema"]["examples"]
+        ]
+        for query, body in [*product(queries, [first]), *product([{}], bodies(operation)[1:])]:
+            answers.append(asking.ask(method, path, operation, "alice", needed(operation) | query, body))
+    assert len(answers) > 250
+    assert [one for one in answers if not one.documented or one.status >= 500] == []
+    assert [one for one in answers if one.status == 422 and not OF_ANOTHER_STORE.search(one.text)] == []
+
+
+def test_every_answer_about_an_owner_whose_fold_stands_still_has_its_shape_too(asking: Asking) -> None:
+    asking.stick()
+    answers = [
+        asking.ask(method, path, operation, STUCK, needed(operation), bodies(operation)[0])
+        for method, path, operation in asking.operations
+        if "{owner}" in path and not path.startswith("/v1/dead/")
+    ]
+    assert [one for one in answers if not one.documented] == []
+    assert '"quarantined":{' in "".join(one.text for one in answers)
