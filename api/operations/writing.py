@@ -26,6 +26,7 @@ NEGATE = Operation(
             ("latest_wins",),
         ),
         TURN_ID,
+        Parameter("session", str | None, "Id of the conversation.", None, ("s1",)),
         *REASONED,
     ),
     body=Body(

@@ -385,6 +385,48 @@ class Effects(Result):
         return [change for change in self.changes if change.decision == "ignored"]
 
 
+class Edited(Effects):
+    """What an edit did."""
+
+    revised: bool = True
+    """False: it said so already, and nothing was written."""
+    version: int | None = None
+    """Of its text."""
+
+
+class Held(Result):
+    """How well a memory is held, as each law reads it at one instant."""
+
+    strength: int
+    stability_hours: float
+    reinforce_count: int
+    importance: float
+    """As it was last set."""
+    effective_importance: float
+    """What the tiered law leaves of it."""
+    tier: str
+    law: str
+    """The owner's, which the weight is of."""
+    weight: float
+    next_review_at: datetime
+    interval_days: float
+    scheduler: str
+
+
+class Reinforced(Effects):
+    """What putting a memory to use did."""
+
+    outcome: str
+    from_memory: str | None = None
+    at: datetime
+    """The instant of both readings."""
+    before: Held
+    after: Held | None = None
+    """None where the owner is quarantined and the event waits."""
+    remarks: list[str] = []
+    """What it did not do, and why."""
+
+
 class Reported(Result):
     """What a report of a digest did to the memories that rest on it."""
 

@@ -1,11 +1,11 @@
-"""Verbs that tell. Each is a plan: look at the memory, append events with ids made once, wait until they are folded.
+"""Verbs that tell. Each is a plan: one request to the service, which decides, waits for the fold and tells what it did.
 
-All writing goes through `POST /v1/events`, which knows an event by its id: a request that was carried out and whose answer
-was lost is sent again and changes nothing. The service's own verbs make their ids on the service's side, where a second try
-would be a second event.
+What is said anew (`add`, `add_many`), deleted and merged has ids that are made here, and goes through `POST /v1/events` or with an
+`event_id`; everything else has a key: the call's own, or one made for it. Either way a request that was carried out and whose
+answer was lost is sent again and changes nothing.
 
-A call with a `key` makes all its ids of owner and key: made again, after an error or by another process, it is done once, and
-answers as it did. Something else told under a key that is taken raises InputError.
+A call with a `key` is known by it: made again, after an error or by another process, it is done once, and answers as it did.
+Something else told under a key that is taken raises InputError.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engramlog.appending import standing, told_to, wrote
+from engramlog.appending import carried_out, standing, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import refused
-from engramlog.events import Event, Message, Said, created, event, made_id, said, spoken
+from engramlog.events import Message, Said, created, event, made_id, said, spoken
 from engramlog.many import MOST
-from engramlog.results import Added, Detail, Effects, Removed, Reported, Restored
+from engramlog.reading import memory_path
+from engramlog.results import Added, Detail, Edited, Effects, Reinforced, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
 SECRET = 3
+ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "reinforce": Reinforced}
+"""Verbs that tell more than effects."""
 
 
 def add(
@@ -120,11 +123,11 @@ def update(
     `because`, `grounds` and `metadata` replace what there was where they are given; keywords and tags too.
     """
     told = said(scope, owner, actor, occurred_at, key=key)
-    fields: dict[str, Any] = {"content": content, "summary": summary}
-    fields |= {"keywords": _listed(keywords), "tags": _listed(tags), "because": because}
+    fields: dict[str, Any] = {"content": content, "summary": summary, "because": because}
+    fields |= {"keywords": _listed(keywords), "tags": _listed(tags)}
     fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
     fields["metadata"] = None if metadata is None else dict(metadata)
-    return (yield from _one(scope, told, memory_id, "MemoryRevised", **fields))
+    return (yield from _one(scope, told, memory_id, "edit", **fields))
 
 
 def delete(
@@ -179,7 +182,7 @@ def confirm(
 ) -> Plan[Effects]:
     """It was said again: active from here on, and reaffirmed where it was negated before."""
     told = said(scope, owner, actor, occurred_at, session, key)
-    return (yield from _one(scope, told, memory_id, "MemoryMentioned", similarity=similarity, turn_id=turn_id))
+    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
 
 
 def reinforce(
@@ -195,7 +198,7 @@ def reinforce(
 ) -> Plan[Effects]:
     """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    return (yield from _one(scope, told, memory_id, "MemoryReinforced", outcome=outcome, from_memory=from_memory))
+    return (yield from _one(scope, told, memory_id, "reinforce", outcome=outcome, from_memory=from_memory))
 
 
 def negate(
@@ -217,29 +220,8 @@ def negate(
     if correction is not None and replaced_by is not None:
         raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
     told = said(scope, owner, actor, occurred_at, session, key)
-    old = yield from standing(scope, told.owner, memory_id)
-    if replaced_by is not None:
-        yield from standing(scope, told.owner, replaced_by)
-    events: list[Event] = []
-    if correction is not None:
-        replaced_by = f"m-{made_id(scope, told, 'memory')}"
-        source = "user" if actor == "user" else "system"
-        kind = "fact" if old.kind in ("core", "system") else old.kind  # what corrects a core memory is an ordinary one
-        fields: dict[str, Any] = {"category": old.category, "kind": kind, "source": source}
-        fields |= {"speaker": old.speaker, "project": old.project, "task": old.task, "corrects": memory_id}
-        fields["source_turns"] = (turn_id,) if turn_id else ()
-        events.append(created(scope, told, replaced_by, correction, nth=1, **fields))
-    negated: dict[str, Any] = {
-        "memory_id": memory_id,
-        "resolution": resolution,
-        "correction": correction,
-        "replaced_by": replaced_by,
-    }
-    events.append(event(scope, told, "MemoryNegated", **negated, reason=reason or None, turn_id=turn_id))
-    if correction is not None:
-        events[0]["causation_id"] = events[1]["event_id"]
-    done = yield from wrote(scope, told, events, about=[memory_id] if replaced_by is None else [memory_id, replaced_by])
-    return Effects.model_validate(done | {"id": memory_id, "replaced_by": replaced_by})
+    asked = {"correction": correction, "replaced_by": replaced_by, "resolution": resolution, "turn_id": turn_id}
+    return (yield from _one(scope, told, memory_id, "negate", **asked, **_why(reason)))
 
 
 def set_sensitivity(
@@ -254,7 +236,7 @@ def set_sensitivity(
 ) -> Plan[Effects]:
     """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say."""
     told = said(scope, owner, "user", occurred_at, key=key)
-    return (yield from _one(scope, told, memory_id, "SensitivitySet", level=level, reason=reason))
+    return (yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason))
 
 
 def report_ground(
@@ -329,19 +311,15 @@ def unmerge(
 ) -> Plan[Effects]:
     """Undo a merge: the sources come back as they were."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    yield from standing(scope, told.owner, into)
-    done = yield from wrote(
-        scope, told, [event(scope, told, "MemoryUnmerged", into=into, reason=reason or None)], about=[into]
-    )
-    return Effects.model_validate(done | {"id": into, "into": into})
+    return (yield from _one(scope, told, into, "unmerge", **_why(reason)))
 
 
-def _one(scope: Scope, told: Said, memory_id: str, event_type: str, **data: Any) -> Plan[Effects]:
-    """One event about one memory that stands."""
-    yield from standing(scope, told.owner, memory_id)
-    written = [event(scope, told, event_type, memory_id=memory_id, **data)]
-    done = yield from wrote(scope, told, written, about=[memory_id])
-    return Effects.model_validate(done | {"id": memory_id})
+def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> Plan[Effects]:
+    """A verb about one memory that stands, which the service carries out."""
+    done = yield from carried_out(scope, told, f"{memory_path(told.owner, memory_id)}/{verb}", asked)
+    about = (memory_id, done.get("replaced_by"))
+    changes = [one for one in done["changes"] if one["memory"] in about]
+    return ANSWERS.get(verb, Effects).model_validate(done | {"id": memory_id, "changes": changes})
 
 
 def _under(key: str | None) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog import InputError, NotFound
-from tests.given.client import KINDS, Service, connected, new_owner, owner_of, service
+from tests.given.client import KINDS, Service, connected, new_owner, owner_of, proxy, service
 
 
 @pytest.fixture(scope="module")
@@ -224,3 +224,41 @@ def test_what_a_call_did_is_told_however_much_came_after_it(memory: Any, monkeyp
     for _ in range(5):
         memory.reinforce("coffee")
     assert memory.add("I drink coffee", memory_id="coffee", key=key).changes == first.changes != []
+
+
+def test_each_verb_about_one_memory_is_one_request(running: Service) -> None:
+    verbs = {
+        "edit": ("I drink much coffee",),
+        "mention": (),
+        "confirm": (),
+        "negate": (),
+        "reinforce": (),
+    }
+    with proxy(running.url) as between, connected("sync", between.url, owner=new_owner()) as memory:
+        memory.add("I drink coffee", memory_id="coffee")
+        between.asked.clear()
+        for verb, told in verbs.items():
+            getattr(memory, verb)("coffee", *told)
+        asked = [(method, path.rpartition("/")[2]) for method, path, _ in between.asked]
+    assert asked == [("POST", {"confirm": "mention"}.get(verb, verb)) for verb in verbs]
+
+
+def test_what_is_deleted_is_not_changed_before_it_is_restored(memory: Any) -> None:
+    memory.add("I drink coffee", memory_id="coffee")
+    memory.delete("coffee")
+    for verb, told in (("edit", ("I drink tea",)), ("mention", ()), ("reinforce", ())):
+        with pytest.raises(InputError, match="restore"):
+            getattr(memory, verb)("coffee", *told)
+
+
+def test_saying_what_a_memory_says_already_writes_nothing(memory: Any, running: Service) -> None:
+    memory.add("I drink coffee", memory_id="coffee")
+    done = memory.edit("coffee", "I drink coffee")
+    assert (done.revised, done.version, done.changes) == (False, 1, [])
+    assert [event for event, _ in running.log(owner_of(memory))] == ["MemoryCreated"]
+
+
+def test_a_negation_tells_in_which_session_it_was_said(memory: Any) -> None:
+    memory.add("I drink coffee", memory_id="coffee")
+    effects = memory.negate("coffee", correction="I drink tea", session="s1")
+    assert [one.id for one in memory.search("tea", session="s1").results] == [effects.replaced_by]

@@ -23,6 +23,9 @@ WANTED = {
     "POST /v1/owners/{owner}/profile body.actor: default was 'operator', is 'user'": (
         "whoever says nothing of himself is nobody's operator (ADR 0031)"
     ),
+    "memory.Memory url: default was \"'http://127.0.0.1:8733'\", is 'None'": (
+        "told no address, it asks the service of the data folder, and starts it: a port any user may take first (ADR 0048)"
+    ),
     "tool add_memory takes.memory_type: default was 'note', is 'fact'": (
         "one default on every face: the client's was a fact, and one verb cannot have two"
     ),
