@@ -226,3 +226,11 @@ def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_eithe
     assert (found.tier, ground.borne_out(found)) == ("core", True)
     assert found.ground == ("review" if actor == "operator" else None)
     assert always_holds(found) == (actor == "operator")
+
+
+@pytest.mark.parametrize("actor", sorted(set(ACTORS) - {"operator"}))
+def test_what_decides_on_promotion_is_for_operators_alone_in_an_old_log_too(actor: str) -> None:
+    told = of_old(replace(parameters(core_importance=0.1, momentum=0.2), actor=actor))
+    assert dict(folded(created(), told).owner.parameters) == {"momentum": 0.2}
+    by_operator = folded(created(), replace(told, actor="operator"))
+    assert dict(by_operator.owner.parameters) == {"core_importance": 0.1, "momentum": 0.2}
