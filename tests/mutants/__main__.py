@@ -15,8 +15,8 @@ from tests.places import ROOT
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "requirements.lock")
-KEPT = ("-p", "no:randomly", "-p", "no:xdist")
-"""The nearest tests in their order, the quickest first, in one process."""
+NEAR = ("--part", "quick", "-p", "no:randomly", "-p", "no:xdist")
+"""The nearest tests that `make test` runs, in their order, in one process."""
 NO_TESTS = 5
 """Exit code of pytest where nothing was collected."""
 
@@ -50,14 +50,16 @@ def caught(checkout: Path, mutant: Mutant, *, near_alone: bool) -> str | None:
     """By which test a mutant is caught, one that passes without it; None where `make test` passes."""
     file = checkout / mutant.file
     whole = file.read_text("utf-8")
+    if whole.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.file} does not hold this once: {mutant.old}")
     file.write_text(whole.replace(mutant.old, mutant.new), "utf-8")
     try:
-        by = fails(checkout, *KEPT, *(f"tests/{path}" for path in mutant.near))
+        by = fails(checkout, *NEAR, *(f"tests/{path}" for path in mutant.near))
         if by is None and not near_alone:
             by = fails(checkout, "-n", "2", "--dist", "loadfile", "--part", "quick")
     finally:
         file.write_text(whole, "utf-8")
-    if by is not None and (without := fails(checkout, *KEPT, by)) is not None:
+    if by is not None and (without := fails(checkout, *NEAR, by)) is not None:
         raise SystemExit(f"{by} fails without the mutant too: {without}")
     return by
 

@@ -80,6 +80,16 @@ def test_what_was_made_of_a_turn_and_of_nothing_that_stands_goes_with_it(
     assert taken(*told, ids=ids) == also
 
 
+def test_a_turn_that_two_memories_hold_is_retracted_with_the_last_of_them() -> None:
+    again = created(
+        "I adopted a hedgehog named Zuleika", "imported", 5, kind="episode", tier="fact", source_turns=("t1",)
+    )
+    made = typed("User adopted a hedgehog", "m", 1)
+    assert taken(again, made) == []
+    assert taken(again, made, ids=("imported",)) == []
+    assert taken(again, made, ids=("t1", "imported")) == ["m"]
+
+
 def test_what_was_deleted_by_decay_retracts_nothing() -> None:
     told = (typed("User likes tea", "m", 2, 4), deleted("t2", 21, policy="auto_cleanup"))
     assert taken(*told, ids=("t4",)) == []
