@@ -10,7 +10,7 @@ import redis
 from hypothesis import Phase, settings
 
 from tests.patience import UNSTEADY
-from tests.servers import MISSING, NO_DISK, RedisServer, Servers, fake_client
+from tests.servers import MISSING, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
 
 pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
@@ -71,8 +71,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run for want of a server or a disk, also under -q."""
-    for missing in (MISSING, NO_DISK):
+    """Say what did not run for want of a server, a disk or node, also under -q."""
+    for missing in (MISSING, NO_DISK, NO_NODE):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

@@ -24,6 +24,7 @@ from tests.patience import PATIENCE
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"
 MISSING = "no redis-server >= 7 on PATH"
 NO_DISK = "no small disk can be mounted"
+NO_NODE = "no node on PATH"
 BASELINE = {
     "maxmemory": "0",
     "maxmemory-policy": "noeviction",

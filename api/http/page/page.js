@@ -31,15 +31,19 @@ function told(wanted) {
   narrow(wanted);
 }
 
+/** Show what the address ends with: a filter, or a place, which no filter hides. */
 function follow() {
   const wanted = filterOf(location.hash);
-  if (wanted !== null) told(wanted);
-  const place = wanted === null && byId(decodeURIComponent(location.hash.slice(1)));
-  const route = place && place.closest("details.route");
-  if (!route) return;
-  if (route.hidden) told("");
-  route.open = true;
-  route.scrollIntoView();
+  if (wanted !== null) {
+    told(wanted);
+    return;
+  }
+  const place = byId(location.hash.slice(1));
+  if (!place) return;
+  if (place.closest("[hidden]")) told("");
+  const folded = place.closest("details");
+  if (folded) folded.open = true;
+  (folded ?? place).scrollIntoView();
 }
 
 filter.addEventListener("input", () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from importlib.resources import files
 from typing import Annotated, Any, Literal, cast
@@ -98,8 +99,12 @@ class Page(HTMLParser):
 
     def route(self, method: str, path: str) -> Element:
         """The element that tells this route."""
-        (form,) = [one for one in self.all("form") if (one.get("data-method"), one.get("data-path")) == (method, path)]
+        (form,) = [one for one in self._forms if (one.get("data-method"), one.get("data-path")) == (method, path)]
         return next(one for one in reversed(form.around) if one.get("class") == "route")
+
+    @cached_property
+    def _forms(self) -> list[Element]:
+        return self.all("form")
 
 
 @pytest.fixture(scope="module")

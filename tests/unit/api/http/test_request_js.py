@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.servers import NO_NODE
+
 NODE = shutil.which("node")
 PATIENCE = 60
 """Seconds that node may take to start on a busy machine."""
@@ -28,7 +30,7 @@ console.log(JSON.stringify(told));
 """
 SEARCH = {"method": "GET", "path": "/v1/owners/{owner}/search"}
 REMEMBER = {"method": "POST", "path": "/v1/owners/{owner}/memories"}
-pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node here: the functions of request.js did not run")
+pytestmark = pytest.mark.skipif(NODE is None, reason=f"{NO_NODE}: the functions of request.js did not run")
 
 
 def called(*calls: list[Any]) -> list[dict[str, Any]]:
