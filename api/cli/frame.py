@@ -12,6 +12,8 @@ from typer.main import get_command, get_command_from_info, get_group_from_info
 from api.operations.table import GROUPS, OperationRow, entries
 
 MARKUP: Any = "markdown"
+OPERATIONS = "api.operations."
+"""Rooms of operations whose commands are made of them alone."""
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
 """Where a module registers its commands while it is imported."""
 
@@ -41,7 +43,11 @@ class Commands(TyperGroup):
 
 def loaded(entry: OperationRow) -> Any:
     """A command or a group of commands as its module registers it."""
-    import_module(entry.module)
+    module = import_module(entry.module)
+    if entry.module.startswith(OPERATIONS) and entry.name not in {one.name for one in app.registered_commands}:
+        from api.cli.made import command, plain
+
+        command(next(one for one in module.OPERATIONS if one.name == entry.name and one.shown))(plain)
     told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}
     for group in app.registered_groups:
         if group.name == entry.name:

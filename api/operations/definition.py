@@ -150,6 +150,10 @@ class Operation:
         """The arguments that the path names."""
         return tuple(name for name in ("owner", "memory_id") if f"{{{name}}}" in self.path)
 
+    def but(self, **other: Any) -> Operation:
+        """The same but for this."""
+        return replace(self, **other)
+
     def ask(self, application: Any, given: Mapping[str, Any]) -> Any:
         """Call the service: the subject by place, all else by name."""
         method = attrgetter(self.call)(application) if ":" not in self.call else named(self.call)

@@ -60,6 +60,11 @@ REVIEW = Operation(
     told="The most pressing.",
     statuses=OF_PLACE,
     route_help="What is due for review, most pressing first, and how much the least importance left out. Leaves no trace.",
+    more="Before its first grade a memory is due a day after it was made, and after accesses 2, 4, 8 ... days (at most 90) after"
+    " the last; from the first grade on the owner's scheduler decides: sm2, or fsrs"
+    " (`engramlog profile OWNER --set scheduler=fsrs`). Looking at the list leaves no trace.",
+    example="Example: `engramlog review alice` to see what is due, then `engramlog review alice coffee --grade 4`",
+    folds=True,
 )
 REINFORCE = Operation(
     name="reinforce",
@@ -130,6 +135,9 @@ PROFILE = Operation(
     told="The law, its thresholds, and what is not at its default.",
     statuses=OF_PLACE,
     route_help="The law that the owner's recall and lifecycle go by, with its parameters.",
+    more="It changes the owner, not its memories: any law can read any history, so another choice loses nothing.",
+    example="Example: `engramlog profile alice`, `engramlog profile alice ebbinghaus` or"
+    " `engramlog profile alice --set initial_stability=48 --set failure_restarts_clock=true`",
 )
 CHOOSE = Operation(
     name="choose",
@@ -144,7 +152,7 @@ CHOOSE = Operation(
             "A law to live by; `engramlog laws` lists them.",
             None,
             ("ebbinghaus",),
-            option=Option(argument=True, metavar="[NAME]", completes="laws"),
+            option=Option(names=("name",), argument=True, metavar="[NAME]", completes="laws"),
         ),
         Parameter(
             "parameters",

@@ -103,6 +103,7 @@ WHY = Operation(
     answer="Why",
     told="The reasons.",
     statuses=OF_MEMORY,
+    folds=True,
     example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`",
 )
 _CHANGES = (*PLACE, limit(100, "How many changes a page, 1 to 1000.").but(option=PAGE), CURSOR, ORDER)
@@ -116,6 +117,7 @@ HISTORY = Operation(
     answer="History",
     told="A page of its change log.",
     statuses=OF_MEMORY,
+    folds=True,
     example="Example: `engramlog history alice coffee`",
 )
 OWNER_HISTORY = Operation(

@@ -25,6 +25,9 @@ COMPARE = Operation(
     told="The readings.",
     statuses=OF_PLACE,
     route_help="Every law's weights of the owner's memories, what each shows, and where they disagree most. Leaves no trace.",
+    example="Example: `engramlog compare alice` or"
+    " `engramlog compare alice coffee --from 2026-01-01T00:00:00Z --out coffee.svg`",
+    folds=True,
 )
 CURVES = Operation(
     name="curves",
@@ -67,6 +70,7 @@ CURVES = Operation(
     told="The curves.",
     statuses=OF_MEMORY,
     help="One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.",
+    folds=True,
 )
 REPLAY = Operation(
     name="replay",

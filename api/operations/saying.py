@@ -20,9 +20,10 @@ GROUND = Record(
 _GROUNDS = ([{"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"}],)
 _METADATA = ({"page": 4, "checked": True},)
 TEXT = Option(
+    names=("text",),
     argument=True,
     metavar="TEXT|-",
-    reads="api.cli.files:text_of",
+    reads="api.cli.standard_input:text_of",
     help="The text, or - to read it from standard input.",
 )
 SUMMARY = Parameter("summary", str | None, "What it says, shorter.", None, ("tea",))

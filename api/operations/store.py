@@ -58,13 +58,13 @@ OWNERS = Operation(
             "How many, 1 to 1000.",
             _OWNERS_PAGE,
             (100,),
-            bounds={"ge": 1, "le": 1_000},
+            bounds={"le": 1_000},
             option=Option(("-k", "--limit")),
         ),
     ),
     answer="OwnerPage",
     told="A page of owners, in the order of their names.",
-    shown="store:owners",
+    shown="owners:owners",
     example="Example: `engramlog owners --prefix conv-`",
 )
 ALARMS = Operation(
@@ -76,6 +76,7 @@ ALARMS = Operation(
     tag="store",
     answer="AlarmsStanding",
     told="What stands, the worst and newest first.",
+    example='Example: `engramlog alarms`, after a look `engramlog alarms --clear state_damaged "partition 3"`',
     route_help="Every alarm that stands: what happened, since when, how often, and what to do.",
 )
 CLEAR = Operation(
@@ -121,7 +122,7 @@ DEAD = Operation(
     answer="DeadOwners",
     told="Who, why, and how many events wait.",
     help="Every quarantined owner, why, and how many of its events wait.",
-    shown="store:quarantined",
+    shown="owners:quarantined",
     example="Example: `engramlog dead list`",
 )
 DEAD_SHOW = Operation(
@@ -135,7 +136,7 @@ DEAD_SHOW = Operation(
     told="What waits.",
     statuses=(404,),
     help="An owner's parked events. Contents are not shown.",
-    shown="store:parked",
+    shown="owners:parked",
     example="Example: `engramlog dead show alice`",
 )
 DEAD_RETRY = Operation(
@@ -150,6 +151,7 @@ DEAD_RETRY = Operation(
     told="Whether it is freed.",
     statuses=(404,),
     help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
+    shown="owners:retried",
     example="Example: `engramlog dead retry alice`",
 )
 DEAD_DISCARD = Operation(

@@ -32,7 +32,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
         ),
         OperationRow(
-            "list", "api.cli.commands.reading", "An owner's memories, newest activation first. Leaves no trace."
+            "list", "api.operations.reading", "An owner's memories, newest activation first. Leaves no trace."
         ),
         OperationRow(
             "why",
@@ -46,42 +46,42 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "provenance",
-            "api.cli.commands.reading",
+            "api.operations.reading",
             "Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
         ),
         OperationRow(
             "assess",
-            "api.cli.commands.knowing",
+            "api.operations.knowing",
             "How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
         ),
         OperationRow(
             "map",
-            "api.cli.commands.knowing",
+            "api.cli.commands.reading",
             "A map of what is known about a topic: the best hits, their associations, and how they cluster.",
         ),
         OperationRow(
             "associations",
-            "api.cli.commands.knowing",
+            "api.operations.knowing",
             "What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
         ),
         OperationRow(
             "facts",
-            "api.cli.commands.facts",
+            "api.operations.knowing",
             "What is known as triples, with the memories that are their evidence. Leaves no trace.",
         ),
         OperationRow(
             "synonyms",
-            "api.cli.commands.synonyms",
+            "api.operations.knowing",
             "The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
         ),
         OperationRow(
             "context",
-            "api.cli.commands.context",
+            "api.operations.reports",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
         ),
         OperationRow(
             "uses",
-            "api.cli.commands.context",
+            "api.operations.reading",
             "Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
         ),
     ),
@@ -103,25 +103,25 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "replay",
-            "api.cli.commands.reading",
+            "api.operations.reports",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),
     "Say": (
         OperationRow(
             "add",
-            "api.cli.commands.saying",
+            "api.operations.saying",
             "Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
         ),
         OperationRow(
             "edit",
-            "api.cli.commands.saying",
+            "api.operations.saying",
             "Say the same thing better: new words under the same id, the older ones stay readable."
             " Saying the same writes nothing.",
         ),
         OperationRow(
             "mention",
-            "api.cli.commands.saying",
+            "api.operations.saying",
             "Somebody came back to it: it is active from here on, and fades more slowly."
             " Where the user did, a negation is undone.",
         ),
@@ -149,28 +149,28 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "negate",
-            "api.cli.commands.writing",
+            "api.operations.writing",
             "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
         ),
         OperationRow(
             "confirm",
-            "api.cli.commands.writing",
+            "api.operations.writing",
             "It holds, as if just said again: a negated memory comes back, whoever negated it."
             " What had replaced it stays, both flagged.",
         ),
         OperationRow(
             "sensitivity",
-            "api.cli.commands.standing",
+            "api.operations.writing",
             "Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
         ),
         OperationRow(
             "merge",
-            "api.cli.commands.writing",
+            "api.operations.writing",
             "Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
         ),
         OperationRow(
             "unmerge",
-            "api.cli.commands.writing",
+            "api.operations.writing",
             "Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
         ),
         OperationRow(
@@ -180,17 +180,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "restore",
-            "api.cli.commands.writing",
+            "api.operations.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
         OperationRow(
             "synonym",
-            "api.cli.commands.synonyms",
+            "api.operations.knowing",
             "Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
         ),
         OperationRow(
             "ground",
-            "api.cli.commands.saying",
+            "api.operations.saying",
             "Something has this digest now: memories that rest on another one are withheld from normal mode,"
             " those on this one come back.",
         ),
@@ -203,17 +203,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     "Keep": (
         OperationRow(
             "health",
-            "api.cli.commands.living",
+            "api.operations.living",
             "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
         ),
         OperationRow(
             "fading",
-            "api.cli.commands.living",
+            "api.operations.living",
             "Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
         ),
         OperationRow(
             "reinforce",
-            "api.cli.commands.living",
+            "api.operations.living",
             "It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
         ),
         OperationRow(
@@ -255,7 +255,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "status",
-            "api.cli.commands.reading",
+            "api.operations.store",
             "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
         ),
         OperationRow(
@@ -270,7 +270,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "owners",
-            "api.cli.commands.owners",
+            "api.operations.store",
             "Who has memories here: owners by name, in pages, with how many memories each has.",
         ),
         OperationRow(

@@ -11,8 +11,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from api.application import Application
-from api.cli.commands.context import used
 from api.cli.commands.extracting import table
+from api.cli.show.context import used
 from api.exchange.importing import ImportOptions, import_turns
 from events.envelope import canonical, from_micros, utc_text
 from events.log import positions_by_partition

@@ -58,9 +58,18 @@ def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 def _command(command: Any) -> dict[str, Any]:
     return {
         "description": [command.help, command.epilog],
-        "parameters": {str(one.name): _parameter(one) for one in command.params},
+        "parameters": by_option({str(one.name): _parameter(one) for one in command.params}),
         "order": [one.name for one in command.params if one.param_type_name == "argument"],
     }
+
+
+def by_option(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Options by what people type, whatever the code calls them; arguments stand by their place."""
+
+    def typed(name: str, told: dict[str, Any]) -> str:
+        return name if told["opts"] == "argument" else max(told["opts"], key=len).strip("-").replace("-", "_")
+
+    return {typed(name, told): told for name, told in parameters.items()}
 
 
 def _parameter(one: Any) -> dict[str, Any]:
@@ -181,7 +190,10 @@ def published(prose: bool = False) -> dict[str, dict[str, Any]]:
 
 def stored(folder: Path) -> dict[str, dict[str, Any]]:
     """What was written into a folder."""
-    return {name: json.loads(Path(folder, f"{name}.json").read_text("utf-8")) for name in FACES}
+    told = {name: json.loads(Path(folder, f"{name}.json").read_text("utf-8")) for name in FACES}
+    for command in told["commands"]["commands"].values():
+        command["parameters"] = by_option(command["parameters"])
+    return told
 
 
 def main(tree: str, folder: str, *options: str) -> None:

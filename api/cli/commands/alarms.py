@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.markup import escape
 
-from api.cli.app import Json, app, opened, out, show
+from api.cli.app import out
+from api.cli.made import Call, command
 from api.cli.show.memories import when
 from api.cli.show.tables import grid
+from api.operations.definition import Option, Parameter
+from api.operations.store import ALARMS, CLEAR
 from events.errors import InputError
 
 COLUMNS = ("alarm", "about", "since", "times", "what happened")
 
 
-@app.command(epilog='Example: `engramlog alarms`, after a look `engramlog alarms --clear state_damaged "partition 3"`')
-def alarms(
-    context: typer.Context,
-    subject: Annotated[
-        str | None, typer.Argument(help="With --clear: only the alarm about this.", show_default=False)
-    ] = None,
-    clear: Annotated[
-        str | None, typer.Option("--clear", help="Acknowledge the alarms of this name.", show_default=False)
-    ] = None,
-    json: Json = False,
-) -> None:
-    """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
+@command(
+    ALARMS,
+    more=(
+        Parameter(
+            "subject",
+            str | None,
+            "With --clear: only the alarm about this.",
+            None,
+            option=Option(argument=True),
+        ),
+        Parameter("clear", str | None, "Acknowledge the alarms of this name.", None),
+    ),
+)
+def alarms(call: Call) -> None:
+    """What stands, or what was acknowledged; exit code 1 while anything stands still."""
+    subject, clear = call.take("subject", "clear")
     if subject is not None and clear is None:
         raise InputError(f"subject: got {subject!r}; allowed: with --clear NAME only", field="subject", got=subject)
-    with opened(context) as application:
-        operator = application.operator
-        answer = operator.alarms() if clear is None else operator.clear_alarm(clear, subject, face="command")
-    show(answer, json, standing)
-    if clear is None and any(alarm["severity"] == "stopped" for alarm in answer["alarms"]):
+    if clear is not None:
+        call.print(call.answer(CLEAR, name=clear, subject=subject, face="command"), standing)
+        return
+    answer = call.answer()
+    call.print(answer, standing)
+    if any(alarm["severity"] == "stopped" for alarm in answer["alarms"]):
         raise typer.Exit(1)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.cli.app import Json, app, err, opened, out, progress, show
+from api.cli.app import err, opened, out, progress
+from api.cli.made import PARTLY, Call, command
 from api.cli.show.memories import when
 from api.cli.show.tables import Cell, Column, tabulate
+from api.operations.definition import Option, Parameter
+from api.operations.reports import CLEANUP
 from events.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,51 +35,37 @@ DONE = {
 }
 """What was done, by action."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
-PARTLY = 3
 
 
-@app.command(epilog="Example: `engramlog cleanup alice --dry-run`, then `engramlog cleanup alice`")
-def cleanup(
-    context: typer.Context,
-    owner: Annotated[
-        str | None, typer.Argument(help="Whose memories: a user, an agent, a team.", show_default=False)
-    ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Every owner of the store.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what a run would do right now, and change nothing.")
-    ] = False,
-    job: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--job",
-            help="sweep, review, merge, link, replay or levels; as often as needed. Without: sweep and review.",
-            show_default=False,
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
+MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
+(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay** and
+**levels** (what newer rules of sensitivity find in old entries) run only when named.
+Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
+history; *the log still holds the text* until contents are sealed."""
 
-    **sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes (tiered
-    profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay** and
-    **levels** (what newer rules of sensitivity find in old entries) run only when named.
-    Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
-    history; *the log still holds the text* until contents are sealed.
-    """
-    from api.services import cleaning
 
-    if (owner is None) is not all_:
+@command(
+    CLEANUP.but(more=MORE, example="Example: `engramlog cleanup alice --dry-run`, then `engramlog cleanup alice`"),
+    more=(
+        Parameter("owner", str | None, "Whose memories: a user, an agent, a team.", None, option=Option(argument=True)),
+        Parameter("everybody", bool, "Every owner of the store.", False, option=Option(("--all",))),
+    ),
+    subject=(),
+)
+def cleanup(call: Call) -> None:
+    """One owner, or all of them; exit code 3 where something was not done."""
+    owner, everybody = call.take("owner", "everybody")
+    if (owner is None) is not everybody:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
-    jobs = job or list(cleaning.BY_HAND)
-    with opened(context) as application:
+    with opened(call.context) as application:
         if owner is not None:
-            with progress("decisions", json) as advance:
-                answer = application.cleaner.clean(owner, dry_run=dry_run, jobs=jobs, on_progress=advance)
-            show(answer, json, _one)
+            with progress("decisions", call.json) as advance:
+                answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
+            call.print(answer, _one)
             raise typer.Exit(PARTLY if answer["failure"] else 0)
-        with _bar(json) as advance:
-            answer = application.cleaner.clean_all(dry_run=dry_run, jobs=jobs, on_progress=advance)
-    show(answer, json, _everyone)
+        with _bar(call.json) as advance:
+            answer = application.cleaner.clean_all(**call.given, on_progress=advance)
+    call.print(answer, _everyone)
     stopped = any(one["failure"] for one in answer["decided"])
     raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
 

@@ -3,105 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from api.cli.app import AfterOption, AsOfOption, AtOption, Json, KnownOption, Owner, app, opened, out, progress, show
+from api.cli.app import out
+from api.cli.made import Call, command
 from api.cli.show.memories import number, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
+from api.operations.definition import Option, Parameter
+from api.operations.reports import COMPARE, CURVES
 from events.errors import refused
 
 SHOWN_EVENTS = 30
 """Events told in a table; JSON has all."""
 CURVE_ROWS = 30
 """Height of the curves in a terminal, for all laws together."""
-FromOption = Annotated[
-    str | None,
-    typer.Option("--from", help="With an ID: begin at this instant, not at its creation.", show_default=False),
-]
-ToOption = Annotated[
-    str | None,
-    typer.Option("--to", help="With an ID: end at this instant, past or future, not now.", show_default=False),
-]
 
 
-@app.command(
-    epilog="Example: `engramlog compare alice` or `engramlog compare alice coffee --from 2026-01-01T00:00:00Z --out coffee.svg`"
+@command(
+    COMPARE,
+    CURVES,
+    more=(
+        Parameter(
+            "memory_id",
+            str | None,
+            "A memory: its curves over time.",
+            None,
+            option=Option(argument=True, metavar="[ID]"),
+        ),
+        Parameter("out", Path | None, "With an ID: draw the curves into this .png or .svg.", None),
+    ),
 )
-def compare(
-    context: typer.Context,
-    owner: Owner,
-    memory_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="A memory: its curves over time.", show_default=False)
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("-k", "--limit", help="How many memories, 1 to 1000; 20 unless told.")
-    ] = None,
-    as_of: AsOfOption = None,
-    known: KnownOption = None,
-    at: AtOption = None,
-    from_: FromOption = None,
-    to: ToOption = None,
-    points: Annotated[
-        int | None, typer.Option("--points", help="With an ID: evenly spaced instants, 2 to 2000; 200 unless told.")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--out", help="With an ID: draw the curves into this .png or .svg.", show_default=False),
-    ] = None,
-    after: AfterOption = None,
-    json: Json = False,
-) -> None:
-    """Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing."""
-    if memory_id is None:
-        _refuse("without a memory's ID", "from", from_, "to", to, "points", points, "out", file)
-        with opened(context) as application, progress("folding the past", json) as advance:
-            answer = application.comparer.compare(
-                owner,
-                limit=20 if limit is None else limit,
-                as_of=as_of,
-                known=known,
-                at=at,
-                after=after,
-                on_progress=advance,
-            )
-        show(answer, json, overview)
+def compare(call: Call) -> None:
+    """Of all memories, or of one over time."""
+    given = call.given
+    if given["memory_id"] is None:
+        _refuse("without a memory's ID", given, {"since": "from", "until": "to", "points": "points", "out": "out"})
+        call.take("memory_id", "since", "until", "points", "out")
+        answer = call.answer(limit=20 if given["limit"] is None else given["limit"])
+        call.print(answer, overview)
         return
-    _refuse(
-        "with a memory's ID, whose span --from and --to choose",
-        "limit",
-        limit,
-        "at",
-        at,
-    )
-    with opened(context) as application, progress("folding the past", json) as advance:
-        answer = application.comparer.curves(
-            owner,
-            memory_id,
-            since=from_,
-            until=to,
-            points=200 if points is None else points,
-            as_of=as_of,
-            known=known,
-            after=after,
-            on_progress=advance,
-        )
-    if file is not None:
+    _refuse("with a memory's ID, whose span --from and --to choose", given, {"limit": "limit", "at": "at"})
+    path, _, _ = call.take("out", "limit", "at")
+    answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
+    if path is not None:
         from api.pictures.draw import draw_curves
 
-        answer["picture"] = {"file": str(file), "remarks": draw_curves(answer, file)}
-    show(answer, json, story)
+        answer["picture"] = {"file": str(path), "remarks": draw_curves(answer, path)}
+    call.print(answer, story)
 
 
-def _refuse(where: str, *pairs: Any) -> None:
+def _refuse(where: str, given: dict[str, Any], names: dict[str, str]) -> None:
     """InputError for the first option that is given and has no meaning there."""
-    for name, value in zip(pairs[::2], pairs[1::2], strict=True):
-        if value is not None:
-            raise refused(name, str(value), f"nothing {where}")
+    for name, option in names.items():
+        if given[name] is not None:
+            raise refused(option, str(given[name]), f"nothing {where}")
 
 
 def overview(answer: dict[str, Any], console: Console = out) -> None:

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.text import Text
 
-from api.cli.app import Json, Owner, app, opened, out, progress, show
+from api.cli.app import opened, out, progress
+from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Cell, Column, tabulate
+from api.operations.reports import EPISODES
 
 SHOWN = 100
 """Rows shown in a table."""
-PARTLY = 3
 
 
-@app.command(epilog="Example: `engramlog episodes alice --dry-run`, then `engramlog episodes alice`")
-def episodes(
-    context: typer.Context,
-    owner: Owner,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be made and noted, and change nothing; asks no model.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
-
-    Also notes which memories the assistant's replies rested on: those put before it of which a reply says what nothing else
-    there said. Turns stay as they are. Running it again does nothing twice.
-    """
-    with opened(context) as application:
+@command(
+    EPISODES.but(
+        more="Also notes which memories the assistant's replies rested on: those put before it of which a reply says what nothing"
+        " else there said. Turns stay as they are. Running it again does nothing twice.",
+        example="Example: `engramlog episodes alice --dry-run`, then `engramlog episodes alice`",
+    )
+)
+def episodes(call: Call) -> None:
+    """Exit code 3 where the model is down."""
+    owner, dry_run = call.take("owner", "dry_run")
+    with opened(call.context) as application:
         if dry_run:
             answer = application.episodes.make(owner, dry_run=True)
         else:
-            with progress("decisions", json) as advance:
+            with progress("decisions", call.json) as advance:
                 answer = application.episodes.make(owner, on_progress=advance)
-    show(answer, json, _told)
+    call.print(answer, _told)
     if answer["down"]:
         raise typer.Exit(PARTLY)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.choices import RULES
-from api.cli.app import Json, Owner, app, err, opened, out, progress, show
+from api.choices import MODEL, RULES
+from api.cli.app import err, opened, out, progress
+from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Cell, Column, tabulate
+from api.operations.reports import EXTRACT
 
 COLOURS = {
     "ADD": "green",
@@ -26,35 +28,27 @@ SHOWN = 200
 """Statements shown in a table."""
 
 
-@app.command(epilog="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`")
-def extract(
-    context: typer.Context,
-    owner: Owner,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what every statement would become, and change nothing.")
-    ] = False,
-    by: Annotated[
-        str, typer.Option("--by", help="rules, or model: the language model of ENGRAMLOG_MODEL is asked.")
-    ] = RULES,
-    json: Json = False,
-) -> None:
-    """Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.
-
-    Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated, and
-    questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing twice. A dry
-    run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are left wait for a next run.
-    """
-    from api.choices import MODEL
-
-    with opened(context) as application:
+@command(
+    EXTRACT.but(
+        more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
+        " and questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing"
+        " twice. A dry run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are"
+        " left wait for a next run.",
+        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`",
+    )
+)
+def extract(call: Call) -> None:
+    """By rules or by the model of the settings."""
+    owner, dry_run, by = call.take("owner", "dry_run", "by")
+    with opened(call.context) as application:
         if dry_run:
             answer = application.extractor.rehearse(owner, by)
         else:
-            with progress("turns" if by == MODEL else "decisions", json) as advance:
+            with progress("turns" if by == MODEL else "decisions", call.json) as advance:
                 answer = application.extractor.extract(owner, by, on_progress=advance)
-    show(answer, json, _told)
+    call.print(answer, _told)
     if answer.get("trouble"):
-        raise typer.Exit(3)
+        raise typer.Exit(PARTLY)
 
 
 def _told(answer: dict[str, Any]) -> None:

@@ -27,7 +27,6 @@ from api.cli.app import (
     progress,
     show,
 )
-from api.cli.commands.reading import ReasonOption
 from api.cli.commands.writing import File, import_app
 from api.cli.files import counting, open_lines, tell_the_rest
 from api.cli.show import records as render_records
@@ -112,7 +111,7 @@ def export(
     known: KnownOption = None,
     after: AfterOption = None,
     actor: ActorOption = "user",
-    reason: ReasonOption = "",
+    reason: Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")] = "",
     json: Json = False,
 ) -> None:
     """An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.

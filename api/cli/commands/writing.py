@@ -1,32 +1,20 @@
-"""Commands that write: append, import, negate, confirm, delete, restore, merge, unmerge. They return once all is folded."""
+"""Commands that write much: append, import, delete. They return once all is folded."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.app import (
-    ActorOption,
-    Json,
-    KeyOption,
-    MemoryId,
-    OccurredOption,
-    Owner,
-    ReasonOption,
-    app,
-    complain,
-    opened,
-    out,
-    progress,
-    show,
-)
+from api.cli.app import Json, app, complain, opened, out, progress, show
 from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
-from api.cli.show import memories as render
+from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
 from api.exchange.long_texts import LEAVE
+from api.operations.definition import Option, Parameter
+from api.operations.writing import DELETE_MANY
 from events.errors import EngramlogError, refused
 
 if TYPE_CHECKING:
@@ -38,6 +26,12 @@ if TYPE_CHECKING:
 File = Annotated[
     str, typer.Argument(metavar="FILE|-", help="A file of JSON Lines, or - for standard input.", show_default=False)
 ]
+MORE = (
+    "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
+    "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
+    "\ncannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,"
+    "\npurged or merged away, else 1."
+)
 import_app = typer.Typer(no_args_is_help=True, help="Import conversations and older records.")
 app.add_typer(import_app, name="import")
 
@@ -136,116 +130,41 @@ def turns(
     raise typer.Exit(answer.done.exit_code)
 
 
-def done(answer: dict[str, Any], as_json: bool) -> None:
-    """Print what a verb did; exit code 3 where it was written and waits behind a quarantine."""
-    show(answer, as_json, render.effects)
-    if "quarantined" in answer:
-        raise typer.Exit(3)
-
-
-@app.command(epilog='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`')
-def negate(
-    context: typer.Context,
-    owner: Owner,
-    memory_id: MemoryId,
-    correction: Annotated[
-        str | None, typer.Option("--correction", help="What holds instead: becomes a new memory.", show_default=False)
-    ] = None,
-    replaced_by: Annotated[
-        str | None, typer.Option("--replaced-by", help="The id of a memory that holds instead.", show_default=False)
-    ] = None,
-    resolution: Annotated[
-        str | None,
-        typer.Option(help="latest_wins, version_keep or weight_balance; by category if not given.", show_default=False),
-    ] = None,
-    reason: ReasonOption = "",
-    turn_id: Annotated[
-        str | None, typer.Option("--turn-id", help="The turn in which it was said.", show_default=False)
-    ] = None,
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """It is no longer so: demote a memory, keep its history, and optionally say what holds instead."""
-    with opened(context) as application:
-        answer = application.writer.negate(
-            owner,
-            memory_id,
-            correction=correction,
-            replaced_by=replaced_by,
-            resolution=resolution,
-            reason=reason,
-            turn_id=turn_id,
-            actor=actor,
-            occurred_at=occurred_at,
-            key=key,
-        )
-    done(answer, json)
-
-
-@app.command(
-    epilog='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3` or `... | engramlog delete alice -`'
-)
-def delete(
-    context: typer.Context,
-    owner: Owner,
-    ids: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="ID|-",
-            help="Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
-            show_default=False,
+@command(
+    DELETE_MANY.but(
+        name="delete",
+        help="",
+        more=MORE,
+        example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3` or'
+        " `... | engramlog delete alice -`",
+    ),
+    more=(
+        Parameter(
+            "ids",
+            list[str],
+            "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
+            option=Option(argument=True, metavar="ID|-"),
         ),
-    ],
-    with_sources: Annotated[
-        bool, typer.Option("--with-sources", help="Retract the turns that say it too, and all that was made of them.")
-    ] = False,
-    core: Annotated[
-        bool, typer.Option("--core", help="Core and system memories are meant too, where they are named.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what would be deleted and what would go with it; write nothing.")
-    ] = False,
-    reason: ReasonOption = "",
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.
-
-    What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system
-    memories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that
-    cannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,
-    purged or merged away, else 1.
-    """
+    ),
+)
+def delete(call: Call) -> None:
+    """One or several: what of them was done, and what not, is told for each."""
     from api.services.deleting import split_ids
     from projections.views.query import moment
 
-    wanted = split_ids(_standard_input() if one == "-" else one for one in ids)
-    with opened(context) as application, progress("deleting", json) as advance:
-        answer = application.deleter.delete_many(
-            owner,
-            wanted,
-            actor=actor,
-            occurred_at=occurred_at,
-            key=key,
-            with_sources=with_sources,
-            core=core,
-            dry_run=dry_run,
-            reason=reason,
-            on_progress=advance,
-        )
+    given, dry_run = call.given, call.given["dry_run"]
+    given["ids"] = split_ids(_standard_input() if one == "-" else one for one in given["ids"])
+    with opened(call.context) as application, progress("deleting", call.json) as advance:
+        answer = DELETE_MANY.ask(application, given | {"on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
-        show(answer.as_dict(), json, render_records.deleted_many)
+        show(answer.as_dict(), call.json, render_records.deleted_many)
     elif answer.refusal is not None:
         raise answer.refusal
     else:
-        show(answer.as_effects(), json, render_records.deleted_one)
+        show(answer.as_effects(), call.json, render_records.deleted_one)
     if answer.error is not None:
         complain(answer.error)
-    if answer.deleted and not json and not dry_run:
+    if answer.deleted and not call.json and not dry_run:
         out.print(
             f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
             " The text itself stays in the log until contents are sealed.[/]"
@@ -258,91 +177,3 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refused("ids", "-", f"ids in UTF-8 on standard input ({error})") from None
-
-
-@app.command(epilog="Example: `engramlog confirm alice coffee`")
-def confirm(
-    context: typer.Context,
-    owner: Owner,
-    memory_id: MemoryId,
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both flagged.
-
-    Only the user's word brings it back: from another --actor it counts as a mention alone.
-    """
-    with opened(context) as application:
-        answer = application.writer.confirm(owner, memory_id, actor=actor, occurred_at=occurred_at, key=key)
-    done(answer, json)
-
-
-@app.command(epilog="Example: `engramlog restore alice coffee`")
-def restore(
-    context: typer.Context,
-    owner: Owner,
-    memory_id: MemoryId,
-    reason: ReasonOption = "",
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """Undo a soft delete: the memory comes back as it was, and with it what its deletion took along."""
-    with opened(context) as application:
-        answer = application.restorer.restore(
-            owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at, key=key
-        )
-    show(answer, json, render_records.restored)
-    if "quarantined" in answer:
-        raise typer.Exit(3)
-
-
-@app.command(epilog='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`')
-def merge(
-    context: typer.Context,
-    owner: Owner,
-    sources: Annotated[list[str], typer.Argument(metavar="ID ID...", help="Two memories or more.", show_default=False)],
-    summary: Annotated[
-        str | None,
-        typer.Option(
-            help="What the merged memory says; what the newest source says, and others add, if not given.",
-            show_default=False,
-        ),
-    ] = None,
-    into: Annotated[
-        str | None, typer.Option(help="The new memory's id; made up if not given.", show_default=False)
-    ] = None,
-    reason: ReasonOption = "",
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """Several memories become a new one; the sources stay readable, and `unmerge` brings them back."""
-    with opened(context) as application:
-        answer = application.writer.merge(
-            owner, sources, summary=summary, into=into, reason=reason, actor=actor, occurred_at=occurred_at, key=key
-        )
-    done(answer, json)
-
-
-@app.command(epilog="Example: `engramlog unmerge alice coffee-habit`")
-def unmerge(
-    context: typer.Context,
-    owner: Owner,
-    memory_id: MemoryId,
-    reason: ReasonOption = "",
-    actor: ActorOption = "user",
-    occurred_at: OccurredOption = None,
-    key: KeyOption = None,
-    json: Json = False,
-) -> None:
-    """Undo a merge: its sources come back as they were, and the merged memory retires to review mode."""
-    with opened(context) as application:
-        answer = application.writer.unmerge(
-            owner, memory_id, reason=reason, actor=actor, occurred_at=occurred_at, key=key
-        )
-    done(answer, json)

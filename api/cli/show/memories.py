@@ -242,6 +242,11 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     origins(answer["provenance"])
 
 
+def provenance(answer: dict[str, Any]) -> None:
+    """Where a memory comes from."""
+    origins(answer["provenance"])
+
+
 def origins(told: dict[str, Any], console: Console = out) -> None:
     """The provenance tree."""
     trees: dict[str, Tree] = {}

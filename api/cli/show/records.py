@@ -141,3 +141,17 @@ def _named(ids: list[str]) -> str:
 
 def _several(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def ground_reported(answer: dict[str, Any], console: Console = out) -> None:
+    """Which memories a digest withheld, and which came back."""
+    for name, style in (("withheld", "yellow"), ("back", "green")):
+        if answer[name]:
+            console.print(Text.assemble((f"{name}: ", style), ", ".join(answer[name])))
+    if not answer["withheld"] and not answer["back"]:
+        console.print(Text("Nothing changed: no memory rests on it with anything else to know", "dim"))
+    if answer["left"]:
+        console.print(Text(f"{answer['left']:,} more rest on it: report it again", "yellow"))
+    if answer["newer"]:
+        console.print(Text(f"of {answer['newer']:,} something newer is known", "dim"))
+    console.print(Text(f"position {answer['position']}", "dim"))

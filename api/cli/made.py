@@ -1,0 +1,207 @@
+"""Commands made of operations: arguments and options, the call, and how its answer is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from inspect import Parameter as Argument
+from inspect import Signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from api.cli import completing
+from api.cli.app import Json, MemoryId, Owner, app, opened, progress, show
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Operation, Option, Parameter, named
+from events.errors import refused
+
+SUBJECTS = {"owner": Owner, "memory_id": MemoryId}
+TRACES = (
+    Parameter(
+        "trace",
+        bool,
+        "Count as an agent's recall: what is shown gains by it. Without it this only looks.",
+        False,
+    ),
+    Parameter("no_trace", bool, "Record nothing, not even that somebody looked.", False),
+    Parameter(
+        "inspect",
+        bool,
+        "Only look: recorded in any mode and at any time, and no memory gains by it.",
+        False,
+    ),
+)
+"""What a command has that shows memories."""
+PARTLY = 3
+"""Exit code where what was written waits behind a quarantine."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A command as it was called: what was told, as the service takes it."""
+
+    context: typer.Context
+    operation: Operation
+    given: dict[str, Any] = field(default_factory=dict)
+    json: bool = False
+
+    def answer(self, operation: Operation | None = None, **changed: Any) -> Any:
+        """Ask the service, with a bar where folding the past takes long."""
+        asked, given = operation or self.operation, self.given | changed
+        if ":" in asked.call:
+            return asked.ask(None, given)
+        with opened(self.context) as application, progress(asked.task, self.json) as advance:
+            return asked.ask(application, given | ({"on_progress": advance} if asked.folds else {}))
+
+    def take(self, *names: str) -> list[Any]:
+        """What was told under these names, which the service is not told."""
+        return [self.given.pop(name) for name in names]
+
+    def print(self, answer: dict[str, Any], printed: Callable[[dict[str, Any]], None] | None = None) -> None:
+        """Print an answer; exit code 3 where it was written and waits behind a quarantine."""
+        show(answer, self.json, printed or named(f"api.cli.show.{self.operation.shown}"))
+        if self.operation.body is not None and "quarantined" in answer:
+            raise typer.Exit(PARTLY)
+
+
+def plain(call: Call) -> None:
+    """Ask, and print what was answered."""
+    call.print(call.answer())
+
+
+def command(
+    operation: Operation,
+    *others: Operation,
+    more: Iterable[Parameter] = (),
+    subject: tuple[str, ...] | None = None,
+    on: typer.Typer = app,
+    name: str | None = None,
+) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
+    """Register a command of its own with the options of one operation or several, and more; it is given the `Call`.
+
+    `subject`: the arguments before all others, where they are not those of the operation's path.
+    """
+    parameters = _joined([*(one for asked in (operation, *others) for one in asked.question), *more])
+    if operation.traces:
+        parameters += [one for one in TRACES if one.name not in {other.name for other in parameters}]
+
+    def registered(run: Callable[[Call], None]) -> Callable[[Call], None]:
+        def called(context: typer.Context, json: bool, **told: Any) -> None:
+            run(Call(context, operation, _given(operation, parameters, told), json))
+
+        called.__signature__ = _signature(  # type: ignore[attr-defined]
+            operation.subject if subject is None else subject, parameters
+        )
+        called.__annotations__ = {one.name: one.annotation for one in called.__signature__.parameters.values()}  # type: ignore[attr-defined]
+        on.command(name or operation.name, help=operation.described, epilog=operation.example or None)(called)
+        return run
+
+    return registered
+
+
+def _joined(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Each once, by its name; what the command line has not is left out."""
+    met: dict[str, Parameter] = {}
+    for one in parameters:
+        if one.option is not None and one.kind != NEVER:
+            met.setdefault(one.name, one)
+    return list(met.values())
+
+
+def _signature(subject: tuple[str, ...], parameters: Iterable[Parameter]) -> Signature:
+    arguments = {"context": Argument("context", Argument.KEYWORD_ONLY, annotation=typer.Context)}
+    arguments |= {one: Argument(one, Argument.KEYWORD_ONLY, annotation=SUBJECTS[one]) for one in subject}
+    ordered = sorted(parameters, key=lambda one: not _option(one).argument)
+    arguments |= {_called(one): _argument(one) for one in ordered}
+    arguments["json"] = Argument("json", Argument.KEYWORD_ONLY, annotation=Json, default=False)
+    return Signature(list(arguments.values()))
+
+
+def _option(parameter: Parameter) -> Option:
+    return parameter.option or Option()
+
+
+def _called(parameter: Parameter) -> str:
+    """The name under which the command line tells it."""
+    option = _option(parameter)
+    return option.names[0] if option.argument and option.names else parameter.name
+
+
+def _argument(parameter: Parameter) -> Argument:
+    option = _option(parameter)
+    default = _default(parameter)
+    told: dict[str, Any] = {"help": option.help or parameter.description, "metavar": option.metavar}
+    told["show_default"] = default not in (REQUIRED, None, "", False)
+    if option.panel:
+        told["rich_help_panel"] = option.panel
+    if option.completes:
+        told["autocompletion"] = getattr(completing, option.completes)
+    if "ge" in parameter.bounds:  # what is too large is the service's to refuse, in our words
+        told["min"] = parameter.bounds["ge"]
+    names = option.names or (f"--{parameter.name.replace('_', '-')}",)
+    made = typer.Argument(**told) if option.argument else typer.Option(*names, **told)
+    kind: Any = Annotated[_kind(parameter), made]
+    if default is REQUIRED:
+        return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind)
+    return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _negative(parameter: Parameter) -> bool:
+    """Whether the option takes away what is done unless told."""
+    return parameter.kind is bool and _option(parameter).names[:1] == (f"--no-{parameter.name.replace('_', '-')}",)
+
+
+def _kind(parameter: Parameter) -> Any:
+    kind = _option(parameter).kind or (str if parameter.kind == SPEAKER else parameter.kind)
+    several = _listed(kind)
+    return kind if several is None or _default(parameter) is REQUIRED else several | None
+
+
+def _listed(kind: Any) -> Any:
+    """The list that a kind is, with or without None beside it; None of another kind."""
+    kinds = [one for one in get_args(kind) if one is not NoneType] if isinstance(kind, UnionType) else [kind]
+    return kinds[0] if len(kinds) == 1 and get_origin(kinds[0]) is list else None
+
+
+def _default(parameter: Parameter) -> Any:
+    option = _option(parameter)
+    default = parameter.default if option.default is REQUIRED else option.default
+    if _negative(parameter):
+        return not default
+    if default is not REQUIRED and (isinstance(default, list | type) or _listed(option.kind or parameter.kind)):
+        return None
+    return default
+
+
+def _given(operation: Operation, parameters: Iterable[Parameter], told: dict[str, Any]) -> dict[str, Any]:
+    """What was told as the service takes it."""
+    by_name = {_called(one): one for one in parameters}
+    given = {name: value for name, value in told.items() if name not in by_name}
+    given |= {one.name: _read(one, told[name]) for name, one in by_name.items()}
+    if operation.traces:
+        given |= _traced(given)
+    return given
+
+
+def _read(parameter: Parameter, value: Any) -> Any:
+    option = _option(parameter)
+    if _negative(parameter):
+        return not value
+    if option.reads:
+        return named(option.reads)(value if value is not None else ())
+    if value is None or (value == [] and _listed(parameter.kind)):
+        default = parameter.default
+        if isinstance(default, type):
+            return default()
+        return list(default) if isinstance(default, list) else None
+    return value
+
+
+def _traced(given: dict[str, Any]) -> dict[str, bool]:
+    """What a command records. Without an option it only looks: recorded of the present, and no memory gains by it (ADR 0046)."""
+    trace, no_trace, inspect = (bool(given.pop(name, False)) for name in ("trace", "no_trace", "inspect"))
+    if trace and (no_trace or inspect):
+        raise refused("trace", f"--trace with {'--no-trace' if no_trace else '--inspect'}", "one of them")
+    present = given.get("mode", "normal") == "normal" and not any(given.get(one) for one in ("as_of", "known", "at"))
+    return {"trace": not no_trace, "inspect": inspect or (present and not trace)}

@@ -1,0 +1,54 @@
+"""What stands in a prompt, for people: the block, and which answers used a memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import err, out
+from api.cli.show.memories import part_of, plain, shortened, times_of, when
+from api.cli.show.tables import Cell, Column, tabulate
+
+
+def block(answer: dict[str, Any], console: Console = out) -> None:
+    """The block alone on standard output; what was left out on standard error."""
+    console.print(Text(answer["block"]), soft_wrap=True)
+    said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}{times_of(answer)}"]
+    if answer["dropped"]:
+        said.append(f"no room for: {plain(answer['dropped'])}")
+    if answer["left_out"]:
+        said.append(f"left out: {plain(answer['left_out'])}")
+    if answer["searches"] and not answer["parts"]["retrieved"] and (withheld := answer["searches"][0]["withheld"]):
+        said.append(f"normal mode withholds matches: {plain(withheld)}")
+    err.print(Text("; ".join(said), "dim"), soft_wrap=True)
+
+
+def used(answer: dict[str, Any], console: Console = out) -> None:
+    """Which answers used a memory."""
+    found, total = answer["uses"], answer["total"]
+    console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
+    several = "answer" if total == 1 else "answers"
+    part = part_of(answer["offset"], len(found), total)
+    console.print(Text(f"used for {part}{total:,} {several}, position {answer['position']}{times_of(answer)}", "dim"))
+    if not found:
+        return
+    columns = (
+        Column("turn", is_id=True),
+        Column("session", if_room=True),
+        Column("injected", "dim"),
+        Column("asked", takes_rest=True),
+        Column("replied", takes_rest=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "turn": Text(use["turn_id"] or "-"),
+            "session": Text(use["session"] or "-"),
+            "injected": when(use["injected_at"], console),
+            "asked": shortened(use["turn"]["text"]) if use["turn"] else Text("-"),
+            "replied": shortened("\n".join(reply["text"] for reply in use["replies"]) or "-"),
+        }
+        for use in found
+    ]
+    tabulate(columns, rows, console)

@@ -1,0 +1,189 @@
+"""What is known, for people: topics, maps, associations, triples, synonyms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from api.cli.app import out
+from api.cli.show.memories import number, part_of, shortened, when, withheld
+from api.cli.show.tables import Cell, Column, tabulate
+
+COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
+SHOWN_EVIDENCE = 2
+"""Memories shown with a triple in a table."""
+
+
+def assessed(answer: dict[str, Any], console: Console = out) -> None:
+    """How sure we are about a topic."""
+    level = answer["confidence"]
+    console.print(
+        Text.assemble(
+            (level.replace("_", " "), f"bold {COLOURS[level]}"), f" {answer['score']:.3f}  ", answer["message"]
+        )
+    )
+    for suggestion in answer["suggestions"]:
+        console.print(Text(f"  - {suggestion}"))
+    stats = answer["stats"]
+    if not answer["evidence"]:
+        return
+    console.print(
+        f"[dim]{_several(stats['memories'], 'memory', 'memories')}: confidence {stats['mean_confidence']:.2f} x 0.35"
+        f" + coverage {stats['coverage']:.2f} x 0.25 + recency {stats['mean_recency']:.2f} x 0.20"
+        f" + consolidation {stats['mean_consolidation']:.2f} x 0.20[/]"
+    )
+    columns = (
+        Column("id", is_id=True),
+        Column("evidence", takes_rest=True),
+        Column("confidence", right=True),
+        Column("relevance", "green", right=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": Text(one["id"]),
+            "evidence": shortened(one["snippet"]),
+            "confidence": number(one["confidence"], 2),
+            "relevance": number(one["relevance"], 3),
+        }
+        for one in answer["evidence"]
+    ]
+    tabulate(columns, rows, console)
+
+
+def _several(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> None:
+    """A map of a topic, by cluster."""
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    if nodes:
+        _clustered(answer, nodes)
+    else:
+        out.print(
+            "[yellow]Nothing is shown about that[/]" if answer["withheld"] else "[yellow]Nothing is known about that[/]"
+        )
+    withheld(answer)
+    for remark in remarks:
+        out.print(Text(remark, "yellow"))
+    if path is not None:
+        out.print(Text(f"written to {path}", "dim"))
+
+
+def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
+    edges = answer["edges"]
+    more = ", and there is more (--limit)" if answer["truncated"] else ""
+    counts = (
+        _several(len(nodes), "memory", "memories"),
+        _several(len(edges), "association", "associations"),
+        _several(len(answer["clusters"]), "cluster", "clusters"),
+    )
+    weaker = f"; {answer['weaker']:,} weaker ones were not followed (--least 0.2)" if answer["weaker"] else ""
+    out.print(f"[dim]{', '.join(counts)}{more}{weaker}[/]")
+    for cluster in answer["clusters"]:
+        tree = Tree(Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or cluster["label"], "bold")))
+        for member in cluster["members"]:
+            node = nodes[member]
+            mark = "●" if node["is_center"] else "○"
+            tree.add(
+                Text.assemble(f"{mark} ", (member, "cyan"), f" {node['label']} ", (f"{node['weight']:.2f}", "green"))
+            )
+        out.print(tree)
+
+
+def associated(answer: dict[str, Any]) -> None:
+    """What a memory is associated with, as a tree."""
+    tree = Tree(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
+    _branches(tree, answer["associations"])
+    out.print(tree)
+    if not answer["associations"]:
+        out.print("[dim]no associations in this mode[/]")
+    for triple in answer["triples"]:
+        no = "not " if triple["negation"] else ""
+        out.print(Text(f"backs: {triple['subject']} {no}{triple['predicate']} {triple['object']}", "dim"))
+
+
+def _branches(tree: Tree, links: list[dict[str, Any]]) -> None:
+    for link in links:
+        boost = f" + {link['boost']:.2f}" if link["boost"] else ""
+        told = (f" {link['link']} {link['weight']:.2f} ({link['base']:.2f}{boost})", "green")
+        _branches(tree.add(Text.assemble((link["id"], "cyan"), told, f"  {link['memory']}")), link["associations"])
+
+
+def facts(answer: dict[str, Any], console: Console = out) -> None:
+    """A page of triples with their newest evidence."""
+    found, total = answer["facts"], answer["total"]
+    about = f" about {answer['about']}" if answer["about"] is not None else ""
+    of_all = f" of {answer['known']:,}" if about else ""
+    part = part_of(answer["offset"], len(found), total)
+    head = f"{part}{total:,} fact{'' if total == 1 else 's'}{about}{of_all}, position {answer['position']}"
+    console.print(Text(head, "dim" if found else "yellow"))
+    if not found:
+        return
+    columns = (
+        Column("subject"),
+        Column("predicate"),
+        Column("object"),
+        Column("degree", right=True),
+        Column("condition", if_room=True),
+        Column("asserted", "dim"),
+        Column("evidence", takes_rest=True),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "subject": Text(one["subject"]),
+            "predicate": Text(f"{'not ' if one['negation'] else ''}{one['predicate']}"),
+            "object": Text(one["object"]),
+            "degree": number(one["degree"], 2),
+            "condition": Text(one["condition"] or "-"),
+            "asserted": when(one["asserted_at"], console),
+            "evidence": _evidence(one),
+        }
+        for one in found
+    ]
+    tabulate(columns, rows, console)
+
+
+def _evidence(fact: dict[str, Any]) -> Text:
+    """The newest memories behind a triple, and how many more there are."""
+    told = Text()
+    for one in fact["evidence"][:SHOWN_EVIDENCE]:
+        status = "" if one["status"] == "live" else f" ({one['status'].replace('_', ' ')})"
+        told.append(one["id"], "cyan").append(f"{status}: ").append(shortened(one["memory"])).append("\n")
+    if (more := len(fact["backing"]) - SHOWN_EVIDENCE) > 0:
+        told.append(f"and {more:,} more\n", "dim")
+    told.right_crop(1)
+    return told
+
+
+def defined(answer: dict[str, Any], console: Console = out) -> None:
+    """What became of a pair of synonyms."""
+    for change in answer["changes"]:
+        style = "yellow" if change["decision"] == "ignored" else ""
+        console.print(Text(f"{answer['word']}, {answer['synonym']}: {change['reason']}", style))
+    console.print(Text(f"position {answer['position']}", "dim"))
+
+
+def synonyms(answer: dict[str, Any], console: Console = out) -> None:
+    """An owner's synonyms, and what a word is looked for by."""
+    total, pairs = answer["total"], [*answer["synonyms"], *answer["silenced"]]
+    head = f"{total:,} pair{'' if total == 1 else 's'} of at most {answer['most']}, position {answer['position']}"
+    console.print(Text(head, "dim" if total else "yellow"))
+    if pairs:
+        rows: list[dict[str, Cell]] = [
+            {
+                "word": Text(one["word"]),
+                "synonym": Text(one["synonym"]),
+                "similarity": number(one["similarity"], 2) if one["similarity"] else Text("no synonym", "yellow"),
+            }
+            for one in pairs
+        ]
+        tabulate((Column("word"), Column("synonym"), Column("similarity", right=True)), rows, console)
+    if answer["expansion"] is not None:
+        for name in ("synonyms", "related"):
+            told = ", ".join(f"{word} {alike:g}" for word, alike in answer["expansion"][name].items()) or "none"
+            console.print(Text.assemble((f"{name} of {answer['of']}: ", "dim"), told))
