@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench mutants house chaos lock clean
+.PHONY: help setup demo test test-rest test-all check format bench mutants house client chaos lock clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ mutants: $(READY) ## Break thirty central lines, one at a time, and see that `ma
 
 house: $(READY) ## The house in figures: how crowded its rooms are, and what is said more than once
 	@$(BIN)/python -P -m tests.architecture.house
+
+client: $(READY) ## Write anew those verbs of the client that are made of the application's operations
+	@$(BIN)/python -P -m ops.client_source
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, many, reading, talk, writing
+from engramlog import deleting, many, questions, reading, talk, writing
 from engramlog.errors import refused
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
@@ -94,6 +94,30 @@ class Verbs:
     unmerge = Verb(writing.unmerge)
     restore = Verb(writing.restore)
     why = Verb(reading.why)
+    uses = Verb(questions.uses)
+    provenance = Verb(questions.provenance)
+    stats = Verb(questions.stats)
+    assess = Verb(questions.assess)
+    map = Verb(questions.map_, "map")
+    associations = Verb(questions.associations)
+    facts = Verb(questions.facts)
+    synonyms = Verb(questions.synonyms)
+    define_synonym = Verb(questions.define_synonym)
+    health = Verb(questions.health)
+    fading = Verb(questions.fading)
+    review = Verb(questions.review)
+    grade = Verb(questions.grade)
+    profile = Verb(questions.profile)
+    choose_profile = Verb(questions.choose_profile)
+    compare = Verb(questions.compare)
+    curves = Verb(questions.curves)
+    replay = Verb(questions.replay)
+    cleanup = Verb(questions.cleanup)
+    episodes = Verb(questions.episodes)
+    laws = Verb(questions.laws)
+    owners = Verb(questions.owners)
+    status = Verb(questions.status)
+    alarms = Verb(questions.alarms)
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

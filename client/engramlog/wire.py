@@ -128,6 +128,13 @@ def path_of(owner: str, *parts: str) -> str:
     return "/".join(["/v1/owners", quoted(owner), *parts])
 
 
+def of_all(scope: Scope, path: str) -> str:
+    """The path of something of the whole store. Raises InputError for a client of one owner, which reaches no other."""
+    if scope.owner is not None:
+        raise refused("owner", scope.owner, "a client of no owner, as Memory() is: this is about all of them")
+    return path
+
+
 def quoted(value: str) -> str:
     """An id as one segment of a path, a `/` inside as `%2F`."""
     return quote(value, safe="")
@@ -148,6 +155,11 @@ def _plain(value: Any) -> Any:
 def posted(path: str, document: Any) -> Request:
     """A POST of JSON."""
     return Request("POST", path, encoded(document))
+
+
+def given(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of it: what is None is left to the service."""
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def encoded(document: Any) -> bytes:

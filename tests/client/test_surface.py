@@ -18,6 +18,7 @@ import pytest
 from api.http.app import create_app
 from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
 from engramlog.client import Verb, Verbs
+from ops.client_source import VERBS as MADE
 from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
 from tests.patience import PATIENCE
@@ -42,9 +43,13 @@ PROMISED |= {
     "import_chats",
     "extract",
 }
+PROMISED |= set(MADE)
+OF_ALL = {"laws", "owners", "status", "alarms"}
+"""Of the whole store: no owner is asked for, and a client of one owner asks for none but the laws."""
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
 NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    **{name: () for name in MADE if "memory_id" not in MADE[name].subject},
     "add": ("I drink coffee",),
     "add_many": (["I drink coffee"],),
     "append": ([{"type": "MemoryMentioned", "data": {}}],),
@@ -58,6 +63,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "extract": (),
     "get_all": (),
     "delete_all": (),
+    "assess": ("coffee",),
+    "map": ("coffee",),
+    "define_synonym": ("coffee", "brew"),
+    "grade": ("coffee", 4),
 }
 
 
@@ -83,20 +92,27 @@ def test_every_verb_is_documented(verb: str) -> None:
     assert f"`{verb}(" in (CLIENT.parent / "docs" / "client.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - OF_ALL))
 def test_every_verb_takes_the_owner_by_name_and_only_delete_all_demands_it(verb: str) -> None:
     owner = inspect.signature(getattr(Memory(), verb)).parameters["owner"]
     default = inspect.Parameter.empty if verb == "delete_all" else None
     assert (owner.kind, owner.default) == (inspect.Parameter.KEYWORD_ONLY, default)
 
 
-@pytest.mark.parametrize("verb", sorted(PROMISED - {"delete_all"}))
+@pytest.mark.parametrize("verb", sorted(PROMISED - OF_ALL - {"delete_all"}))
 def test_without_an_owner_nothing_is_sent(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never)) as memory, pytest.raises(OwnerMissing, match="whose memories"):
         getattr(memory, verb)(*ARGUMENTS.get(verb, ("coffee",)), **NAMED.get(verb, {}))
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", sorted(OF_ALL - {"laws"}))
+def test_a_client_of_one_owner_asks_nothing_of_the_whole_store(verb: str) -> None:
+    with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory, pytest.raises(InputError) as refusal:
+        getattr(memory, verb)()
+    assert refusal.value.field == "owner"
+
+
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - OF_ALL))
 @pytest.mark.parametrize("owner", ["bob", "..", ""])
 def test_a_client_of_one_owner_reaches_no_other(verb: str, owner: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory:

@@ -27,7 +27,7 @@ EXAMPLE_FACT: Example = {
 }
 
 
-class Evidence(BaseModel):
+class FactEvidence(BaseModel):
     """A memory that backs a triple."""
 
     model_config = exampled(EXAMPLE_EVIDENCE)
@@ -53,7 +53,7 @@ class Fact(BaseModel):
     condition: str | None
     asserted_at: str
     backing: list[str] = Field(description="Ids of all memories that back it.")
-    evidence: list[Evidence] = Field(description="The newest five of them.")
+    evidence: list[FactEvidence] = Field(description="The newest five of them.")
 
 
 class FactsKnown(BaseModel):

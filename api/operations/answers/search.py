@@ -90,7 +90,7 @@ class Expanded(BaseModel):
     related: dict[str, dict[str, float]] = Field(description="Synonyms of these: told, never matched.")
 
 
-class Compared(BaseModel):
+class MeaningCompared(BaseModel):
     """How much could be compared by meaning."""
 
     model_config = exampled({"model": "all-MiniLM-L6-v2", "embedded": 90, "of": 100})
@@ -149,7 +149,7 @@ class Found(Place):
     search_mode: str
     understood: Understood
     expanded: Expanded
-    meaning: Compared | None = Field(
+    meaning: MeaningCompared | None = Field(
         description="Null where meaning was not compared: in keyword mode, and without an embedder."
     )
     withheld: list[Omitted]

@@ -1,0 +1,729 @@
+"""Verbs that ask once. Each is a plan (see `engramlog.wire`). What is not given is as the service has it.
+
+Made by `make client` of the application's operations: change those, and make it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from engramlog.answers import (
+    AlarmsStanding,
+    Assessment,
+    AssociationTree,
+    Cleaned,
+    Compared,
+    Curves,
+    FactsKnown,
+    Fading,
+    Graded,
+    KnowledgeMap,
+    Laws,
+    Left,
+    MemoryHealth,
+    MemoryUses,
+    OwnerPage,
+    OwnerProfile,
+    OwnerStats,
+    Provenance,
+    Replayed,
+    ReviewsDue,
+    StoreStatus,
+    SynonymSaid,
+    SynonymsKnown,
+)
+from engramlog.edge import spelled
+from engramlog.reading import memory_path
+from engramlog.wire import Plan, Scope, ask, given, got, of_all, path_of, posted
+
+
+def uses(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    limit: int | None = None,
+    offset: int | None = None,
+) -> Plan[MemoryUses]:
+    """Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `limit`: How many, 1 to 1000. Unless told: 20.
+    `offset`: How many to pass over.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/uses",
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            limit=limit,
+            offset=offset,
+        ),
+    )
+    return MemoryUses.model_validate(told)
+
+
+def provenance(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[Provenance]:
+    """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/provenance",
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return Provenance.model_validate(told)
+
+
+def stats(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[OwnerStats]:
+    """Counts: of the store and its largest owners, or of one owner's memories by category, level and state.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "stats"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return OwnerStats.model_validate(told)
+
+
+def assess(
+    scope: Scope,
+    topic: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Assessment]:
+    """How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.
+
+    `topic`: What it is about, in any language.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "assess"),
+            topic=topic,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            at=spelled(at),
+        ),
+    )
+    return Assessment.model_validate(told)
+
+
+def map_(
+    scope: Scope,
+    topic: str,
+    *,
+    owner: str | None = None,
+    depth: int | None = None,
+    least: float | None = None,
+    limit: int | None = None,
+    mode: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[KnowledgeMap]:
+    """A map of what is known about a topic: the best hits, their associations, and how they cluster.
+
+    `topic`: What it is about, in any language.
+    `depth`: Steps over associations, 1 to 4. Unless told: 2.
+    `least`: Associations weaker than this are not followed. Unless told: 0.3.
+    `limit`: Nodes at the most, 1 to 1000. Unless told: 200.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "map"),
+            topic=topic,
+            depth=depth,
+            least=least,
+            limit=limit,
+            mode=mode,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            at=spelled(at),
+        ),
+    )
+    return KnowledgeMap.model_validate(told)
+
+
+def associations(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    depth: int | None = None,
+    mode: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[AssociationTree]:
+    """What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.
+
+    `depth`: Steps, 1 to 4. Unless told: 1.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: review.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/associations",
+            depth=depth,
+            mode=mode,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            at=spelled(at),
+        ),
+    )
+    return AssociationTree.model_validate(told)
+
+
+def facts(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    about: str | None = None,
+    limit: int | None = None,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[FactsKnown]:
+    """What is known as triples, with the memories that are their evidence. Leaves no trace.
+
+    `about`: Only triples of which this is subject or object.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "facts"),
+            about=about,
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return FactsKnown.model_validate(told)
+
+
+def synonyms(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    of: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SynonymsKnown]:
+    """The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.
+
+    `of`: A word: what it is looked for by, known synonyms too.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    """
+    told = yield from ask(
+        scope,
+        got(path_of(scope.whose(owner), "synonyms"), of=of, as_of=spelled(as_of), known=spelled(known), after=after),
+    )
+    return SynonymsKnown.model_validate(told)
+
+
+def define_synonym(
+    scope: Scope,
+    word: str,
+    synonym: str,
+    *,
+    owner: str | None = None,
+    similarity: float | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[SynonymSaid]:
+    """Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.
+
+    `word`: A word or phrase of at most 100 characters.
+    `synonym`: What it also means.
+    `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Unless told: 0.8.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
+    answers as it did. Sent with something else, it is refused.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "synonyms"),
+            given(
+                {
+                    "word": word,
+                    "synonym": synonym,
+                    "similarity": similarity,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": key or scope.edge.new_id(),
+                }
+            ),
+        ),
+    )
+    return SynonymSaid.model_validate(told)
+
+
+def health(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+    limit: int | None = None,
+    offset: int | None = None,
+) -> Plan[MemoryHealth]:
+    """All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "health"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+            limit=limit,
+            offset=offset,
+        ),
+    )
+    return MemoryHealth.model_validate(told)
+
+
+def fading(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+    limit: int | None = None,
+    offset: int | None = None,
+) -> Plan[Fading]:
+    """Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "fading"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+            limit=limit,
+            offset=offset,
+        ),
+    )
+    return Fading.model_validate(told)
+
+
+def review(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+    min_importance: float | None = None,
+    limit: int | None = None,
+    kind: str | None = None,
+) -> Plan[ReviewsDue]:
+    """What is due for review, the most pressing first; or grade one, which says when it is due again.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    `min_importance`: Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6
+    the default leaves out most. Unless told: 0.5.
+    `limit`: How many that are due, 1 to 100. Unless told: 10.
+    `kind`: Only memories of this kind.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "review"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+            min_importance=min_importance,
+            limit=limit,
+            kind=kind,
+        ),
+    )
+    return ReviewsDue.model_validate(told)
+
+
+def grade(
+    scope: Scope,
+    memory_id: str,
+    grade: int,
+    *,
+    owner: str | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Graded]:
+    """It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.
+
+    `grade`: How well it was known, 0 (forgotten) to 5 (at once).
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
+    answers as it did. Sent with something else, it is refused.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            memory_path(scope.whose(owner), memory_id) + "/grade",
+            given(
+                {"grade": grade, "actor": actor, "occurred_at": spelled(occurred_at), "key": key or scope.edge.new_id()}
+            ),
+        ),
+    )
+    return Graded.model_validate(told)
+
+
+def profile(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerProfile]:
+    """The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    """
+    told = yield from ask(
+        scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
+    )
+    return OwnerProfile.model_validate(told)
+
+
+def choose_profile(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    profile: str | None = None,
+    parameters: Mapping[str, float | int | str | bool] | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[OwnerProfile]:
+    """Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.
+
+    `profile`: A law to live by; `engramlog laws` lists them.
+    `parameters`: Parameters by name; to undo one, set its default again.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
+    answers as it did. Sent with something else, it is refused.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "profile"),
+            given(
+                {
+                    "profile": profile,
+                    "parameters": parameters,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": key or scope.edge.new_id(),
+                }
+            ),
+        ),
+    )
+    return OwnerProfile.model_validate(told)
+
+
+def compare(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+    limit: int | None = None,
+    offset: int | None = None,
+) -> Plan[Compared]:
+    """Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    `limit`: How many memories, 1 to 1000. Unless told: 20.
+    `offset`: How many to pass over.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "compare"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+            limit=limit,
+            offset=offset,
+        ),
+    )
+    return Compared.model_validate(told)
+
+
+def curves(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    points: int | None = None,
+) -> Plan[Curves]:
+    """One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `since`: Begin at this instant; at its creation if not given.
+    `until`: End at this instant, past or future; now if not given.
+    `points`: Evenly spaced instants, 2 to 2000. Unless told: 200.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/compare",
+            **{
+                "as_of": spelled(as_of),
+                "known": spelled(known),
+                "after": after,
+                "from": spelled(since),
+                "to": spelled(until),
+                "points": points,
+            },
+        ),
+    )
+    return Curves.model_validate(told)
+
+
+def replay(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    parameters: Mapping[str, float | int | str | bool] | None = None,
+    without: Sequence[str] | None = None,
+    without_actors: Sequence[str] | None = None,
+    query: str | None = None,
+    mode: str | None = None,
+    limit: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Replayed]:
+    """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.
+
+    `parameters`: Parameters to force, by name.
+    `without`: Leave out the events of these ids.
+    `without_actors`: Leave out all events of these actors.
+    `query`: Compare the order of this query's results too.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: review.
+    `limit`: How many results of the query. Unless told: 10.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "replay"),
+            given(
+                {
+                    "set": parameters,
+                    "without": without,
+                    "without_actors": without_actors,
+                    "query": query,
+                    "mode": mode,
+                    "limit": limit,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                    "after": after,
+                    "at": spelled(at),
+                }
+            ),
+        ),
+    )
+    return Replayed.model_validate(told)
+
+
+def cleanup(
+    scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] | None = None
+) -> Plan[Cleaned]:
+    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
+
+    `dry_run`: Tell what a run would do right now, and change nothing.
+    `jobs`: sweep, review, merge, link, replay or levels; sweep and review if not given.
+    """
+    told = yield from ask(
+        scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
+    )
+    return Cleaned.model_validate(told)
+
+
+def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = None) -> Plan[Left]:
+    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
+
+    `dry_run`: Tell what would be made and noted, and change nothing; asks no model.
+    """
+    told = yield from ask(scope, posted(path_of(scope.whose(owner), "episodes"), given({"dry_run": dry_run})))
+    return Left.model_validate(told)
+
+
+def laws(scope: Scope) -> Plan[Laws]:
+    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
+    told = yield from ask(scope, got("/v1/laws"))
+    return Laws.model_validate(told)
+
+
+def owners(
+    scope: Scope, *, prefix: str | None = None, after: str | None = None, limit: int | None = None
+) -> Plan[OwnerPage]:
+    """Who has memories here: owners by name, in pages, with how many memories each has.
+
+    `prefix`: Only owners whose names begin so.
+    `after`: Only after this name: `next` of the page before.
+    `limit`: How many, 1 to 1000. Unless told: 100.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/owners"), prefix=prefix, after=after, limit=limit))
+    return OwnerPage.model_validate(told)
+
+
+def status(scope: Scope) -> Plan[StoreStatus]:
+    """Partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/status")))
+    return StoreStatus.model_validate(told)
+
+
+def alarms(scope: Scope) -> Plan[AlarmsStanding]:
+    """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
+    return AlarmsStanding.model_validate(told)

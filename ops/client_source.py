@@ -1,0 +1,257 @@
+"""The client's verbs that ask what is asked here, and their answers, as source: `make client`.
+
+The client imports nothing of the application, so its verbs are written out. A test compares what lies there with what is made
+here. Verbs that do more than ask once (pages, conversations, waiting) are written by hand beside them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from textwrap import wrap
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from api.operations import answers
+from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
+from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
+from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
+from api.operations.reading import OWNER_STATS, PROVENANCE, USES
+from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
+from api.operations.store import ALARMS, OWNERS, STATUS
+
+VERBS: Mapping[str, Operation] = {
+    "uses": USES,
+    "provenance": PROVENANCE,
+    "stats": OWNER_STATS,
+    "assess": ASSESS,
+    "map": MAP,
+    "associations": ASSOCIATIONS,
+    "facts": FACTS,
+    "synonyms": SYNONYMS,
+    "define_synonym": SYNONYM,
+    "health": HEALTH,
+    "fading": FADING,
+    "review": REVIEW,
+    "grade": GRADE,
+    "profile": PROFILE,
+    "choose_profile": CHOOSE,
+    "compare": COMPARE,
+    "curves": CURVES,
+    "replay": REPLAY,
+    "cleanup": CLEANUP,
+    "episodes": EPISODES,
+    "laws": LAWS,
+    "owners": OWNERS,
+    "status": STATUS,
+    "alarms": ALARMS,
+}
+"""Of the client, by name."""
+MADE = "Made by `make client` of the application's operations: change those, and make it again."
+FOLDER = Path(__file__).parents[1] / "client" / "engramlog"
+TIMES = frozenset({"as_of", "known", "at", "since", "until", "occurred_at"})
+"""What may be told as a date-time too."""
+BY_HAND = frozenset({"PossibleConflict", "Withheld"})
+"""Parts of answers that the client's other verbs tell too: its `results` has them."""
+WIDTH = 120
+
+
+def questions() -> str:
+    """The source of the verbs."""
+    told = sorted({one.answer for one in VERBS.values()})
+    functions = "\n\n".join(_verb(name, operation) for name, operation in VERBS.items())
+    return f'''"""Verbs that ask once. Each is a plan (see `engramlog.wire`). What is not given is as the service has it.
+
+{MADE}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from engramlog.answers import {", ".join(told)}
+from engramlog.edge import spelled
+from engramlog.reading import memory_path
+from engramlog.wire import Plan, Scope, ask, given, got, of_all, path_of, posted
+
+
+{functions}
+'''
+
+
+def _verb(name: str, operation: Operation) -> str:
+    needed = [one for one in operation.question if one.default is REQUIRED]
+    others = [one for one in operation.question if one.default is not REQUIRED and one.name not in ("trace", "inspect")]
+    whose = "owner" in operation.subject
+    arguments = ["scope: Scope", *("memory_id: str" for _ in operation.subject if _ == "memory_id")]
+    arguments += [f"{one.name}: {_asked(one)}" for one in needed]
+    named = ["owner: str | None = None"] if whose else []
+    named += [f"{one.name}: {_optional(_asked(one))} = None" for one in others]
+    told = ", ".join([*arguments, *(["*", *named] if named else [])])
+    given = ", ".join(f'"{one.name_told}": {_sent(one)}' for one in (*needed, *others))
+    path = _path(operation)
+    if operation.body is None:
+        request = f"got({path}{', **{' + given + '}' if given else ''})"
+    else:
+        request = f"posted({path}, given({{{given}}}))"
+    return (
+        f"def {name + '_' * (name in dir(builtins))}({told}) -> Plan[{operation.answer}]:\n"
+        f"    {_quoted(operation.summary, _explained([*needed, *others]))}\n"
+        f"    told = yield from ask(scope, {request})\n"
+        f"    return {operation.answer}.model_validate(told)\n"
+    )
+
+
+def _path(operation: Operation) -> str:
+    if "memory_id" in operation.subject:
+        rest = operation.path.partition("{memory_id}")[2]
+        return f'memory_path(scope.whose(owner), memory_id) + "{rest}"'
+    if "owner" in operation.subject:
+        rest = operation.path.partition("{owner}/")[2]
+        return f'path_of(scope.whose(owner), "{rest}")'
+    return f'"{operation.path}"' if operation is LAWS else f'of_all(scope, "{operation.path}")'
+
+
+def _asked(parameter: Parameter) -> str:
+    if parameter.kind == SPEAKER:
+        return "str"
+    if parameter.name in TIMES:
+        return "datetime | str | None"
+    return _type(parameter.kind, asked=True)
+
+
+def _optional(kind: str) -> str:
+    return kind if kind.endswith("| None") else f"{kind} | None"
+
+
+def _sent(parameter: Parameter) -> str:
+    if parameter.name in TIMES:
+        return f"spelled({parameter.name})"
+    # a key of its own, so that a second try after a lost answer changes nothing
+    return "key or scope.edge.new_id()" if parameter.name == "key" else parameter.name
+
+
+def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:
+    for one in parameters:
+        default = ""
+        if one.default not in (REQUIRED, None, "", False) and not isinstance(one.default, list | type):
+            default = f" Unless told: {one.default}."
+        yield f"`{one.name}`: {one.description.rstrip('.')}.{default}"
+
+
+def _quoted(summary: str, lines: Iterable[str]) -> str:
+    told = [wrapped for line in lines for wrapped in wrap(line, WIDTH - 4, break_long_words=False)]
+    if not told:
+        return f'"""{summary}"""'
+    body = "\n    ".join(told)
+    return f'"""{summary}\n\n    {body}\n    """'
+
+
+def results() -> str:
+    """The source of the answers: each class once, what it is made of before it."""
+    made: dict[str, str] = {}
+    met = set[type[BaseModel]]()
+    for operation in VERBS.values():
+        _add(getattr(answers, operation.answer), met, made)
+    used = sorted(name for name in BY_HAND if any(_names(name, text) for text in made.values()))
+    return f'''"""What the verbs of `engramlog.questions` answer. Fields that this version does not know are kept (`model_extra`).
+
+{MADE}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from engramlog.results import {", ".join(["Result", *used])}
+
+
+''' + "\n\n".join(made.values())
+
+
+def _names(name: str, text: str) -> bool:
+    return any(word.strip("[],|() ") == name for word in text.replace("[", " [ ").split())
+
+
+def _add(model: type[BaseModel], met: set[type[BaseModel]], made: dict[str, str]) -> None:
+    if model in met or model.__name__ in BY_HAND:
+        return
+    met.add(model)
+    for one in model.model_fields.values():
+        for nested in _models(one.annotation):
+            _add(nested, met, made)
+    if model.__name__ in made:
+        raise ValueError(f"two answers are called {model.__name__}: the client has one room for both")
+    fields = "".join(_field(name, one) for name, one in model.model_fields.items())
+    made[model.__name__] = f'class {model.__name__}(Result):\n    """{(model.__doc__ or "").strip()}"""\n\n{fields}'
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel) and get_origin(kind) is None:
+        yield kind
+    for one in get_args(kind):
+        yield from _models(one)
+
+
+def _field(name: str, field: FieldInfo) -> str:
+    default = _default(field)
+    told = f'Field({f"default={default}, " if default else ""}alias="{field.alias}")' if field.alias else default
+    line = f"    {name}: {_type(field.annotation)}{' = ' + told if told else ''}\n"
+    if not field.description:
+        return line
+    described = "\n    ".join(wrap(field.description, WIDTH - 12))
+    return f'{line}    """{described}"""\n'
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return ""
+    value = field.get_default(call_default_factory=True)
+    return "" if value is PydanticUndefined else repr(value)
+
+
+def _type(kind: Any, *, asked: bool = False) -> str:
+    origin, parts = get_origin(kind), get_args(kind)
+    if kind is Any or kind is object:
+        return "Any"
+    if origin in (Union, UnionType):
+        return " | ".join(_type(one, asked=asked) for one in sorted(parts, key=lambda one: one is NoneType))
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, parts))}]"
+    if origin is not None:
+        name = {list: "Sequence", dict: "Mapping"}.get(origin, origin.__name__) if asked else origin.__name__
+        return f"{name}[{', '.join(_type(one, asked=asked) for one in parts)}]"
+    return "None" if kind is NoneType else str(kind.__name__)
+
+
+def formatted(source: str) -> str:
+    """The source as the project's formatter has it."""
+    named = ["--stdin-filename", str(FOLDER / "made.py"), "-"]
+    for command in (["check", "--fix", "--quiet", "--exit-zero"], ["format", "--quiet"]):
+        told = [sys.executable, "-m", "ruff", *command, *named]
+        source = subprocess.run(told, input=source, capture_output=True, text=True, check=True).stdout
+    return source
+
+
+SOURCES = {"questions.py": questions, "answers.py": results}
+"""What is made, by file."""
+
+
+def main() -> None:
+    """Write what the client has of it."""
+    for name, made in SOURCES.items():
+        (FOLDER / name).write_text(formatted(made()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

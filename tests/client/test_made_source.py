@@ -1,0 +1,85 @@
+"""The client's questions are made of the application's operations: what lies there is what is made, and each verb answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from api.operations import answers
+from engramlog import Memory
+from engramlog import answers as told
+from engramlog.results import Result
+from ops.client_source import FOLDER, SOURCES, VERBS, formatted
+from tests.given.client import Service, connected, new_owner, service
+
+GIVEN: dict[str, tuple[Any, ...]] = {
+    "assess": ("coffee",),
+    "map": ("coffee",),
+    "define_synonym": ("coffee", "brew"),
+    "grade": ("coffee", 4),
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("store")) as one:
+        yield one
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_the_client_has_is_what_is_made_of_the_operations(name: str) -> None:
+    made, lies = formatted(SOURCES[name]()), Path(FOLDER, name).read_text("utf-8")
+    assert lies == made, "run `make client`"
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, name: str) -> None:
+    """Nothing that the service tells is left beside the answer's own fields."""
+    owner = new_owner()
+    with connected("sync", running.url, owner=owner) as memory:
+        made = memory.add("I drink coffee every morning", memory_id="coffee", keywords=["coffee"]).id
+    operation = VERBS[name]
+    arguments = GIVEN.get(name, (made,) if "memory_id" in operation.subject else ())
+    named = {"owner": owner} if "owner" in operation.subject else {}
+    named |= {"profile": "ebbinghaus"} if name == "choose_profile" else {}
+    with connected("sync", running.url) as memory:
+        answer = getattr(memory, name)(*arguments, **named)
+    assert isinstance(answer, Result)
+    assert type(answer).__name__ == operation.answer
+    assert list(_left_over(answer)) == []
+
+
+def _left_over(answer: BaseModel, where: str = "") -> Iterator[str]:
+    yield from (f"{where}{name}" for name in answer.model_extra or {})
+    for name in type(answer).model_fields:
+        value = getattr(answer, name)
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, BaseModel):
+                yield from _left_over(one, f"{where}{name}.")
+
+
+@pytest.mark.parametrize("name", sorted({one.answer for one in VERBS.values()}))
+def test_an_answer_of_the_client_has_the_fields_of_the_service_s(name: str) -> None:
+    service_s: type[BaseModel] = getattr(answers, name)
+    assert set(getattr(told, name).model_fields) == set(service_s.model_fields)
+
+
+def test_a_call_without_a_key_is_sent_again_under_the_same_one(running: Service) -> None:
+    """A lost answer is asked for again; the service knows the call by the key that the client made for it."""
+    owner, keys = new_owner(), list[str]()
+    with connected("sync", running.url, owner=owner) as memory:
+        assert isinstance(memory, Memory)
+        memory.add("I drink coffee", memory_id="coffee")
+        plan = type(memory).grade._plan(memory.scope, "coffee", 4)
+        first = next(plan)
+        keys += [first.body.decode()]
+        again = plan.send(None)  # no answer came
+        while not hasattr(again, "body"):
+            again = plan.send(None)
+        keys += [again.body.decode()]
+    assert keys[0] == keys[1]
+    assert '"key":' in keys[0]
