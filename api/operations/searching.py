@@ -82,6 +82,7 @@ TERMS = (
     ),
     _filter("min_relevance", float, "Only at least so relevant, 0 to 1.", 0.0, 0.6),
     _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),
+    _any("metadata", "Only what was told with it: name=value, all of them", ["page=4"], "--metadata"),
     Parameter("associations", bool, "Also what the hits bring to mind, and how.", False, (True,)),
 )
 """What a search may ask beside its words."""

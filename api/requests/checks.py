@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import NamedTuple, get_args
 from urllib.parse import quote, unquote
@@ -15,11 +14,11 @@ from events.envelope import micros
 from events.errors import refused
 from events.partitions import parse_position, partition_of
 from events.text.invisible import HIDDEN
+from events.text.saying import is_text
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.choices import RANKINGS, SEARCH_MODES
 from projections.laws.modes import MODES, Mode
-from projections.memory.tags import FILTERS, TAGS
-from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
+from projections.ranking.conversation_dates import parse_range
 from projections.views.query import MAX_RESULTS
 
 ACTORS: tuple[str, ...] = get_args(Actor)
@@ -111,44 +110,11 @@ def check_search_mode(mode: str) -> str:
     return mode
 
 
-def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, ...]:
-    """Words to filter by, each once, or InputError."""
-    if len(words) > most:
-        raise refused(field, f"{len(words)} of them", f"at most {most}")
-    for word in words:
-        if not is_text(word, 200):
-            raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")
-    return tuple(dict.fromkeys(words))
-
-
-def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
-    if len(tags) > 50:
-        raise refused("tags", f"{len(tags)} of them", "at most 50")
-    for tag in tags:
-        if not is_text(tag, 100):
-            raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
-    return tuple(dict.fromkeys(tags))
-
-
-def check_feeling(feeling: str | None) -> str | None:
-    """An emotional filter, or InputError."""
-    if feeling is not None and feeling not in FILTERS:
-        raise refused("feeling", feeling, ", ".join(FILTERS))
-    return feeling
-
-
 def check_actor(actor: str, field: str = "actor") -> str:
     """An actor, or InputError."""
     if actor not in ACTORS:
         raise refused(field, actor, ", ".join(ACTORS))
     return actor
-
-
-def is_text(text: str, most: int) -> bool:
-    """Whether it says something, in at most so many characters, none of them a lone surrogate: those stand for bytes of a command
-    line that were no UTF-8."""
-    return bool(text.strip()) and len(text) <= most and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 _DATETIME = TypeAdapter(datetime)
@@ -165,16 +131,6 @@ def parse_instant(text: str, field: str = "at", rule: str = _INSTANT_RULE) -> in
     if moment.tzinfo is None or text[4:5] != "-" or moment < EARLIEST:
         raise refused(field, text, f"{rule}, not before 1900")
     return micros(moment)
-
-
-def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange | None:
-    """The range that a filter means, seen from `now` in the zone: an instant, a date, or words; or InputError."""
-    if text is None:
-        return None
-    try:
-        return parse_range(text, now, zone)
-    except ValueError:
-        raise refused(field, text[:80], RANGE_RULE) from None
 
 
 def parse_as_of(text: str | None, owner: str, partitions: int, field: str = "as_of") -> AsOf:

@@ -9,44 +9,25 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
-from collections.abc import Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import orjson
 
-from api.requests.checks import check_feeling, check_ranking, check_search_mode, check_tags, check_words, parse_times
+from api.requests.checks import check_ranking, check_search_mode
 from events.errors import refused
 from projections.choices import RANKINGS
-from projections.language.keywords.text import folded
-from projections.memory.record import CATEGORIES
 from projections.ranking.conversation_dates import zoned_text
-from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest
+from projections.ranking.filter_checks import check_name
+from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
 
 MOST_OFFSET = 100_000
-_NOTHING: tuple[Any, ...] = (None, False, 0, (), [], "")
-_UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid"}
+_UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}
 
 
-class SearchTerms(TypedDict, total=False):
-    """What a search may ask beside its words; absent: no wish."""
-
-    ranking: str
-    search_mode: str
-    keywords: Sequence[str]
-    kinds: Sequence[str]
-    categories: Sequence[str]
-    tags: Sequence[str]
-    feeling: str | None
-    session: str | None
-    project: str | None
-    near_project: str | None
-    speaker: str | None
-    since: str | None
-    until: str | None
-    min_relevance: float
-    min_weight: float | None
-    associations: bool
+SearchTerms = Mapping[str, Any]
+"""What a search may ask beside its words, by the names of `api.operations.searching`; absent: as it has them."""
 
 
 def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> SearchRequest:
@@ -66,35 +47,9 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -
         raise refused(
             "search_mode", mode, "keyword or hybrid, as no embedder is configured (ENGRAMLOG_EMBEDDER=minilm)"
         )
-    least, weight = terms.get("min_relevance", 0.0), terms.get("min_weight")
-    if not 0 <= least <= 1:
-        raise refused("min_relevance", least, "a number from 0 to 1")
-    if weight is not None and not 0 <= weight <= 1_000:
-        raise refused("min_weight", weight, "a number from 0 to 1000")
-    since = parse_times("since", terms.get("since"), now, zone)
-    until = parse_times("until", terms.get("until"), now, zone)
-    categories = check_words("categories", terms.get("categories", ()))
-    for category in categories:
-        if category not in CATEGORIES:
-            raise refused("categories", category, ", ".join(CATEGORIES))
-    filters = Filters(
-        keywords=tuple(folded(word) for word in check_words("keywords", terms.get("keywords", ()))),
-        kinds=check_words("kinds", terms.get("kinds", ())),
-        categories=categories,
-        tags=check_tags(terms.get("tags", ())),
-        feeling=check_feeling(terms.get("feeling")),
-        session=_named("session", terms.get("session")),
-        project=_named("project", terms.get("project")),
-        speaker=_named("speaker", terms.get("speaker")),
-        since=None if since is None else since.start,
-        until=None if until is None else until.end,
-        least_relevance=float(least),
-        least_weight=weight,
-    )
-    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
-        raise refused("until", terms.get("until"), f"a time after since, which is {terms.get('since')}")
+    filters = filters_of(terms, now, zone)
     return SearchRequest(
-        ranking, mode, filters, _named("near_project", terms.get("near_project")), terms.get("associations", False)
+        ranking, mode, filters, check_name("near_project", terms.get("near_project")), terms.get("associations", False)
     )
 
 
@@ -106,17 +61,9 @@ def told_filters(filters: Filters, zone: str) -> dict[str, str]:
 
 def check_terms(terms: SearchTerms, *, with_meaning: bool) -> None:
     """InputError for whatever can be told to be wrong before the owner's zone and the question's instant are known."""
-    _named("since", terms.get("since"))
-    _named("until", terms.get("until"))
-    timeless = terms.copy()
-    timeless["since"] = timeless["until"] = None
-    request_of(timeless, 0, "UTC", with_meaning=with_meaning)
-
-
-def _named(field: str, name: str | None) -> str | None:
-    if name is not None:
-        check_words(field, [name])
-    return name
+    check_name("since", terms.get("since"))
+    check_name("until", terms.get("until"))
+    request_of({**terms, "since": None, "until": None}, 0, "UTC", with_meaning=with_meaning)
 
 
 class Cursor(NamedTuple):
@@ -146,10 +93,13 @@ def compared(meaning: dict[str, Any] | None) -> str:
 
 def question_digest(terms: SearchTerms, *asked: str | None) -> str:
     """A short name of a question: a cursor of one is refused for another. What is told as if it were not is as good as not told."""
-    said = {name: value for name, value in terms.items() if value not in _NOTHING and value != _UNLESS_TOLD.get(name)}
-    if terms.get("min_weight") is not None:
-        said["min_weight"] = terms["min_weight"]  # from 0 on is less than all, where weights fall below it
+    said = {name: value for name, value in terms.items() if not _as_good_as_untold(name, value)}
     return blake2b(orjson.dumps([said, asked], option=orjson.OPT_SORT_KEYS), digest_size=9).hexdigest()
+
+
+def _as_good_as_untold(name: str, value: Any) -> bool:
+    """A number 0 says something: from it on is less than all, where weights fall below it."""
+    return value is None or value is False or value in ((), [], "") or value == _UNLESS_TOLD.get(name)
 
 
 def cursor_text(cursor: Cursor) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 import orjson
 from msgspec import structs
 
-from api.requests.checks import check_memory_id, check_owner, is_text, parse_instant
+from api.requests.checks import check_memory_id, check_owner, parse_instant
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from api.services.carried import LogEvent
@@ -34,6 +34,7 @@ from events.errors import (
 from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
+from events.text.saying import is_text
 from events.validation import judged, make_event, read_events
 from projections.decide.command import EVENT, Command, Ids, Made, decide
 from projections.fold.changelog import describe

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.requests.checks import check_limit, is_text
+from api.requests.checks import check_limit
 from api.requests.timelines import LineTerms
 from api.services.reading import Reader
 from events.errors import refused
+from events.text.saying import is_text
 from projections.memory.columns import Columns
 from projections.memory.triples import KnownTriple
 from projections.views.query import card, moment

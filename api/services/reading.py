@@ -66,7 +66,7 @@ class Reader(Histories):
         trace: bool = True,
         inspect: bool = False,
         on_progress: Progress | None = None,
-        **terms: Unpack[SearchTerms],
+        **terms: Any,
     ) -> dict[str, Any]:
         """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from api.requests.checks import check_owner, is_text
+from api.requests.checks import check_owner
 from api.requests.secrets import masked
 from api.requests.timelines import LineTerms
 from api.services.carrying import Given
@@ -12,6 +12,7 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import SynonymDefined
 from events.errors import refused
+from events.text.saying import is_text
 from projections.decide.commands import Tell
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
+from projections.memory.record import CATEGORIES, SECRET, Memory
 from projections.memory.tags import contextual_match
+from projections.ranking.filter_checks import (
+    as_told,
+    check_feeling,
+    check_name,
+    check_number,
+    check_pairs,
+    check_tags,
+    check_words,
+    parse_times,
+)
 from projections.views.view import OwnerView
 
 BLIND_TO_ACCESSES = ("conversation", "text")
@@ -42,8 +54,10 @@ class Filters(NamedTuple):
     """Created before."""
     least_relevance: float = 0.0
     """0 to 1, section 11's relevance whatever the ranking."""
-    least_weight: float | None = None
+    min_weight: float | None = None
     """Unclipped weight under the owner's law."""
+    metadata: tuple[tuple[str, str], ...] = ()
+    """Names and values as they are written, all of which must be there."""
 
 
 class SearchRequest(NamedTuple):
@@ -60,6 +74,37 @@ class SearchRequest(NamedTuple):
 
 
 PLAIN = SearchRequest()
+
+
+def filters_of(told: Mapping[str, Any], now: int, zone: str) -> Filters:
+    """The filters among what a search was told, checked; a new one is named here and where searches are defined.
+
+    `now` (microseconds since 1970), `zone`: what "last week" is relative to. Raises InputError naming the field.
+    """
+    weight, least = told.get("min_weight"), told.get("min_relevance") or 0.0
+    since, until = (parse_times(name, told.get(name), now, zone) for name in ("since", "until"))
+    categories = check_words("categories", told.get("categories") or ())
+    for category in categories:
+        if category not in CATEGORIES:
+            raise refused("categories", category, ", ".join(CATEGORIES))
+    filters = Filters(
+        keywords=tuple(folded(word) for word in check_words("keywords", told.get("keywords") or ())),
+        kinds=check_words("kinds", told.get("kinds") or ()),
+        categories=categories,
+        tags=check_tags(told.get("tags") or ()),
+        feeling=check_feeling(told.get("feeling")),
+        session=check_name("session", told.get("session")),
+        project=check_name("project", told.get("project")),
+        speaker=check_name("speaker", told.get("speaker")),
+        since=None if since is None else since.start,
+        until=None if until is None else until.end,
+        least_relevance=float(check_number("min_relevance", least, 1)),
+        min_weight=None if weight is None else check_number("min_weight", weight, 1_000),
+        metadata=check_pairs("metadata", told.get("metadata") or ()),
+    )
+    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
+        raise refused("until", told.get("until"), f"a time after since, which is {told.get('since')}")
+    return filters
 
 
 class Filter:
@@ -87,8 +132,8 @@ class Filter:
             kept &= created_at >= filters.since
         if filters.until is not None:
             kept &= created_at < filters.until
-        if filters.least_weight is not None:
-            kept &= self._weights[rows] >= filters.least_weight
+        if filters.min_weight is not None:
+            kept &= self._weights[rows] >= filters.min_weight
         for place in np.flatnonzero(kept):
             kept[place] = self._has(int(rows[place]))
         return kept
@@ -102,8 +147,17 @@ class Filter:
             and filters.project in (None, memory.project)
             and (self._speaker is None or (memory.speaker or "").casefold() == self._speaker)
             and self._has_tags(row)
+            and self._has_metadata(memory)
             and (not filters.keywords or any(folded(one.word) in filters.keywords for one in self._view.keywords(row)))
         )
+
+    def _has_metadata(self, memory: Memory) -> bool:
+        """A secret memory has none to be found by, as it tells none."""
+        if not self._filters.metadata:
+            return True
+        basis = None if memory.sensitivity >= SECRET else memory.basis
+        had = {} if basis is None else {name: as_told(value) for name, value in basis.metadata}
+        return all(had.get(name) == value for name, value in self._filters.metadata)
 
     def _has_tags(self, row: int) -> bool:
         filters = self._filters

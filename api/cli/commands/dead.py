@@ -13,8 +13,6 @@ dead_app = typer.Typer(no_args_is_help=True, help=entries()["dead"].help)
 app.add_typer(dead_app, name="dead")
 command(DEAD, on=dead_app, name="list")(plain)
 command(DEAD_SHOW, on=dead_app, name="show")(plain)
-command(DEAD_DISCARD, on=dead_app, name="discard")(plain)
-
 
 @command(DEAD_RETRY, on=dead_app, name="retry")
 def retry(call: Call) -> None:
@@ -22,3 +20,6 @@ def retry(call: Call) -> None:
     answer = call.answer()
     call.print(answer)
     raise typer.Exit(0 if answer["freed"] else 1)
+
+
+command(DEAD_DISCARD, on=dead_app, name="discard")(plain)

@@ -167,4 +167,4 @@ def test_who_asks_for_what_weighs_enough_gets_no_other(law: str) -> None:
         everyone[one] = view.law.read(memory, at(day), view.parameters).unclipped
     for least in (0.0, min(everyone.values()) + 1e-9, max(everyone.values()) - 1e-9):
         enough = {one for one, weight in everyone.items() if weight >= least}
-        assert set(found(view, "folder passport", day, mode="review", limit=100, least_weight=least)) == enough
+        assert set(found(view, "folder passport", day, mode="review", limit=100, min_weight=least)) == enough

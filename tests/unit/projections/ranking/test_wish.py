@@ -48,13 +48,13 @@ def test_a_filter_lets_through_what_it_names(ranking, filters, expected) -> None
     assert sorted(results) == list(expected)
 
 
-def test_the_least_weight_is_that_of_the_law_at_the_instant() -> None:
+def test_the_min_weight_is_that_of_the_law_at_the_instant() -> None:
     view = viewed(*SAID)
     weights = {name: one["weight"] for name, one in found(view, "kiln", 10, mode="debug").items()}
     least = sorted(weights.values())[1]
     expected = {name for name, weight in weights.items() if weight >= least - 1e-6}
     assert 0 < len(expected) < 3
-    assert set(found(view, "kiln", 10, mode="debug", least_weight=least - 1e-6)) == expected
+    assert set(found(view, "kiln", 10, mode="debug", min_weight=least - 1e-6)) == expected
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)

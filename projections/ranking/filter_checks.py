@@ -1,0 +1,79 @@
+"""What filters of a search may be, checked: each refusal names the field, what was got and what is allowed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from events.errors import refused
+from events.text.saying import is_text
+from projections.memory.tags import FILTERS, TAGS
+from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
+
+Plain = str | int | float | bool
+
+
+def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, ...]:
+    """Words to filter by, each once, or InputError."""
+    if len(words) > most:
+        raise refused(field, f"{len(words)} of them", f"at most {most}")
+    for word in words:
+        if not is_text(word, 200):
+            raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")
+    return tuple(dict.fromkeys(words))
+
+
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
+    if len(tags) > 50:
+        raise refused("tags", f"{len(tags)} of them", "at most 50")
+    for tag in tags:
+        if not is_text(tag, 100):
+            raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
+    return tuple(dict.fromkeys(tags))
+
+
+def check_feeling(feeling: str | None) -> str | None:
+    """An emotional filter, or InputError."""
+    if feeling is not None and feeling not in FILTERS:
+        raise refused("feeling", feeling, ", ".join(FILTERS))
+    return feeling
+
+
+def check_name(field: str, name: str | None) -> str | None:
+    """A name, or InputError."""
+    if name is not None:
+        check_words(field, [name])
+    return name
+
+
+def check_number(field: str, number: float, most: int) -> float:
+    """A number from 0 to `most`, or InputError."""
+    if not 0 <= number <= most:
+        raise refused(field, number, f"a number from 0 to {most}")
+    return number
+
+
+def check_pairs(field: str, pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """`name=value` pairs, all of which must hold, or InputError."""
+    split = [pair.partition("=") for pair in check_words(field, pairs)]
+    for pair, (name, equals, _) in zip(pairs, split, strict=False):
+        if not name or not equals:
+            raise refused(field, pair[:80], "name=value, e.g. page=4")
+    return tuple((name, value) for name, _, value in split)
+
+
+def as_told(value: Plain) -> str:
+    """A plain value as people write it beside an equals sign: `4` of 4 and of 4.0, `true` of a truth value."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange | None:
+    """The range that a filter means, seen from `now` in the zone: an instant, a date, or words; or InputError."""
+    if text is None:
+        return None
+    try:
+        return parse_range(text, now, zone)
+    except ValueError:
+        raise refused(field, text[:80], RANGE_RULE) from None
