@@ -25,9 +25,11 @@ from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SY
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
+from api.operations.searching import SEARCH
 from api.operations.store import ALARMS, OWNERS, STATUS
 
 VERBS: Mapping[str, Operation] = {
+    "search": SEARCH,
     "uses": USES,
     "provenance": PROVENANCE,
     "stats": OWNER_STATS,
@@ -58,14 +60,17 @@ MADE = "Made by `make client` of the application's operations: change those, and
 FOLDER = Path(__file__).parents[1] / "client" / "engramlog"
 TIMES = frozenset({"as_of", "known", "at", "since", "until", "occurred_at"})
 """What may be told as a date-time too."""
-BY_HAND = frozenset({"PossibleConflict", "Withheld"})
-"""Parts of answers that the client's other verbs tell too: its `results` has them."""
+BY_HAND = frozenset({"Found", "PossibleConflict", "Withheld"})
+"""Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
+PAIRS = frozenset({"metadata"})
+"""Sent as `name=value`, told as a mapping."""
 WIDTH = 120
 
 
 def questions() -> str:
     """The source of the verbs."""
-    told = sorted({one.answer for one in VERBS.values()})
+    told = {one.answer for one in VERBS.values()}
+    by_hand, made = sorted(told & BY_HAND), sorted(told - BY_HAND)
     functions = "\n\n".join(_verb(name, operation) for name, operation in VERBS.items())
     return f'''"""Verbs that ask once. Each is a plan (see `engramlog.wire`). What is not given is as the service has it.
 
@@ -77,10 +82,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engramlog.answers import {", ".join(told)}
+from engramlog.answers import {", ".join(made)}
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.wire import Plan, Scope, ask, given, got, of_all, path_of, posted
+from engramlog.results import {", ".join(by_hand)}
+from engramlog.wire import Plan, Scope, ask, given, got, of_all, pairs, path_of, posted
 
 
 {functions}
@@ -89,12 +95,12 @@ from engramlog.wire import Plan, Scope, ask, given, got, of_all, path_of, posted
 
 def _verb(name: str, operation: Operation) -> str:
     needed = [one for one in operation.question if one.default is REQUIRED]
-    others = [one for one in operation.question if one.default is not REQUIRED and one.name not in ("trace", "inspect")]
+    others = [one for one in operation.question if one.default is not REQUIRED]
     whose = "owner" in operation.subject
     arguments = ["scope: Scope", *("memory_id: str" for _ in operation.subject if _ == "memory_id")]
     arguments += [f"{one.name}: {_asked(one)}" for one in needed]
     named = ["owner: str | None = None"] if whose else []
-    named += [f"{one.name}: {_optional(_asked(one))} = None" for one in others]
+    named += [f"{one.name}: {_unless_told(one)}" for one in others]
     told = ", ".join([*arguments, *(["*", *named] if named else [])])
     given = ", ".join(f'"{one.name_told}": {_sent(one)}' for one in (*needed, *others))
     path = _path(operation)
@@ -125,16 +131,26 @@ def _asked(parameter: Parameter) -> str:
         return "str"
     if parameter.name in TIMES:
         return "datetime | str | None"
+    if parameter.name in PAIRS:
+        return "Mapping[str, str | int | float | bool] | None"
     return _type(parameter.kind, asked=True)
 
 
-def _optional(kind: str) -> str:
-    return kind if kind.endswith("| None") else f"{kind} | None"
+def _unless_told(parameter: Parameter) -> str:
+    """Its type and default: a list is empty, a limit as the service has it, anything else is left to the service."""
+    kind = _asked(parameter)
+    if kind.startswith("Sequence"):
+        return f"{kind} = ()"
+    if parameter.name == "limit":
+        return f"{kind} = {parameter.default}"
+    return f"{kind} = None" if kind.endswith("| None") else f"{kind} | None = None"
 
 
 def _sent(parameter: Parameter) -> str:
     if parameter.name in TIMES:
         return f"spelled({parameter.name})"
+    if parameter.name in PAIRS:
+        return f"pairs({parameter.name})"
     # a key of its own, so that a second try after a lost answer changes nothing
     return "key or scope.edge.new_id()" if parameter.name == "key" else parameter.name
 

@@ -73,7 +73,7 @@ class Verbs:
     add = Verb(writing.add)
     add_many = Verb(many.add_many)
     append = Verb(many.append)
-    search = Verb(reading.search)
+    search = Verb(questions.search)
     context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)

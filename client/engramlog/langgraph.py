@@ -30,7 +30,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from engramlog import appending, reading, writing
+from engramlog import appending, questions, reading, writing
 from engramlog.client import AsyncMemory, Memory
 from engramlog.errors import NotFound, refused
 from engramlog.events import event, said
@@ -199,7 +199,7 @@ def _search(scope: Scope, layout: Layout, op: SearchOp) -> Plan[list[SearchItem]
     while len(found) < wanted:
         scores: dict[str, float | None]
         if op.query:
-            page = yield from reading.search(scope, op.query, owner=owner, limit=PAGE, cursor=cursor)
+            page = yield from questions.search(scope, op.query, owner=owner, limit=PAGE, cursor=cursor)
             scores, cursor = {one.id: one.relevance for one in page.results}, page.next
         else:
             scores = dict.fromkeys(_ids((yield from reading.get_all(scope, owner=owner)).memories))

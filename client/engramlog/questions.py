@@ -35,7 +35,111 @@ from engramlog.answers import (
 )
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.wire import Plan, Scope, ask, given, got, of_all, path_of, posted
+from engramlog.results import Found
+from engramlog.wire import Plan, Scope, ask, given, got, of_all, pairs, path_of, posted
+
+
+def search(
+    scope: Scope,
+    query: str,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    limit: int = 5,
+    cursor: str | None = None,
+    ranking: str | None = None,
+    search_mode: str | None = None,
+    keywords: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    feeling: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    near_project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_relevance: float | None = None,
+    min_weight: float | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    associations: bool | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+    trace: bool | None = None,
+    inspect: bool | None = None,
+) -> Plan[Found]:
+    """Find memories; each tells why it stands where it stands, and the answer tells what was withheld.
+
+    `query`: What to look for, in any language.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `limit`: How many results a page, 1 to 100. Unless told: 5.
+    `cursor`: The next page: what `next` said, with nothing else changed. It is read as of the first page.
+    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    hybrid.
+    `keywords`: Only what has one of these keywords; repeatable.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `feeling`: Only what is positive, negative or urgent.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `near_project`: Memories of this project stand higher under `overlap`.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_relevance`: Only at least so relevant, 0 to 1.
+    `min_weight`: Only of at least this weight.
+    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `associations`: Also what the hits bring to mind, and how.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
+    is parked or does not exist.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    `trace`: Record that these memories were shown, after the answer. Unless told: True.
+    `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "search"),
+            q=query,
+            mode=mode,
+            limit=limit,
+            cursor=cursor,
+            ranking=ranking,
+            search_mode=search_mode,
+            keywords=keywords,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            feeling=feeling,
+            session=session,
+            project=project,
+            near_project=near_project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_relevance=min_relevance,
+            min_weight=min_weight,
+            metadata=pairs(metadata),
+            associations=associations,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+            trace=trace,
+            inspect=inspect,
+        ),
+    )
+    return Found.model_validate(told)
 
 
 def uses(
@@ -46,7 +150,7 @@ def uses(
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
-    limit: int | None = None,
+    limit: int = 20,
     offset: int | None = None,
 ) -> Plan[MemoryUses]:
     """Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.
@@ -170,7 +274,7 @@ def map_(
     owner: str | None = None,
     depth: int | None = None,
     least: float | None = None,
-    limit: int | None = None,
+    limit: int = 200,
     mode: str | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
@@ -244,7 +348,7 @@ def facts(
     *,
     owner: str | None = None,
     about: str | None = None,
-    limit: int | None = None,
+    limit: int = 50,
     offset: int | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
@@ -349,7 +453,7 @@ def health(
     known: datetime | str | None = None,
     after: str | None = None,
     at: datetime | str | None = None,
-    limit: int | None = None,
+    limit: int = 50,
     offset: int | None = None,
 ) -> Plan[MemoryHealth]:
     """All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.
@@ -386,7 +490,7 @@ def fading(
     known: datetime | str | None = None,
     after: str | None = None,
     at: datetime | str | None = None,
-    limit: int | None = None,
+    limit: int = 50,
     offset: int | None = None,
 ) -> Plan[Fading]:
     """Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.
@@ -424,7 +528,7 @@ def review(
     after: str | None = None,
     at: datetime | str | None = None,
     min_importance: float | None = None,
-    limit: int | None = None,
+    limit: int = 10,
     kind: str | None = None,
 ) -> Plan[ReviewsDue]:
     """What is due for review, the most pressing first; or grade one, which says when it is due again.
@@ -553,7 +657,7 @@ def compare(
     known: datetime | str | None = None,
     after: str | None = None,
     at: datetime | str | None = None,
-    limit: int | None = None,
+    limit: int = 20,
     offset: int | None = None,
 ) -> Plan[Compared]:
     """Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.
@@ -627,11 +731,11 @@ def replay(
     *,
     owner: str | None = None,
     parameters: Mapping[str, float | int | str | bool] | None = None,
-    without: Sequence[str] | None = None,
-    without_actors: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+    without_actors: Sequence[str] = (),
     query: str | None = None,
     mode: str | None = None,
-    limit: int | None = None,
+    limit: int = 10,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
@@ -676,7 +780,7 @@ def replay(
 
 
 def cleanup(
-    scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] | None = None
+    scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] = ()
 ) -> Plan[Cleaned]:
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
@@ -704,9 +808,7 @@ def laws(scope: Scope) -> Plan[Laws]:
     return Laws.model_validate(told)
 
 
-def owners(
-    scope: Scope, *, prefix: str | None = None, after: str | None = None, limit: int | None = None
-) -> Plan[OwnerPage]:
+def owners(scope: Scope, *, prefix: str | None = None, after: str | None = None, limit: int = 100) -> Plan[OwnerPage]:
     """Who has memories here: owners by name, in pages, with how many memories each has.
 
     `prefix`: Only owners whose names begin so.

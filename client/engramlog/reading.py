@@ -1,75 +1,15 @@
-"""Verbs that ask: search, context, get, get_all, history, why. Each is a plan (see `engramlog.wire`)."""
+"""Verbs that ask more than once, or do more: context, get, get_all, history, why. Each is a plan (see `engramlog.wire`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from engramlog.edge import spelled
-from engramlog.results import ContextBlock, Detail, Found, History, Listing, Why
+from engramlog.results import ContextBlock, Detail, History, Listing, Why
 from engramlog.wire import Plan, Scope, ask, checked, got, path_of, posted, quoted
 
 PAGE = 1_000
 """Most memories that one request lists."""
-
-
-def search(
-    scope: Scope,
-    query: str,
-    *,
-    owner: str | None = None,
-    limit: int = 5,
-    cursor: str | None = None,
-    mode: str | None = None,
-    search_mode: str | None = None,
-    ranking: str | None = None,
-    keywords: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    feeling: str | None = None,
-    session: str | None = None,
-    project: str | None = None,
-    near_project: str | None = None,
-    speaker: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    min_relevance: float | None = None,
-    min_weight: float | None = None,
-    associations: bool | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    at: datetime | str | None = None,
-    after: str | None = None,
-    trace: bool | None = None,
-    inspect: bool | None = None,
-) -> Plan[Found]:
-    """Find memories, best first, each with its reasons; `next` of the answer is the `cursor` of the next page.
-
-    What is not given is as the service has it. Results count as shown unless `trace=False`, twice after a lost answer; with
-    `inspect=True` somebody only looks: recorded, and no memory gains by it.
-    """
-    page = {"limit": limit, "cursor": cursor, "mode": mode, "search_mode": search_mode, "ranking": ranking}
-    words = {"keywords": keywords, "kinds": kinds, "categories": categories, "tags": tags}
-    place = {
-        "feeling": feeling,
-        "session": session,
-        "project": project,
-        "near_project": near_project,
-        "speaker": speaker,
-    }
-    least = {"min_relevance": min_relevance, "min_weight": min_weight, "associations": associations}
-    shown = {"trace": trace, "inspect": inspect}
-    times = {
-        "since": spelled(since),
-        "until": spelled(until),
-        "as_of": spelled(as_of),
-        "known": spelled(known),
-        "at": spelled(at),
-        "after": after,
-    }
-    request = got(path_of(scope.whose(owner), "search"), q=query, **page, **words, **place, **least, **shown, **times)
-    return Found.model_validate((yield from ask(scope, request)))
 
 
 def context(

@@ -157,9 +157,14 @@ def posted(path: str, document: Any) -> Request:
     return Request("POST", path, encoded(document))
 
 
+def pairs(told: Mapping[str, str | int | float | bool] | None) -> list[str]:
+    """Names and values as `name=value`, truth values as `true` and `false`."""
+    return [f"{name}={_plain(value)}" for name, value in (told or {}).items()]
+
+
 def given(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of it: what is None is left to the service."""
-    return {name: value for name, value in told.items() if value is not None}
+    """What is told of it: what is None, or nothing of several, is left to the service."""
+    return {name: value for name, value in told.items() if value is not None and value != ()}
 
 
 def encoded(document: Any) -> bytes:

@@ -193,6 +193,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "min_weight": 0.1,
         "feeling": "positive",
     }
+    values |= {"metadata": {"page": 4, "checked": True}}
     values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
     values |= {"proactive": True, "sensitive": True, "actor": "user"}
     values |= {"categories": ["fact"], "associations": True, "trace": False, "inspect": True, "reveal": True} | given

@@ -14,6 +14,7 @@ app.add_typer(dead_app, name="dead")
 command(DEAD, on=dead_app, name="list")(plain)
 command(DEAD_SHOW, on=dead_app, name="show")(plain)
 
+
 @command(DEAD_RETRY, on=dead_app, name="retry")
 def retry(call: Call) -> None:
     """Exit code 1 where the owner stays quarantined."""

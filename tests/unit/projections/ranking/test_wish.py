@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from events.errors import InputError
 from events.parameters import DEFAULTS
 from projections.choices import RANKINGS
 from projections.laws.modes import visibility
-from projections.ranking.search_request import Filter, Filters
+from projections.ranking.search_request import Filter, Filters, filters_of
 from tests.given.events import Told, at, created, deleted, negated
 from tests.given.views import asked, found, viewed
 
@@ -106,3 +107,50 @@ def test_relevance_is_the_same_whatever_the_ranking() -> None:
         for ranking in ("conversation", "text", "published", "overlap")
     ]
     assert all(one["a"] == told[0]["a"] for one in told)
+
+
+NOTED = (
+    created("The kiln broke", "a", 0, metadata={"page": 4, "checked": True, "of": "窑=火"}),
+    created("A new kiln came", "b", 1, metadata={"page": 4.0, "checked": False}),
+    created("The kiln is old", "c", 2),
+    created("My kiln's password is hunter2", "s", 3, metadata={"page": 4}, sensitivity=3),
+)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (["page=4"], "ab"),
+        (["checked=true"], "a"),
+        (["page=4", "checked=false"], "b"),
+        (["of=窑=火"], "a"),
+        (["page=5"], ""),
+        (["nothing="], ""),
+        ([], "abc"),
+    ],
+    ids=str,
+)
+def test_memories_are_found_by_metadata_as_it_is_written(pairs: list[str], expected: str) -> None:
+    filters = filters_of({"metadata": pairs}, 0, "UTC")
+    results = found(viewed(*NOTED), "kiln", 10, mode="debug", limit=10, ranking="text", metadata=filters.metadata)
+    assert sorted(results) == list(expected)
+
+
+def test_a_secret_is_found_by_no_metadata() -> None:
+    view = viewed(*NOTED)
+    weights = np.ones(len(view.columns.memories))
+    row = next(row for row, memory in enumerate(view.columns.memories) if memory.id == "s")
+    assert Filter(view, Filters(kinds=("preference",)), weights).passes(row)
+    assert not Filter(view, Filters(metadata=(("page", "4"),)), weights).passes(row)
+
+
+@pytest.mark.parametrize("pair", ["page", "=4", "", "x" * 201, "\ud800=1"])
+def test_metadata_without_a_name_and_an_equals_sign_is_refused(pair: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        filters_of({"metadata": [pair]}, 0, "UTC")
+    assert refusal.value.context["field"] == "metadata"
+
+
+def test_metadata_is_bounded() -> None:
+    with pytest.raises(InputError, match="at most 50"):
+        filters_of({"metadata": [f"n{number}=1" for number in range(51)]}, 0, "UTC")

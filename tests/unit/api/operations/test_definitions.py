@@ -1,0 +1,93 @@
+"""Operations are whole: what each may be told its service takes, what it answers is documented, and its row is in the table."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import api.application
+from api.application import Application
+from api.cli.made import TRACES
+from api.http.made import shape_of
+from api.operations import answers
+from api.operations.definition import NEVER, REQUIRED, Operation, named
+from api.operations.groups import ALL, PLAIN
+from api.operations.reading import REVEAL
+from api.operations.reports import EXTRACT
+from api.operations.store import DEAD_DISCARD
+from api.operations.table import entries
+
+OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
+"""What an endpoint of its own takes, and the service does not."""
+
+
+@cache
+def services() -> dict[str, str]:
+    """The module of each service by its class: the application imports none before it is asked for."""
+    tree = ast.parse(inspect.getsource(api.application))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+def called(operation: Operation) -> Any:
+    """The function that an operation calls, without the application that would carry it out."""
+    if ":" in operation.call:
+        return named(operation.call)
+    service, method = operation.call.split(".")
+    member: Any = inspect.getattr_static(Application, service)
+    kind = getattr(member, "fget", None) or member.func
+    name = kind.__annotations__["return"]
+    return getattr(getattr(import_module(services()[name]), name), method)
+
+
+@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+def test_a_service_takes_what_an_operation_may_be_told(operation: Operation) -> None:
+    taken = inspect.signature(called(operation)).parameters.values()
+    names = {one.name for one in taken}
+    told = {one.name for one in operation.question if one.kind != NEVER} - OF_ENDPOINTS.get(operation, set())
+    told |= set(operation.fixed)
+    assert any(one.kind is one.VAR_KEYWORD for one in taken) or told <= names
+
+
+@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+def test_what_a_service_cannot_do_without_is_asked_for(operation: Operation) -> None:
+    own = [one for one in inspect.signature(called(operation)).parameters.values() if one.name != "self"]
+    needed = {
+        one.name for one in own if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+    }
+    placed = {one.name for one in own[: len(operation.subject)]}
+    told = {one.name for one in operation.question} | set(operation.fixed) | placed
+    assert needed - told <= {"by", "memory_ids", "ids"}
+
+
+@pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
+def test_an_operation_is_described_and_its_answer_has_an_example(operation: Operation) -> None:
+    assert operation.summary.endswith((".", ")", "?"))
+    assert getattr(answers, operation.answer).model_config["json_schema_extra"]["examples"]
+    assert all(one.description.endswith((".", ")", "!")) or "`" in one.description for one in operation.question)
+
+
+@pytest.mark.parametrize("operation", [one for one in ALL if one.question], ids=lambda one: f"{one.name} {one.path}")
+def test_a_question_s_examples_are_what_it_takes(operation: Operation) -> None:
+    """Each parameter's examples pass the door, one at a time beside what must be told."""
+    shape = shape_of(operation)
+    needed = {one.name_told: one.examples[0] for one in operation.question if one.default is REQUIRED}
+    for one in operation.question:
+        for example in one.examples:
+            shape.model_validate(needed | {one.name_told: example})
+
+
+def test_paths_and_methods_are_each_defined_once() -> None:
+    asked = [("GET" if one.body is None else "POST", one.path) for one in ALL]
+    assert len(asked) == len(set(asked)) > 50
+
+
+def test_a_name_of_an_operation_without_words_of_its_own_is_a_row_of_the_table() -> None:
+    assert {one.name for one in PLAIN if not one.help} <= set(entries())
+    assert {one.name for one in TRACES} == {"trace", "no_trace", "inspect"}
+    assert DEAD_DISCARD.summary
