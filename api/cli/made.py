@@ -13,7 +13,7 @@ import typer
 
 from api.cli import completing
 from api.cli.app import Json, MemoryId, Owner, app, opened, progress, show
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Operation, Option, Parameter, named
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, named
 from events.errors import refused
 
 SUBJECTS = {"owner": Owner, "memory_id": MemoryId}
@@ -43,7 +43,7 @@ class Call:
 
     context: typer.Context
     operation: Operation
-    given: dict[str, Any] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
     json: bool = False
 
     def answer(self, operation: Operation | None = None, **changed: Any) -> Any:
@@ -131,7 +131,7 @@ def _called(parameter: Parameter) -> str:
 def _argument(parameter: Parameter) -> Argument:
     option = _option(parameter)
     default = _default(parameter)
-    told: dict[str, Any] = {"help": option.help or parameter.description, "metavar": option.metavar}
+    told: Given = {"help": option.help or parameter.description, "metavar": option.metavar}
     told["show_default"] = default not in (REQUIRED, None, "", False)
     if option.panel:
         told["rich_help_panel"] = option.panel
@@ -174,7 +174,7 @@ def _default(parameter: Parameter) -> Any:
     return default
 
 
-def _given(operation: Operation, parameters: Iterable[Parameter], told: dict[str, Any]) -> dict[str, Any]:
+def _given(operation: Operation, parameters: Iterable[Parameter], told: Given) -> Given:
     """What was told as the service takes it."""
     by_name = {_called(one): one for one in parameters}
     given = {name: value for name, value in told.items() if name not in by_name}
@@ -198,7 +198,7 @@ def _read(parameter: Parameter, value: Any) -> Any:
     return value
 
 
-def _traced(given: dict[str, Any]) -> dict[str, bool]:
+def _traced(given: Given) -> dict[str, bool]:
     """What a command records. Without an option it only looks: recorded of the present, and no memory gains by it (ADR 0046)."""
     trace, no_trace, inspect = (bool(given.pop(name, False)) for name in ("trace", "no_trace", "inspect"))
     if trace and (no_trace or inspect):

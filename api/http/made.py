@@ -18,7 +18,7 @@ from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts, MemoryId, Owner, Parts, Question, Speaker, Unrevealed
 from api.operations import answers
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Operation, Parameter, Record, named
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, named
 
 SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId}
 KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
@@ -93,12 +93,12 @@ def shape_of(operation: Operation) -> type[BaseModel]:
 
 
 def _model(name: str, purpose: str, base: type[BaseModel], parameters: Iterable[Parameter]) -> type[BaseModel]:
-    fields: dict[str, Any] = {one.name: _field(one) for one in parameters if one.route}
+    fields: Given = {one.name: _field(one) for one in parameters if one.route}
     return create_model(name, __base__=base, __doc__=purpose, **fields)
 
 
 def _field(parameter: Parameter) -> tuple[Any, Any]:
-    told: dict[str, Any] = {"description": parameter.description, **parameter.bounds}
+    told: Given = {"description": parameter.description, **parameter.bounds}
     if parameter.examples:
         told["examples"] = list(parameter.examples)
     if parameter.wire:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from api.operations.table import entries
 
+Given = dict[str, Any]
+"""What was told, by the names of parameters."""
 REQUIRED: Any = ...
 """Of a parameter without a default; of an option: as its parameter has it."""
 SPEAKER = "speaker"

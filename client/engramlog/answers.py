@@ -51,7 +51,9 @@ class MemoryUses(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class Provenance(Result):
@@ -66,6 +68,9 @@ class Provenance(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class Coverage(Result):
@@ -95,6 +100,9 @@ class OwnerStats(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     events: int
     change_log_entries: int
     profile: str
@@ -144,6 +152,9 @@ class Assessment(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     owner: str
     topic: str
     confidence: str
@@ -199,6 +210,9 @@ class KnowledgeMap(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     owner: str
     topic: str
     nodes: list[Node]
@@ -288,6 +302,9 @@ class AssociationTree(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class FactEvidence(Result):
@@ -336,7 +353,9 @@ class FactsKnown(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class SynonymPair(Result):
@@ -381,7 +400,9 @@ class SynonymsKnown(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, Any] | None = None
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class Change(Result):
@@ -431,8 +452,10 @@ class SynonymSaid(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     changes: list[Change]
-    quarantined: dict[str, Any] | None = None
 
 
 class Strength(Result):
@@ -483,6 +506,9 @@ class MemoryHealth(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     memories: list[Strength]
     total: int
     """Live memories in all."""
@@ -504,6 +530,9 @@ class Fading(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     memories: list[Strength]
     total: int
     """How many are fading."""
@@ -563,6 +592,9 @@ class ReviewsDue(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     memories: list[DueMemory]
     due: int
     """How many are due in all."""
@@ -603,6 +635,9 @@ class Graded(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     changes: list[Change]
     before: Held
     after: Held | None
@@ -630,6 +665,9 @@ class OwnerProfile(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     changes: list[Change] | None = None
     """What choosing changed."""
 
@@ -693,6 +731,9 @@ class Compared(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     profile: str
     laws: dict[str, LawReading]
     pairs: list[Pair]
@@ -729,6 +770,9 @@ class Touch(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     time: str
     event: str
     decision: str
@@ -757,6 +801,9 @@ class Curves(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
 
 
 class Replayed(Result):
@@ -774,6 +821,9 @@ class Replayed(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
     owner's events are not in the answer. 0: it is level."""
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
     events: dict[str, int]
     differences: list[dict[str, Any]]
     query: dict[str, Any] | None = None

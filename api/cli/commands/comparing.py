@@ -13,7 +13,7 @@ from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.show.memories import number, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
-from api.operations.definition import Option, Parameter
+from api.operations.definition import Given, Option, Parameter
 from api.operations.reports import COMPARE, CURVES
 from events.errors import refused
 
@@ -56,7 +56,7 @@ def compare(call: Call) -> None:
     call.print(answer, story)
 
 
-def _refuse(where: str, given: dict[str, Any], names: dict[str, str]) -> None:
+def _refuse(where: str, given: Given, names: dict[str, str]) -> None:
     """InputError for the first option that is given and has no meaning there."""
     for name, option in names.items():
         if given[name] is not None:
