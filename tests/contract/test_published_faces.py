@@ -29,9 +29,6 @@ WANTED = {
     "tool add_memory takes.memory_type: default was 'note', is 'fact'": (
         "one default on every face: the client's was a fact, and one verb cannot have two"
     ),
-    "memory.Memory url: default was \"'http://127.0.0.1:8733'\", is 'None'": (
-        "without an address it is this user's own service, wherever it listens (ADR 0048)"
-    ),
 }
 """What is lost on purpose, with the reason."""
 
