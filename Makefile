@@ -27,10 +27,10 @@ demo: $(READY) ## The main job on an embedded real Redis: a short story, then wh
 PYTEST = $(BIN)/python -P -m pytest -n 2 --dist loadfile
 
 test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
-	$(PYTEST) --part quick
+	$(PYTEST) --part=quick
 
 test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
-	$(PYTEST) --part rest
+	$(PYTEST) --part=rest
 
 test-all: test test-rest ## All tests; they start their own servers
 

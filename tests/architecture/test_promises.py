@@ -61,9 +61,10 @@ def test_the_parts_share_no_test_and_leave_none_out(pytester: pytest.Pytester) -
         "import tests.parts as parts\nfrom pathlib import Path\nparts.TESTS = Path(__file__).parent\nfrom tests.parts import *"
     )
     told = pytester.path / "told"
+    told.touch()  # as `mktemp` leaves it
     ran = {}
     for part in ("quick", "rest"):
-        result = pytester.runpytest_subprocess("tests", "--part", part, "--told", str(told), "-v", "-p", "no:randomly")
+        result = pytester.runpytest_subprocess("tests", f"--part={part}", f"--told={told}", "-v", "-p", "no:randomly")
         assert result.ret == 0
         ran[part] = {name for names in files.values() for name in names if f"::{name} PASSED" in result.stdout.str()}
     assert ran["quick"] == {"test_quick", "test_what_was_added_is_found_at_once", "test_all_of_it_guards"}

@@ -15,7 +15,7 @@ from tests.places import ROOT
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "requirements.lock")
-NEAR = ("--part", "quick", "-p", "no:randomly", "-p", "no:xdist")
+NEAR = ("--part=quick", "-p", "no:randomly", "-p", "no:xdist")
 """The nearest tests that `make test` runs, in their order, in one process."""
 NO_TESTS = 5
 """Exit code of pytest where nothing was collected."""
@@ -56,7 +56,7 @@ def caught(checkout: Path, mutant: Mutant, *, near_alone: bool) -> str | None:
     try:
         by = fails(checkout, *NEAR, *(f"tests/{path}" for path in mutant.near))
         if by is None and not near_alone:
-            by = fails(checkout, "-n", "2", "--dist", "loadfile", "--part", "quick")
+            by = fails(checkout, "-n", "2", "--dist", "loadfile", "--part=quick")
     finally:
         file.write_text(whole, "utf-8")
     if by is not None and (without := fails(checkout, *NEAR, by)) is not None:
