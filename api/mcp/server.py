@@ -27,7 +27,7 @@ from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
 from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
-from api.mcp.tools_audit import AuditTools
+from api.mcp.tools_audit import audit_tools
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
@@ -89,24 +89,7 @@ def _for_agents(connection: Connection) -> list[Hinted]:
 
 
 def _for_auditors(connection: Connection) -> list[Hinted]:
-    audit = AuditTools(connection)
-    return [
-        (audit.audit_search, "Search without a trace", READS),
-        (audit.audit_list, "List", READS),
-        (audit.audit_get, "One memory in full", READS),
-        (audit.audit_why, "Why it weighs what it weighs", READS),
-        (audit.audit_history, "Change log", READS),
-        (audit.audit_provenance, "Where it comes from", READS),
-        (audit.audit_uses, "Answers that used it", READS),
-        (audit.audit_associations, "What it is associated with", READS),
-        (audit.audit_facts, "Facts as triples", READS),
-        (audit.audit_replay, "What would differ", READS),
-        (audit.audit_compare, "Laws beside each other", READS),
-        (audit.audit_laws, "The laws", READS),
-        (audit.audit_stats, "Counts", READS),
-        (audit.audit_status, "State of the store", READS),
-        (audit.audit_alarms, "Alarms of the store", READS),
-    ]
+    return [(tool, title, READS) for tool, title in audit_tools(connection)]
 
 
 TOOLSETS: Mapping[str, Callable[[Connection], list[Hinted]]] = {"agent": _for_agents, "audit": _for_auditors}

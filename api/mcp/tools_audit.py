@@ -1,200 +1,163 @@
 """Tools of those who look over what is remembered: auditors and operators. None moves a weight, leaves a trace or writes.
 
-Each answers as its route and its command do, from the same call of a service. Secrets stay withheld: revealing one is a person's.
+Each is made of the operation that its route and its command are made of, and answers with the same JSON. What a model need not
+choose is left out; pages are short, since it reads them whole. Secrets stay withheld: revealing one is a person's.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from api.laws import laws
 from api.mcp.connection import Connection
-from api.mcp.tools_search import MemoryKey
-from api.requests.timelines import TimesAsked
-from api.services.replaying import parse_settings
+from api.operations.definition import REQUIRED, Operation, Parameter, named
+from api.operations.knowing import ASSOCIATIONS, FACTS
+from api.operations.living import LAWS
+from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
+from api.operations.reports import COMPARE, REPLAY
+from api.operations.searching import SEARCH
+from api.operations.store import ALARMS, STATUS
 
 MOST = 100
 """Entries of an answer: a model reads them all."""
-Place = Annotated[str | None, Field(description="As had happened by: an instant, a day or a position (3:128).")]
-Known = Annotated[str | None, Field(description="As was recorded by: an instant, a day or a position.")]
-At = Annotated[str | None, Field(description="Weights at this instant, not now.")]
-Mode = Annotated[
-    Literal["normal", "review", "debug"], Field(description="debug: also what is hidden, with the reason.")
-]
-Limit = Annotated[int, Field(ge=1, le=MOST)]
-Offset = Annotated[int, Field(ge=0, le=1_000_000)]
-Order = Literal["oldest", "newest"]
-Cursor = Annotated[str | None, Field(description="The next page: what `next` told.")]
+LINES = ("as_of", "known")
+TIMES = (*LINES, "at")
+PAGE = ("limit", "offset")
+CHANGES = ("limit", "cursor", "order")
+NEWEST = {"limit": 20, "order": "newest"}
+KINDS: Mapping[str, Any] = {
+    "as_of": Annotated[str | None, Field(description="As had happened by: an instant, a day or a position (3:128).")],
+    "known": Annotated[str | None, Field(description="As was recorded by: an instant, a day or a position.")],
+    "at": Annotated[str | None, Field(description="Weights at this instant, not now.")],
+    "mode": Annotated[
+        Literal["normal", "review", "debug"], Field(description="debug: also what is hidden, with the reason.")
+    ],
+    "limit": Annotated[int, Field(ge=1, le=MOST)],
+    "offset": Annotated[int, Field(ge=0, le=1_000_000)],
+    "order": Literal["oldest", "newest"],
+    "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
+    "depth": Annotated[int, Field(ge=1, le=4)],
+    "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
+    "parameters": Annotated[list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")],
+    "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
+    "without_actors": Annotated[list[str] | None, Field(max_length=8)],
+}
+"""Bounds and words for a model, where they are not the operation's."""
 
 
-class AuditTools:
-    """What is asked of one owner's memories, and of the store's state."""
+class Audited(NamedTuple):
+    """An operation as an auditor's tool."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    operation: Operation
+    title: str
+    takes: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = {}
+    fixed: Mapping[str, Any] = {}
+    help: str = ""
+    """Where it is not the operation's."""
+    memory_may_be_left_out: bool = False
 
-    def audit_search(
-        self,
-        query: Annotated[str, Field(description="What to look for, any language.")],
-        mode: Mode = "review",
-        limit: Limit = 10,
-        cursor: Cursor = None,
-        as_of: Place = None,
-        known: Known = None,
-        at: At = None,
-    ) -> dict[str, Any]:
-        """Search with every score taken apart, also in the past or as it was known then, and without leaving a trace."""
-        times: TimesAsked = {"as_of": as_of, "known": known, "at": at}
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            return reader.search(asked.owner, query, mode=mode, limit=limit, cursor=cursor, trace=False, **times)
 
-    def audit_list(
-        self,
-        mode: Mode = "review",
-        limit: Limit = 50,
-        offset: Offset = 0,
-        as_of: Place = None,
-        known: Known = None,
-        at: At = None,
-    ) -> dict[str, Any]:
-        """A page of the memories, newest activation first, each with its state."""
-        times: TimesAsked = {"as_of": as_of, "known": known, "at": at}
-        with self._connection.session() as asked:
-            return asked.application.reader.list(asked.owner, mode=mode, limit=limit, offset=offset, **times)
+AUDITED = (
+    Audited(
+        SEARCH,
+        "Search without a trace",
+        ("query", "mode", "limit", "cursor", *TIMES),
+        {"mode": "review", "limit": 10},
+        {"trace": False},
+        "Search with every score taken apart, also in the past or as it was known then, and without leaving a trace.",
+    ),
+    Audited(LIST, "List", ("mode", *PAGE, *TIMES), {"mode": "review"}),
+    Audited(
+        GET,
+        "One memory in full",
+        TIMES,
+        fixed={"trace": False},
+        help="Everything about one memory: text, versions, corrections, what it rests on and because of what it is kept.",
+    ),
+    Audited(WHY, "Why it weighs what it weighs", (*CHANGES, *TIMES), NEWEST),
+    Audited(
+        HISTORY,
+        "Change log",
+        (*CHANGES, *LINES),
+        NEWEST,
+        help="The change log, page by page: every event, who said so, what it decided, the weight before and after.",
+        memory_may_be_left_out=True,
+    ),
+    Audited(PROVENANCE, "Where it comes from", LINES),
+    Audited(USES, "Answers that used it", (*PAGE, *LINES)),
+    Audited(ASSOCIATIONS, "What it is associated with", ("depth", *LINES)),
+    Audited(FACTS, "Facts as triples", ("about", *PAGE, *LINES)),
+    Audited(
+        REPLAY,
+        "What would differ",
+        ("parameters", "without", "without_actors", "query", "limit", *LINES),
+        help="What would differ under other parameters, or without some events or somebody's: folds anew, and writes nothing.",
+    ),
+    Audited(COMPARE, "Laws beside each other", ("limit", *TIMES)),
+    Audited(LAWS, "The laws"),
+    Audited(OWNER_STATS, "Counts", TIMES, help="Counts of the memories by category, level and state."),
+    Audited(STATUS, "State of the store"),
+    Audited(
+        ALARMS,
+        "Alarms of the store",
+        help="What stopped or was lost in the store, until it is over or somebody has looked.",
+    ),
+)
 
-    def audit_get(
-        self, memory_key: MemoryKey, as_of: Place = None, known: Known = None, at: At = None
-    ) -> dict[str, Any]:
-        """Everything about one memory: text, versions, corrections, what it rests on and because of what it is kept."""
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            return reader.get(asked.owner, memory_key, trace=False, as_of=as_of, known=known, at=at)
 
-    def audit_why(
-        self,
-        memory_key: MemoryKey,
-        limit: Limit = 20,
-        cursor: Cursor = None,
-        order: Order = "newest",
-        as_of: Place = None,
-        known: Known = None,
-        at: At = None,
-    ) -> dict[str, Any]:
-        """Why a memory weighs what it weighs: every factor, a page of its changes with who caused each, where it is from."""
-        times: TimesAsked = {"as_of": as_of, "known": known, "at": at}
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            return reader.why(asked.owner, memory_key, limit=limit, cursor=cursor, order=order, **times)
+def audit_tools(connection: Connection) -> list[tuple[Callable[..., Any], str]]:
+    """Every tool of an auditor with its title."""
+    return [(_tool(connection, one), one.title) for one in AUDITED]
 
-    def audit_history(
-        self,
-        memory_key: Annotated[str | None, Field(description="Of one memory; of all where none is given.")] = None,
-        limit: Limit = 20,
-        cursor: Cursor = None,
-        order: Order = "newest",
-        as_of: Place = None,
-        known: Known = None,
-    ) -> dict[str, Any]:
-        """The change log, page by page: every event, who said so, what it decided, the weight before and after."""
-        times: TimesAsked = {"as_of": as_of, "known": known}
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            return reader.history(asked.owner, memory_key, limit=limit, cursor=cursor, order=order, **times)
 
-    def audit_provenance(self, memory_key: MemoryKey, as_of: Place = None, known: Known = None) -> dict[str, Any]:
-        """Where a memory comes from: turns, memories it was merged or corrected from, events; a tree of any depth."""
-        with self._connection.session() as asked:
-            reader = asked.application.reader
-            return reader.provenance(asked.owner, memory_key, bounded=True, as_of=as_of, known=known)
+def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
+    operation = audited.operation
+    taken = {one.name: one for one in operation.question if one.name in audited.takes}
 
-    def audit_uses(
-        self,
-        memory_key: MemoryKey,
-        limit: Limit = 20,
-        offset: Offset = 0,
-        as_of: Place = None,
-        known: Known = None,
-    ) -> dict[str, Any]:
-        """Which answers used a memory: the turns for which it was put into a prompt, and what was replied."""
-        with self._connection.session() as asked:
-            uses = asked.application.uses
-            return uses.uses(asked.owner, memory_key, limit=limit, offset=offset, as_of=as_of, known=known)
+    def tool(**told: Any) -> dict[str, Any]:
+        given = {name: _read(taken[name], value) for name, value in told.items() if name in taken}
+        given |= dict(operation.fixed) | dict(audited.fixed)
+        with connection.session() as asked:
+            subject = {"owner": asked.owner, "memory_id": told.get("memory_key")}
+            given |= {name: subject[name] for name in operation.subject}
+            answer: dict[str, Any] = operation.ask(asked.application, given)
+            return answer
 
-    def audit_associations(
-        self,
-        memory_key: MemoryKey,
-        depth: Annotated[int, Field(ge=1, le=4)] = 1,
-        as_of: Place = None,
-        known: Known = None,
-    ) -> dict[str, Any]:
-        """What a memory is associated with, as a tree, and by what: keywords, task, time, what was told, recalled together."""
-        with self._connection.session() as asked:
-            knower = asked.application.knower
-            return knower.associations(asked.owner, memory_key, depth=depth, as_of=as_of, known=known)
+    tool.__name__ = f"audit_{operation.name}"
+    tool.__doc__ = audited.help or operation.summary
+    tool.__signature__ = _signature(audited, taken)  # type: ignore[attr-defined]
+    return tool
 
-    def audit_facts(
-        self,
-        about: Annotated[str | None, Field(description="Only of this person, place or thing.")] = None,
-        limit: Limit = 50,
-        offset: Offset = 0,
-        as_of: Place = None,
-        known: Known = None,
-    ) -> dict[str, Any]:
-        """What is known as triples, with the memories that are their evidence."""
-        with self._connection.session() as asked:
-            facts = asked.application.facts
-            return facts.facts(asked.owner, about=about, limit=limit, offset=offset, as_of=as_of, known=known)
 
-    def audit_replay(
-        self,
-        parameters: Annotated[
-            list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")
-        ] = None,
-        without: Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")] = None,
-        without_actors: Annotated[list[str] | None, Field(max_length=8)] = None,
-        query: Annotated[str | None, Field(description="Whose order of results is compared too.")] = None,
-        limit: Limit = 10,
-        as_of: Place = None,
-        known: Known = None,
-    ) -> dict[str, Any]:
-        """What would differ under other parameters, or without some events or somebody's: folds anew, and writes nothing."""
-        with self._connection.session() as asked:
-            return asked.application.replayer.replay(
-                asked.owner,
-                parameters=parse_settings(parameters or ()),
-                without=without or (),
-                without_actors=without_actors or (),
-                query=query,
-                limit=limit,
-                as_of=as_of,
-                known=known,
-            )
+def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
+    arguments = []
+    if "memory_id" in audited.operation.subject:
+        if audited.memory_may_be_left_out:
+            kind: Any = Annotated[str | None, Field(description="Of one memory; of all where none is given.")]
+            arguments.append(_argument("memory_key", kind, None))
+        else:
+            arguments.append(_argument("memory_key", KINDS["memory_key"], REQUIRED))
+    for name in audited.takes:
+        one = taken[name]
+        default = audited.defaults.get(name, None if isinstance(one.default, type) else one.default)
+        kind = KINDS.get(name) or Annotated[one.kind, Field(description=one.description)]
+        arguments.append(_argument(name, kind, default))
+    return Signature(arguments, return_annotation=dict[str, Any])
 
-    def audit_compare(
-        self, limit: Limit = 20, as_of: Place = None, known: Known = None, at: At = None
-    ) -> dict[str, Any]:
-        """The same history read under every law: what each would show, and where they disagree."""
-        with self._connection.session() as asked:
-            return asked.application.comparer.compare(asked.owner, limit=limit, as_of=as_of, known=known, at=at)
 
-    def audit_laws(self) -> dict[str, Any]:
-        """Every law by which memories can be weighed: formula, factors, thresholds, source."""
-        return laws()
+def _argument(name: str, kind: Any, default: Any) -> Argument:
+    return Argument(
+        name, Argument.KEYWORD_ONLY, annotation=kind, default=Argument.empty if default is REQUIRED else default
+    )
 
-    def audit_stats(self, as_of: Place = None, known: Known = None, at: At = None) -> dict[str, Any]:
-        """Counts of the memories by category, level and state."""
-        with self._connection.session() as asked:
-            return asked.application.operator.stats(asked.owner, as_of=as_of, known=known, at=at)
 
-    def audit_status(self) -> dict[str, Any]:
-        """The state of the whole store: partitions with head, checkpoint, lag, lease and quarantine; workers; memory."""
-        with self._connection.session() as asked:
-            return asked.application.operator.status()
-
-    def audit_alarms(self) -> dict[str, Any]:
-        """What stopped or was lost in the store, until it is over or somebody has looked."""
-        with self._connection.session() as asked:
-            return asked.application.operator.alarms()
+def _read(parameter: Parameter, value: Any) -> Any:
+    """What was told as the service takes it."""
+    if parameter.option is not None and parameter.option.reads:
+        return named(parameter.option.reads)(value or ())
+    return () if value is None and isinstance(parameter.default, type) else value
