@@ -117,7 +117,16 @@ class AsyncHomeTransport(httpx2.AsyncBaseTransport):
 
 
 def home_of(url: str | None, token: str | None) -> Path | None:
-    """The data folder whose service is meant: where nothing names another, neither an address nor a token of one."""
-    if url is not None or token is not None or os.environ.get("ENGRAMLOG_URL") or os.environ.get("ENGRAMLOG_TOKEN"):
+    """The data folder whose service is meant: where nothing names another, neither an address nor a token of one.
+
+    None too where there are no unix sockets: the application does not run there.
+    """
+    if (
+        os.name != "posix"
+        or url is not None
+        or token is not None
+        or os.environ.get("ENGRAMLOG_URL")
+        or os.environ.get("ENGRAMLOG_TOKEN")
+    ):
         return None
     return data_folder().absolute()

@@ -9,7 +9,6 @@ programs ask at a time, belongs to none of them, and ends by itself: ten minutes
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import subprocess
@@ -140,6 +139,8 @@ def _alone(folder: Path, until: float) -> Iterator[bool]:
 
 
 def _locked(descriptor: int) -> bool:
+    import fcntl  # noqa: PLC0415 - not everywhere is one, and where there is none nothing is started
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

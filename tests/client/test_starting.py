@@ -318,3 +318,23 @@ def test_an_up_whose_socket_was_removed_is_joined_by_a_service_that_can_be_found
         with Memory(owner="alice", timeout=PATIENCE) as memory:
             assert memory.get_all().total == 1
         assert machine.started[-1].poll() is None
+
+
+def test_where_there_are_no_unix_sockets_it_imports_and_asks_the_address_as_before(machine: Machine) -> None:
+    program = """
+import os, sys
+sys.modules["fcntl"] = None
+import engramlog
+os.name = "nt"
+from engramlog.home import home_of
+assert home_of(None, None) is None
+try:
+    engramlog.Memory(owner="alice", retry=engramlog.Retry(tries=1), token="x" * 40).get_all()
+except engramlog.Unreachable as problem:
+    print(problem.message)
+"""
+    port = "import engramlog.client; engramlog.client.URL = 'http://127.0.0.1:1'"
+    program = program.replace("os.name =", f"{port}; os.name =")
+    ran = subprocess.run([str(machine.bin / "python"), "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert "no answer in 1 tries" in ran.stdout
+    assert machine.started == []
