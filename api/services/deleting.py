@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 def split_ids(texts: Iterable[str]) -> list[str]:
     """Ids separated by commas, semicolons, spaces or newlines in any mixture, Chinese ones too; each once, in order."""
-    return list(dict.fromkeys(one for text in texts for one in _BETWEEN.split(text) if one))
+    return list(dict.fromkeys(memory_id for text in texts for memory_id in _BETWEEN.split(text) if memory_id))
 
 
 class Cause(NamedTuple):
@@ -83,7 +83,7 @@ class Deleter:
         Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
         """
         check_owner(owner)
-        wanted = [check_memory_id(one) for one in dict.fromkeys(ids)]
+        wanted = [check_memory_id(memory_id) for memory_id in dict.fromkeys(ids)]
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
@@ -96,12 +96,14 @@ class Deleter:
             named = {memory_id: id_of(name) for memory_id, name in command.names.items()}
             cause = cause._replace(call=id_of(command.call))
             before = self._before(command, key, named, cause)
-        answer, plan = self._judged(command, [one for one in wanted if one not in before], cause.when, named)
+        answer, plan = self._judged(
+            command, [memory_id for memory_id in wanted if memory_id not in before], cause.when, named
+        )
         answer.dry_run, answer.ids = dry_run, wanted
         if answer.refusal is not None:
             return answer
         if dry_run:
-            answer.deleted = [one.root for one in plan]
+            answer.deleted = [planned.root for planned in plan]
             return answer
         try:
             written, receipts = self._write(command, answer, plan, cause, on_progress)
@@ -139,7 +141,9 @@ class Deleter:
                 answer.beyond_change[memory_id] = trouble
                 del memories[memory_id]
         plan = plan_deletion(command, memories, cascade, lambda memory_id: named.get(memory_id) or new_event_id())
-        answer.skipped = plan.skipped | {one: refusal.message for one, refusal in answer.beyond_change.items()}
+        answer.skipped = plan.skipped | {
+            memory_id: refusal.message for memory_id, refusal in answer.beyond_change.items()
+        }
         answer.also, answer.left_alone, answer.still_said_in = plan.also, plan.left_alone, plan.still_said_in
         answer.spared = plan.spares
         return answer, plan.planned
@@ -158,18 +162,18 @@ class Deleter:
         """Append what is planned; what the store did not take is named in the answer."""
         receipts: list[AppendReceipt] = []
         written: list[PlannedDeletion] = []
-        total = sum(one.size for one in plan)
+        total = sum(planned.size for planned in plan)
         for request in requests_of(plan):
-            events = [self._event(command, made, cause) for one in request for made in one.events(command)]
+            events = [self._event(command, made, cause) for planned in request for made in planned.events(command)]
             try:
                 receipts += self._writer.append_all([prepare(event) for event in events])
             except EngramlogError as problem:
                 if not receipts:
                     raise
                 answer.error = problem
-                left = [one for one in plan if one not in written]
-                answer.skipped |= {one.root: f"not written: {problem.message}" for one in left}
-                answer.also = {one.id: one.reason for done in written for one in done.also}
+                left = [planned for planned in plan if planned not in written]
+                answer.skipped |= {planned.root: f"not written: {problem.message}" for planned in left}
+                answer.also = {along.id: along.reason for planned in written for along in planned.also}
                 break
             written += request
             on_progress(len(receipts), total)
@@ -183,7 +187,7 @@ class Deleter:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
         owner = command.owner
         carried = carried_before(self._log, owner, list(named.values()))
-        before = {one: carried[event_id] for one, event_id in named.items() if event_id in carried}
+        before = {memory_id: carried[event_id] for memory_id, event_id in named.items() if event_id in carried}
         for memory_id, (first, *_) in before.items():
             event = first.event
             said = (event.data, event.actor, event.correlation_id)
@@ -221,24 +225,26 @@ class Deleter:
         cause: Cause,
     ) -> list[AppendReceipt]:
         """Take along what was made of it between the look and the append."""
-        found: list[AppendReceipt] = []
+        receipts_along: list[AppendReceipt] = []
         for _ in range(ROUNDS):
-            self._writer.settle([*receipts, *found])
+            self._writer.settle([*receipts, *receipts_along])
             with self._reader.snapshot(answer.owner) as snapshot:
                 if snapshot.warning:
                     break
                 cascade = DeletionCascade(snapshot.view.columns)
-                missed = [one._replace(also=cascade.missed(one.root)) for one in written]
-            events = [self._event(command, made, cause) for one in missed for made in one.events(command, root=False)]
+                missed = [planned._replace(also=cascade.missed(planned.root)) for planned in written]
+            events = [
+                self._event(command, made, cause) for planned in missed for made in planned.events(command, root=False)
+            ]
             if not events:
                 break
             try:
-                found += self._writer.append_all([prepare(event) for event in events[:MAX_REQUEST_EVENTS]])
+                receipts_along += self._writer.append_all([prepare(event) for event in events[:MAX_REQUEST_EVENTS]])
             except EngramlogError as problem:
                 answer.error = problem
                 break
-            answer.also |= {late.id: late.reason for one in missed for late in one.also}
-        return found
+            answer.also |= {along.id: along.reason for planned in missed for along in planned.also}
+        return receipts_along
 
     def _tell(
         self, answer: DeletionReport, written: list[PlannedDeletion], receipts: list[AppendReceipt], when: int
@@ -267,22 +273,22 @@ class Deleter:
             deleted_at = None if row is None else snapshot.view.columns.memories[row].deleted_at
             if deleted_at is None:
                 return None
-            said = DeletionCascade(snapshot.view.columns).still_said_in(memory_id)
+            still_said_in = DeletionCascade(snapshot.view.columns).still_said_in(memory_id)
             kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
             warning, partition = snapshot.told, snapshot.partition
             weigh_log(snapshot)
-        found = steps(self._views, owner, partition)
-        if memory_id not in found or found[memory_id].event_id != event_id:
+        deletions = steps(self._views, owner, partition)
+        if memory_id not in deletions or deletions[memory_id].event_id != event_id:
             return None
-        along = taken_by(self._views, owner, found, found[memory_id])
-        changes = [found[one].change for one in (memory_id, *along)]
+        along = taken_by(self._views, owner, deletions, deletions[memory_id])
+        changes = [deletions[each].change for each in (memory_id, *along)]
         return DeletionReport(
             owner,
             [memory_id],
             changes[-1]["position"],
             deleted=[memory_id],
             also=dict.fromkeys(along, f"it went with {memory_id}"),
-            still_said_in=said,
+            still_said_in=still_said_in,
             changes=changes,
             restorable_until=deleted_at + kept,
             warning=warning,

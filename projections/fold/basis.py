@@ -21,22 +21,22 @@ def basis_of(data: MemoryCreated, at: int) -> Basis | None:
     """What a creation tells; None where that is nothing."""
     if not (data.because or data.grounds or data.metadata):
         return None
-    found = Basis(data.because or None, metadata=_sorted(data.metadata or {}))
-    return _resting(found, data.grounds, at) if data.grounds else found
+    basis = Basis(data.because or None, metadata=_sorted(data.metadata or {}))
+    return _resting(basis, data.grounds, at) if data.grounds else basis
 
 
 def revised(basis: Basis | None, data: MemoryRevised, at: int) -> Basis | None:
     """What holds after a revision: what it gives replaces, what it does not give stays."""
     if data.because is None and data.grounds is None and data.metadata is None:
         return basis
-    found = basis or NOTHING
+    after = basis or NOTHING
     if data.because is not None:
-        found = msgspec.structs.replace(found, because=data.because or None)
+        after = msgspec.structs.replace(after, because=data.because or None)
     if data.grounds is not None:
-        found = _resting(found, data.grounds, at)
+        after = _resting(after, data.grounds, at)
     if data.metadata is not None:
-        found = msgspec.structs.replace(found, metadata=_sorted(data.metadata))
-    return found if found.because or found.grounds or found.metadata else None
+        after = msgspec.structs.replace(after, metadata=_sorted(data.metadata))
+    return after if after.because or after.grounds or after.metadata else None
 
 
 def _sorted(metadata: Mapping[str, Plain]) -> tuple[tuple[str, Plain], ...]:
@@ -96,17 +96,17 @@ def merged(base: Memory, sources: Sequence[Memory]) -> Basis | None:
     """Of a merge: the words of the source that it goes on from, and what all sources rest on, what changed before the rest:
     a merge is no way around it.
     """
-    found = [one.basis for one in (base, *sources) if one.basis is not None]
-    if not found:
+    bases = [memory.basis for memory in (base, *sources) if memory.basis is not None]
+    if not bases:
         return None
     own = base.basis or NOTHING
     grounds: dict[str, tuple[Rests, Report | None]] = {}
-    for basis, changed in ((basis, changed) for changed in (True, False) for basis in found):
-        reports = {one.uri: one for one in basis.reports}
-        for one in basis.grounds:
-            if (one.uri in basis.changed) == changed and one.uri not in grounds and len(grounds) < MAX_GROUNDS:
-                grounds[one.uri] = one, reports.get(one.uri)
-    given = [basis.given_at for basis in found if basis.given_at is not None]
+    for basis, changed in ((basis, changed) for changed in (True, False) for basis in bases):
+        reports = {report.uri: report for report in basis.reports}
+        for ground in basis.grounds:
+            if (ground.uri in basis.changed) == changed and ground.uri not in grounds and len(grounds) < MAX_GROUNDS:
+                grounds[ground.uri] = ground, reports.get(ground.uri)
+    given = [basis.given_at for basis in bases if basis.given_at is not None]
     return Basis(
         own.because,
         tuple(rests for rests, _ in grounds.values()),
@@ -120,28 +120,28 @@ def with_reports(basis: Basis | None, other: Basis | None) -> Basis | None:
     """With what was reported to another memory, which stood for this one: of each of its grounds the newest report holds."""
     if basis is None or other is None or basis.given_at is None:
         return basis
-    uris, reports = {one.uri for one in basis.grounds}, {one.uri: one for one in basis.reports}
-    for one in other.reports:
-        known = reports.get(one.uri)
-        if one.uri in uris and one.at >= basis.given_at and (known is None or one.at >= known.at):
-            reports[one.uri] = one
+    uris, reports = {ground.uri for ground in basis.grounds}, {report.uri: report for report in basis.reports}
+    for report in other.reports:
+        known = reports.get(report.uri)
+        if report.uri in uris and report.at >= basis.given_at and (known is None or report.at >= known.at):
+            reports[report.uri] = report
     return msgspec.structs.replace(basis, reports=tuple(reports.values()))
 
 
 def told(memory: Memory, *, hidden: bool) -> dict[str, Any]:
     """JSON-ready: `because`, `grounds` and `metadata`. `hidden`: nothing of it is told but digests and whether they changed."""
     basis = memory.basis or NOTHING
-    last = {one.uri: one.digest for one in basis.reports}
+    last = {report.uri: report.digest for report in basis.reports}
     return {
         "because": None if hidden else basis.because,
         "grounds": [
             {
-                "uri": None if hidden else one.uri,
-                "digest": one.digest,
-                "reported": last.get(one.uri),
-                "changed": one.uri in basis.changed,
+                "uri": None if hidden else ground.uri,
+                "digest": ground.digest,
+                "reported": last.get(ground.uri),
+                "changed": ground.uri in basis.changed,
             }
-            for one in basis.grounds
+            for ground in basis.grounds
         ],
         "metadata": {} if hidden else dict(basis.metadata),
     }
@@ -151,5 +151,5 @@ def told_in_lists(memory: Memory) -> dict[str, Any]:
     """The same beside a card, of what there is; nothing of a secret."""
     if memory.basis is None or memory.sensitivity >= SECRET:
         return {}
-    found = told(memory, hidden=False)
-    return {name: value for name, value in found.items() if value}
+    all_told = told(memory, hidden=False)
+    return {name: value for name, value in all_told.items() if value}

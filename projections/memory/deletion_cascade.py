@@ -40,7 +40,7 @@ class DeletionCascade(DeletionView):
 
     def take(self, memory_id: str, *, with_sources: bool = False) -> Taking:
         """What goes with one memory, after what was taken before it. `with_sources`: the turns that say it go too."""
-        found, left = dict[str, Taken](), dict[str, LeftMemory]()
+        going, left = dict[str, Taken](), dict[str, LeftMemory]()
         waiting = [memory_id]
         if with_sources:
             for source in map(self._memory, self.still_said_in(memory_id)):
@@ -48,28 +48,28 @@ class DeletionCascade(DeletionView):
                 if (reason := spared(source) or self._hidden(source)) is not None:
                     left[source.id] = LeftMemory(source.id, reason)
                 else:
-                    found[source.id] = Taken(source.id, f"it says what {memory_id} says")
+                    going[source.id] = Taken(source.id, f"it says what {memory_id} says")
                     waiting.append(source.id)
         while waiting:
-            self._spread(list(self._go(waiting.pop(0))), found, left, waiting)
-        return Taking(tuple(found.values()), tuple(left.values()))
+            self._spread(list(self._go(waiting.pop(0))), going, left, waiting)
+        return Taking(tuple(going.values()), tuple(left.values()))
 
     def missed(self, memory_id: str) -> tuple[Taken, ...]:
         """What should have gone with a memory that is gone already: what was made of it since that was looked for."""
-        found, left, waiting = dict[str, Taken](), dict[str, LeftMemory](), list[str]()
+        going, left, waiting = dict[str, Taken](), dict[str, LeftMemory](), list[str]()
         if memory_id not in self._gone:
             return ()
-        self._spread([memory_id, *(one.id for one in self._below(memory_id))], found, left, waiting)
+        self._spread([memory_id, *(source.id for source in self._below(memory_id))], going, left, waiting)
         while waiting:
-            self._spread(list(self._go(waiting.pop(0))), found, left, waiting)
-        return tuple(found.values())
+            self._spread(list(self._go(waiting.pop(0))), going, left, waiting)
+        return tuple(going.values())
 
     def _spread(
-        self, gone: list[str], found: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]
+        self, gone: list[str], going: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]
     ) -> None:
         """What was made of memories that just went goes too, or is left alone."""
         for top in dict.fromkeys(self._top(one).id for one in self._made_of(gone)):
-            self._judge(top, found, left, waiting)
+            self._judge(top, going, left, waiting)
 
     def _hidden(self, memory: Memory) -> str | None:
         into = memory.merged_into
@@ -84,43 +84,43 @@ class DeletionCascade(DeletionView):
                 continue
             self._gone.add(memory.id)
             yield memory.id
-            waiting += [one.id for one in self._sources(memory)]
+            waiting += [source.id for source in self._sources(memory)]
 
     def _leaves(self, merge: Memory) -> list[Memory]:
         """What a merge and the merges in it were made of."""
-        found, waiting = [], self._sources(merge)
+        leaves, waiting = [], self._sources(merge)
         while waiting:
-            one = waiting.pop(0)
-            below = self._sources(one)
+            source = waiting.pop(0)
+            below = self._sources(source)
             waiting += below
-            found += [] if below else [one]
-        return found
+            leaves += [] if below else [source]
+        return leaves
 
     def _made_of(self, gone: Iterable[str]) -> list[Memory]:
         """What was made of memories that just went, oldest first."""
-        found: dict[str, Memory] = {}
+        products: dict[str, Memory] = {}
         for memory in filter(None, map(self._memory, gone)):
             made = list(self._of_memory.get(memory.id, ()))
             turn = memory.source_turns[0] if is_turn(memory) else None
             if turn is not None and self.is_retracted(turn):
                 made += self._of_turn.get(turn, ())
-            found.update((one.id, one) for one in made if self._stands(one))
-        return sorted(found.values(), key=lambda one: (one.created_seq, one.id))
+            products.update((product.id, product) for product in made if self._stands(product))
+        return sorted(products.values(), key=lambda product: (product.created_seq, product.id))
 
-    def _judge(self, memory_id: str, found: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]) -> None:
+    def _judge(self, memory_id: str, going: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]) -> None:
         """Whether a memory that stands goes too; of a merge perhaps only some of its sources."""
         memory = self._memory(memory_id)
-        if memory is None or memory.id in found or not self._stands(memory):
+        if memory is None or memory.id in going or not self._stands(memory):
             return
         leaves = self._leaves(memory)
         reasons: dict[str, str] = {}
-        for one in leaves or [memory]:
-            if (reason := self.reason(one)) is None:
+        for source in leaves or [memory]:
+            if (reason := self.reason(source)) is None:
                 continue
-            if (why := spared(one)) is None:
-                reasons[one.id] = reason
+            if (why := spared(source)) is None:
+                reasons[source.id] = reason
             else:
-                left[one.id] = LeftMemory(one.id, why)
+                left[source.id] = LeftMemory(source.id, why)
         whole = self._tells_more(memory) if leaves and not reasons else None
         if not reasons and whole is None:
             return
@@ -128,49 +128,49 @@ class DeletionCascade(DeletionView):
             left[memory.id] = LeftMemory(memory.id, why)
             return
         if not leaves or len(reasons) == len(leaves):
-            _take([Taken(memory.id, next(iter(reasons.values())))], found, waiting)
+            _take([Taken(memory.id, next(iter(reasons.values())))], going, waiting)
             return
         first = whole or f"merged from {next(iter(reasons))}: what else it was merged from comes back"
         apart = self._chain(memory, reasons)
-        self._apart.update(one.id for one in apart)
-        taken = [Taken(one.id, first, True) for one in apart]
-        _take([*taken, *(Taken(one, reason) for one, reason in reasons.items())], found, waiting)
+        self._apart.update(part.id for part in apart)
+        taken = [Taken(part.id, first, True) for part in apart]
+        _take([*taken, *(Taken(source_id, reason) for source_id, reason in reasons.items())], going, waiting)
 
     def _chain(self, merge: Memory, going: Collection[str]) -> list[Memory]:
         """The merge and those in it that must come apart so that these sources can go, the outermost first."""
-        found, waiting = [], [merge]
+        chain, waiting = [], [merge]
         while waiting:
-            one = waiting.pop(0)
-            if one is merge or any(leaf.id in going for leaf in self._leaves(one)):
-                found.append(one)
-                waiting += [below for below in self._sources(one) if below.merged_from]
-        return found
+            part = waiting.pop(0)
+            if part is merge or any(leaf.id in going for leaf in self._leaves(part)):
+                chain.append(part)
+                waiting += [below for below in self._sources(part) if below.merged_from]
+        return chain
 
     def returning(self, memory_id: str, along: Collection[str]) -> tuple[list[str], list[LeftMemory]]:
         """Which memories come back with one that is restored, and which do not, of those that deletions took along."""
         self._gone.discard(memory_id)
-        self._gone.difference_update(one.id for one in self._below(memory_id))
-        waiting = [one for one in map(self._memory, along) if one is not None]
-        found: list[str] = []
+        self._gone.difference_update(memory.id for memory in self._below(memory_id))
+        waiting = [memory for memory in map(self._memory, along) if memory is not None]
+        returned: list[str] = []
         while True:
-            back = [one for one in waiting if self._why_not_back(one) is None]
+            back = [memory for memory in waiting if self._why_not_back(memory) is None]
             if not back:
                 break
-            for one in back:
-                found.append(one.id)
-                self._gone.discard(one.id)
-                self._gone.difference_update(below.id for below in self._below(one.id))
-            waiting = [one for one in waiting if one not in back]
-        return found, [LeftMemory(one.id, self._why_not_back(one) or "") for one in waiting]
+            for memory in back:
+                returned.append(memory.id)
+                self._gone.discard(memory.id)
+                self._gone.difference_update(below.id for below in self._below(memory.id))
+            waiting = [memory for memory in waiting if memory not in back]
+        return returned, [LeftMemory(memory.id, self._why_not_back(memory) or "") for memory in waiting]
 
     def _below(self, memory_id: str) -> list[Memory]:
         memory = self._memory(memory_id)
-        found, waiting = [], [] if memory is None else self._sources(memory)
+        below, waiting = [], [] if memory is None else self._sources(memory)
         while waiting:
-            one = waiting.pop()
-            found.append(one)
-            waiting += self._sources(one)
-        return found
+            source = waiting.pop()
+            below.append(source)
+            waiting += self._sources(source)
+        return below
 
     def _why_not_back(self, memory: Memory) -> str | None:
         if is_summary(memory):
@@ -183,7 +183,7 @@ class DeletionCascade(DeletionView):
         return self.reason(memory) if not leaves else next((one for one in leaves if one is not None), None)
 
 
-def _take(taken: Iterable[Taken], found: dict[str, Taken], waiting: list[str]) -> None:
-    for one in taken:
-        found.setdefault(one.id, one)
-        waiting.append(one.id)
+def _take(taken: Iterable[Taken], going: dict[str, Taken], waiting: list[str]) -> None:
+    for memory in taken:
+        going.setdefault(memory.id, memory)
+        waiting.append(memory.id)

@@ -17,8 +17,8 @@ from projections.memory.record import Memory
 
 def turns_behind(memory: Memory) -> tuple[str, ...]:
     """Turns that state a memory: those it was made of, and those in which the user said it again."""
-    said = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
-    return tuple(dict.fromkeys((*memory.source_turns, *said)))
+    mentioned_in = (mention.turn_id for mention in memory.user_mentions if mention.turn_id is not None)
+    return tuple(dict.fromkeys((*memory.source_turns, *mentioned_in)))
 
 
 class DeletionView:
@@ -66,29 +66,29 @@ class DeletionView:
 
     def is_retracted(self, turn: str) -> bool:
         """Whether what was said in a turn is gone: all of its memories are, and it had one."""
-        said = self._turns.get(turn)
-        return bool(said) and all(memory.id in self._gone for memory in said or ())
+        memories = self._turns.get(turn)
+        return bool(memories) and all(memory.id in self._gone for memory in memories or ())
 
     def still_said_in(self, memory_id: str) -> list[str]:
         """Ids of the turns' memories that stand and say what a memory says, itself not among them."""
         memory = self._memory(memory_id)
-        said = [one for turn in turns_behind(memory) for one in self._turns.get(turn, ())] if memory else []
-        return [one.id for one in said if one.id != memory_id and self._stands(one)]
+        sayings = [saying for turn in turns_behind(memory) for saying in self._turns.get(turn, ())] if memory else []
+        return [saying.id for saying in sayings if saying.id != memory_id and self._stands(saying)]
 
     def _sources(self, merge: Memory) -> list[Memory]:
         """Memories that a merge stands for."""
         if merge.id in self._apart:
             return []
-        found = map(self._memory, merge.merged_from)
-        return [one for one in found if one is not None and one.merged_into == merge.id]
+        sources = map(self._memory, merge.merged_from)
+        return [source for source in sources if source is not None and source.merged_into == merge.id]
 
     def reason(self, memory: Memory) -> str | None:
         """Why a memory may not stand, as things are; None where it may."""
-        told = next((f"it sums up {origin}" for origin in memory.summarises if origin in self._gone), None)
-        if told is None and memory.retired_at is not None:
+        reason = next((f"it sums up {origin}" for origin in memory.summarises if origin in self._gone), None)
+        if reason is None and memory.retired_at is not None:
             gone = (origin for origin in memory.merged_from if origin in self._gone)
-            told = next((f"it was merged from {origin}, and still says it" for origin in gone), None)
-        return told if told is not None or is_turn(memory) else self._reason_of_turns(memory)
+            reason = next((f"it was merged from {origin}, and still says it" for origin in gone), None)
+        return reason if reason is not None or is_turn(memory) else self._reason_of_turns(memory)
 
     def _reason_of_turns(self, memory: Memory) -> str | None:
         turns = turns_behind(memory)

@@ -83,13 +83,13 @@ def stamped(turns: Sequence[Turn], told: str, zone: str) -> str:
 
 def _joined(said: Sequence[tuple[Turn, str]]) -> str:
     """Sentences one after the other; who speaks is told where that changes."""
-    told, last = [], None
+    parts, last = [], None
     for turn, sentence in said:
         text = sentence if len(sentence) <= MOST_CHARACTERS else sentence[: MOST_CHARACTERS - 1].rstrip() + "…"
         mark = "：" if is_chinese(text) else ": "
-        told.append(text if turn.name == last else f"{one_line(turn.name)}{mark}{text}")
+        parts.append(text if turn.name == last else f"{one_line(turn.name)}{mark}{text}")
         last = turn.name
-    return joined(told)
+    return joined(parts)
 
 
 def local(at: int, zone: str) -> datetime:

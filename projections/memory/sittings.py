@@ -30,12 +30,12 @@ class Sitting(NamedTuple):
     """Whether that has come, or a later sitting of the session has begun."""
 
 
-def sittings(told: Sequence[Said], idle: int, now: int) -> list[Sitting]:
+def sittings(spoken: Sequence[Said], idle: int, now: int) -> list[Sitting]:
     """The sittings in what was said to an owner, in log order; `idle` and `now` in microseconds.
 
     `told` may begin anywhere: what is cut off changes nothing about where the later sittings begin.
     """
-    messages = [one for one in told if isinstance(one, Turn) and one.role in SPEAKING]
+    messages = [each for each in spoken if isinstance(each, Turn) and each.role in SPEAKING]
     newest, newest_after = 0, [0] * len(messages)
     for place in range(len(messages) - 1, -1, -1):
         newest_after[place] = newest
