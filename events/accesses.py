@@ -25,7 +25,7 @@ def shown_in(data: MemoriesAccessed) -> tuple[str, ...]:
 
 
 def problem_with_accesses(data: MemoriesAccessed, version: int, size: int) -> Objection | None:
-    """Why the door does not take these accesses, in an event of a schema version and of so many bytes; or None."""
+    """Why validation does not take these accesses, in an event of a schema version and of so many bytes; or None."""
     if not data.hits and not data.accesses:
         return Objection("data.accesses", "nothing", f"what was shown: {_BY_ITSELF}")
     if not data.accesses:

@@ -1,7 +1,7 @@
 """The envelope of an event, how it is stored, and how it is read back.
 
 Stored bytes are canonical JSON (sorted keys) of the event as its producer sent it, without filled defaults; only
-`event_id` (lower case) and `occurred_at` (UTC) are normalised. pydantic guards the door (`events.validation`), msgspec decodes
+`event_id` (lower case) and `occurred_at` (UTC) are normalised. pydantic validates (`events.validation`), msgspec decodes
 behind it, both from the one struct in `events.catalogue`.
 """
 
@@ -136,7 +136,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """The same instant in UTC, as orjson writes it canonically; a naive one stays naive, and the door refuses it."""
+    """The same instant in UTC, as orjson writes it canonically; a naive one stays naive, and validation refuses it."""
     return moment if moment.tzinfo is UTC or moment.tzinfo is None else moment.astimezone(UTC)
 
 

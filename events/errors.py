@@ -80,7 +80,7 @@ class InputError(EngramlogError):
 
 
 def refused(field: str, got: object, allowed: str) -> InputError:
-    """An InputError in the words of the door."""
+    """An InputError in the words of validation."""
     return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)
 
 

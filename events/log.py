@@ -16,7 +16,7 @@ from events.vocabulary import MAX_REQUEST_EVENTS
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
 Appendable = Prepared | AnyEvent
-"""What can be appended: an event that the door read, or one that it made (`events.validation`)."""
+"""What can be appended: an event that validation read, or one that it made (`events.validation`)."""
 WRITTEN: frozenset[Status] = frozenset({"appended", "already_appended"})
 
 

@@ -1,7 +1,7 @@
-"""What events are made of: structs that msgspec reads and writes in C, and that pydantic checks at the door.
+"""What events are made of: structs that msgspec reads and writes in C, and that pydantic checks in validation.
 
 One definition serves both: the dataclass that pydantic checks with is made from the struct's own annotations. (Frozen
-dataclasses behind the door cost three times the decoding, and are walked by the garbage collector.)
+dataclasses behind validation cost three times the decoding, and are walked by the garbage collector.)
 """
 
 from __future__ import annotations

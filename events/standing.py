@@ -2,7 +2,7 @@
 
 An `actor` is what a producer says of itself. So each path vouches only for what it can know: whoever reaches the store's own
 socket (mode 0700, the command line) may be its operator; whoever calls over HTTP holds a token, and speaks for a user, an agent
-or a judge. One table, `CLAIMS`, says for whom one may speak by which path, and every door asks it.
+or a judge. One table, `CLAIMS`, says for whom one may speak by which path, and every entry point asks it.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def claim_rule(by: Speaker) -> str:
 
 
 def objection(event: AnyEvent, by: Speaker) -> Objection | None:
-    """Why the door refuses an event for who says it and how it comes in, or None."""
+    """Why validation refuses an event for who says it and how it comes in, or None."""
     if event.owner[0] == OWN and by.path != "job" and event.type not in ENDING:
         return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")
     if problem := claimed(event.actor, by):

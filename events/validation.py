@@ -1,4 +1,4 @@
-"""The door: what comes in is checked here, whole, before anything is written.
+"""Validation: what comes in is checked here, whole, before anything is written.
 
 Every refusal names the field, what was got and what is allowed (`InvalidEvent`), and in a request the index of the event.
 """
@@ -273,7 +273,7 @@ def _told_of(event: AnyEvent) -> Iterable[tuple[str, datetime | None]]:
 
 @lru_cache(maxsize=8)
 def _latest(now: int) -> datetime:
-    """Last instant that an event may name; one call of the door has one `now`."""
+    """Last instant that an event may name; one call of validation has one `now`."""
     return from_micros(now) + FUTURE_TOLERANCE
 
 

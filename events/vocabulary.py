@@ -1,6 +1,6 @@
 """The words and bounds that events are made of: ids, texts, closed word lists.
 
-Each is an `Annotated` type: pydantic reads the bounds at the door, msgspec ignores them behind it.
+Each is an `Annotated` type: pydantic reads the bounds in validation, msgspec ignores them behind it.
 """
 
 from __future__ import annotations

@@ -140,10 +140,10 @@ def run_job_worker(
     asked = None if chat is None else Lent(chat)
     served = Serving(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
-    door = JobValidator(client, identity.store_id, identity.partitions, alarms)
+    validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
-            _work(client, door, ending, stop, tell)
+            _work(client, validator, ending, stop, tell)
             stop.wait(AGAIN_SECONDS)
     attendant.end()
     alarms.close()
@@ -152,10 +152,10 @@ def run_job_worker(
     over()
 
 
-def _work(client: redis.Redis, door: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
+def _work(client: redis.Redis, validator: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
-        ending.worker = JobWorker(store_queue(client, door), stop, new_worker_id(), tell)
+        ending.worker = JobWorker(store_queue(client, validator), stop, new_worker_id(), tell)
         ending.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
         tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)

@@ -116,8 +116,8 @@ class JoinedApplication(Application):
         from consumers.jobs.embedding import EmbeddingJob
 
         store, meanings = self._store, self._meanings
-        keeper = None if meanings is None else EmbeddingJob(store.vectors, lambda: meanings.embedder, self._tell)
-        return Embeddings(keeper, meanings, partial(owners_of_all, store), store.log, self.reader, self._catch_up)
+        job = None if meanings is None else EmbeddingJob(store.vectors, lambda: meanings.embedder, self._tell)
+        return Embeddings(job, meanings, partial(owners_of_all, store), store.log, self.reader, self._catch_up)
 
     @joined
     def episodes(self) -> Episodes:

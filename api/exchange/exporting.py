@@ -5,7 +5,7 @@ mentions (an imported memory decays from `created_at`, its mentions are counted)
 merges, recorded levels and shortened texts, modalities but one, boosts, review schedules, triples, deletions undone, and the
 change log. What laws compute (strength, consolidation) is computed anew. Edges that follow from the records are derived
 again; of the others those between exported memories go along, base and boost as one weight. S, importance and the
-words of a keyword are held within what the door lets in (8,760 h, 10, 100 characters).
+words of a keyword are held within what validation lets in (8,760 h, 10, 100 characters).
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ class _Reading:
         """The ids of a conversation that lacks some, made with its owner's secret: asked for before anything is derived."""
         owner = owner_of(told, self._options)
         if self._naming is None or self._naming.owner != owner:
-            now = self._log.now()  # no secret for a name that the door refuses
+            now = self._log.now()  # no secret for a name that validation refuses
             turn: Any = TurnRecorded(turn_id="-", role="user", text="-")
             by = Speaker("import", self._log.principal)
             make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now, by=by)

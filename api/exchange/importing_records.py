@@ -185,7 +185,7 @@ def _claimed_tier(data: Mapping[str, Any]) -> str | None:
 
 
 def _event_of(record: RecordLine, owner: str, log: EventLog, *, is_operators: bool) -> Prepared:
-    """The creation, checked at the door; a refusal names the record's own field.
+    """The creation, checked in validation; a refusal names the record's own field.
 
     Whatever a line tells of an actor, an import speaks as `system`; only `--core` is an operator's own word, by his command.
     """

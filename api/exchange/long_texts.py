@@ -25,7 +25,7 @@ def check_way(value: str, field: str = "long_turns") -> str:
 
 
 def is_long(text: str) -> bool:
-    """Whether a text takes more UTF-8 than an event may hold, 64 KiB. A text that UTF-8 cannot carry is for the door."""
+    """Whether a text takes more UTF-8 than an event may hold, 64 KiB. A text that UTF-8 cannot carry is for validation."""
     return len(text) * 4 > MAX_TEXT_BYTES and len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES
 
 

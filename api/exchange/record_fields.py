@@ -20,7 +20,7 @@ class RecordLine(NamedTuple):
 
     shape: str
     data: Data
-    """Of the `MemoryCreated`, as JSON; not yet checked by the door."""
+    """Of the `MemoryCreated`, as JSON; not yet checked by validation."""
     created_at: str
     """RFC 3339 in UTC."""
     session: Any
@@ -81,7 +81,7 @@ def unknown(record: Data, known: Collection[str]) -> tuple[str, ...]:
 
 
 def without_repeats(values: list[Any]) -> list[Any]:
-    """Texts without repetitions; what holds anything else is left to the door."""
+    """Texts without repetitions; what holds anything else is left to validation."""
     return list(dict.fromkeys(values)) if all(isinstance(value, str) for value in values) else values
 
 

@@ -55,7 +55,7 @@ def masked_all(told: Any) -> Any:
 
 
 def label_objection(event: AnyEvent) -> Objection | None:
-    """Why the door refuses an event whose labels hold a secret, without repeating it: labels stand in lists, filters and logs.
+    """Why an event is refused whose labels hold a secret, without repeating it: labels stand in lists, filters and logs.
 
     What a memory says is taken in, and withheld by its sensitivity.
     """

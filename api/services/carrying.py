@@ -194,7 +194,7 @@ class Carrier:
         session: str | None = None,
         correlation_id: str | None = None,
     ) -> AnyEvent:
-        """An event of these data, checked as at the door."""
+        """An event of these data, checked as in validation."""
         return make_event(
             data,
             owner=owner,
@@ -224,7 +224,7 @@ class Carrier:
         `live`: those memories, of which it is about, that must not be deleted. `ids`: by what its ids are made where that is not,
         as everywhere, the key. `look` is called before anything is appended, with when it happens.
         Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
-        key stands for something else, and what `standing` and the door raise.
+        key stands for something else, and what `standing` and validation raise.
         """
         check_owner(owner)
         key = given.get("key")

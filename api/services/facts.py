@@ -17,7 +17,7 @@ MOST_FACTS = 1_000
 MOST_EVIDENCE = 5
 """Memories whose text is told with a triple; `backing` names all."""
 MOST_LETTERS = 200
-"""Longest name of an entity, as at the door."""
+"""Longest name of an entity, as in validation."""
 
 
 class Facts:

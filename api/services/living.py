@@ -169,7 +169,7 @@ class Living:
         parameters: Mapping[str, ParameterValue] | None = None,
         **given: Unpack[Given],
     ) -> dict[str, Any]:
-        """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked at the door."""
+        """From here on the owner's law, its parameters, or both, in one batch. Names and bounds are checked in validation."""
         check_owner(owner)
         told: list[Any] = []
         if profile is not None:

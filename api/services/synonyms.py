@@ -17,7 +17,7 @@ from projections.decide.commands import Tell
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 
 MOST_LETTERS = 100
-"""Longest word or phrase, as at the door."""
+"""Longest word or phrase, as in validation."""
 
 
 class Synonyms:

@@ -1,6 +1,6 @@
 """Whether a JSON text has a name twice in one object: readers keep the last, or the first, so that two of them read two things.
 
-Reading it with a reader that tells would cost a quarter of the door's time. But a reader that keeps the last drops the rest, and
+Reading it with a reader that tells would cost a quarter of validation's time. But a reader that keeps the last drops the rest, and
 at least the two quotation marks of a name with it. So the marks of a text are counted, and those of what was read from it: they
 are as many, unless a name stood twice or a mark was written as \\u0022. Only such a text is read again.
 """

@@ -26,7 +26,7 @@ from ops.bench.sentences import chinese, english
 SEED = 2_026
 STARTS = datetime(2_025, 1, 1, 8, tzinfo=UTC)
 CLOCK = micros(datetime(2_100, 1, 1, tzinfo=UTC))
-"""The clock at the door: after everything that happens."""
+"""The clock in validation: after everything that happens."""
 EVENTS_AN_OWNER = 20
 MIX = ((0.58, "create"), (0.88, "mention"), (0.91, "negate"), (0.96, "access"), (0.99, "revise"), (1.0, "merge"))
 """Cumulative shares: 58 % MemoryCreated, 30 % MemoryMentioned, 3 % Negated, 5 % Accessed, 3 % Revised, 1 % Merged."""

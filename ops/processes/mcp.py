@@ -65,19 +65,19 @@ def _served(connection: Connection, settings: Settings, toolset: str, tell: Tell
 
 def over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell) -> None:
     """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
-    keeper = Supervisor(settings, tell)
+    supervisor = Supervisor(settings, tell)
 
     def stop(number: int) -> None:
         # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
-        keeper.close()
+        supervisor.close()
         os._exit(128 + number)
 
     end_by_signal(stop, exit_code=None)
-    server = _served(Connection(keeper, owner, keeper.heard), settings, toolset, tell)
+    server = _served(Connection(supervisor, owner, supervisor.heard), settings, toolset, tell)
     try:
         anyio.run(serve, server)
     finally:
-        keeper.close()
+        supervisor.close()
 
 
 def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -> None:
@@ -90,8 +90,8 @@ def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -
     if mended:
         tell("data folder closed", what=mended, alarm=True)
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
-    keeper = Supervisor(settings, tell)
-    connection = Connection(keeper, owner, keeper.heard)
+    supervisor = Supervisor(settings, tell)
+    connection = Connection(supervisor, owner, supervisor.heard)
     app = create_app(_served(connection, settings, toolset, tell), connection, admits)
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
@@ -117,5 +117,5 @@ def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -
     finally:
         listener.close()
         malformed.end()
-        keeper.close()
+        supervisor.close()
         tell("stopped")

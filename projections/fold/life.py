@@ -266,5 +266,5 @@ def _forget_correction(working: WorkingSet, purged: Memory) -> None:
 
 
 def erase(working: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
-    """The door refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
+    """Validation refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
     working.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

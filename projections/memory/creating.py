@@ -13,7 +13,7 @@ from projections.memory.record import Memory
 
 
 def created(memory_id: str, content: str, **fields: Any) -> MemoryCreated:
-    """A memory begins: by the user, of kind and category `fact`, unless the fields say otherwise. Not yet checked by the door."""
+    """A memory begins: by the user, of kind and category `fact`, unless the fields say otherwise. Not yet checked by validation."""
     told: dict[str, Any] = {"category": CATEGORY, "kind": KIND, "source": "user"} | fields
     return MemoryCreated(memory_id=memory_id, content=content, **told)
 

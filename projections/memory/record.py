@@ -144,13 +144,13 @@ class Basis(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     because: str | None = None
     grounds: tuple[Rests, ...] = ()
-    """At most 16, as at the door; each uri once."""
+    """At most 16, as in validation; each uri once."""
     given_at: int | None = None
     """When the grounds were told."""
     reports: tuple[Report, ...] = ()
     """The newest of each uri among the grounds that was reported since."""
     metadata: tuple[tuple[str, str | int | float | bool], ...] = ()
-    """By name; at most 32 and 4 KiB as JSON, as at the door."""
+    """By name; at most 32 and 4 KiB as JSON, as in validation."""
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     importance: float = 1.0
     speaker: str | None = None
     keywords: tuple[str, ...] = ()
-    """Lower-cased, at most 50, as at the door; those of the first sources where memories merged."""
+    """Lower-cased, at most 50, as in validation; those of the first sources where memories merged."""
     tags: tuple[str, ...] = ()
     """At most 50, as keywords."""
     emotion: float | None = None
@@ -197,7 +197,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """At most 100."""
     corrects: str | None = None
     summarises: tuple[str, ...] = ()
-    """At most 100, as at the door."""
+    """At most 100, as in validation."""
     version: int = 1
     versions: tuple[Version, ...] = ()
     """The last 16 replaced contents, oldest first."""
@@ -226,7 +226,7 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     merged_into: str | None = None
     merged_at: int | None = None
     merged_from: tuple[str, ...] = ()
-    """At most 100, as at the door."""
+    """At most 100, as in validation."""
     retired_at: int | None = None
     deleted_at: int | None = None
     deletion: str | None = None

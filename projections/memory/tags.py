@@ -65,7 +65,7 @@ class Context(NamedTuple):
 def context_of(memory: Memory, parameters: Parameters) -> Context:
     """Tags and emotion of a memory; a secret has those of its time only, a purged one none.
 
-    Any `created_at` that the door admits (1900 to 9999) will do. Never raises, whatever the text.
+    Any `created_at` that validation admits (1900 to 9999) will do. Never raises, whatever the text.
     """
     if memory.purged_at is not None:
         return Context((), 0.0)

@@ -29,18 +29,18 @@ class VectorJob(Protocol):
 
 
 class Embeddings:
-    """Vectors by hand. Safe for threads. `keeper` and `meanings` are None where no embedder is configured."""
+    """Vectors by hand. Safe for threads. `job` and `meanings` are None where no embedder is configured."""
 
     def __init__(
         self,
-        keeper: VectorJob | None,
+        job: VectorJob | None,
         meanings: Meanings | None,
         owners: Callable[[], list[str]],
         log: EventLog,
         reader: Reader,
         settle: Callable[[Mapping[int, int]], None],
     ) -> None:
-        self._keeper = keeper
+        self._job = job
         self._meanings = meanings
         self._owners = owners
         self._log = log
@@ -62,20 +62,20 @@ class Embeddings:
 
         Raises BadSetting without an embedder, EmbedderFailed where it is down; what was embedded by then stays.
         """
-        keeper, partition = self._configured(), partition_of(check_owner(owner), self._log.partitions)
+        job, partition = self._configured(), partition_of(check_owner(owner), self._log.partitions)
         self._fold([partition])
-        return keeper.carry_out(owner, on_progress=on_progress).as_dict()
+        return job.carry_out(owner, on_progress=on_progress).as_dict()
 
     def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
         """The same for every owner; one that fails is told in `failed` and does not stop the others."""
-        keeper = self._configured()
+        job = self._configured()
         self._fold(range(self._log.partitions))
         owners = self._owners()
         counts = dict.fromkeys(("embedded", "dropped", "already", "left"), 0)
         failed: list[dict[str, str]] = []
         for done, owner in enumerate(owners, 1):
             try:
-                answer = keeper.carry_out(owner, on_progress=lambda _done, _total: None).as_dict()
+                answer = job.carry_out(owner, on_progress=lambda _done, _total: None).as_dict()
             except (StoreError, EmbedderFailed):
                 raise
             except EngramlogError as error:
@@ -88,12 +88,12 @@ class Embeddings:
         return {"model": model, "owners": len(owners), **counts, "failed": failed}
 
     def _configured(self) -> VectorJob:
-        if self._keeper is None:
+        if self._job is None:
             raise BadSetting(
                 f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {ALLOWED}",
                 setting="ENGRAMLOG_EMBEDDER",
             )
-        return self._keeper
+        return self._job
 
     def _fold(self, partitions: range | list[int]) -> None:
         heads = {number: self._log.head(number) for number in partitions}

@@ -45,9 +45,9 @@ return kept
 class House:
     """What one worker does for its queue between two jobs. Several workers may do it at once: each entry is claimed."""
 
-    def __init__(self, queue: Queue, door: JobValidator, tell: Tell) -> None:
+    def __init__(self, queue: Queue, validator: JobValidator, tell: Tell) -> None:
         self._queue = queue
-        self._door = door
+        self._validator = validator
         self._tell = tell
         self._client = queue.connection
         self._due_script = self._client.register_script(_DUE)
@@ -63,7 +63,7 @@ class House:
 
     def _due(self, registry: str) -> list[tuple[bytes, str]]:
         """Entries whose time has come, each with its job id; "" where it can be none."""
-        key = f"rq:{registry}:{self._door.name}"
+        key = f"rq:{registry}:{self._validator.name}"
         return ids_of(self._due_script(keys=[key], args=[current_timestamp(), CHUNK, MOST_MEMBER]))
 
     def _job(self, job_id: str) -> Job | None:
@@ -74,7 +74,7 @@ class House:
 
     def _abandoned(self) -> None:
         """Jobs whose worker did not beat: tried again, or failed for good."""
-        key = f"rq:wip:{self._door.name}"
+        key = f"rq:wip:{self._validator.name}"
         for member, job_id in self._due("wip"):
             job = self._job(job_id)
             with self._client.pipeline() as pipeline:
@@ -104,22 +104,22 @@ class House:
     def _stuck(self) -> None:
         """Ids that a worker took and then died with, before it began: back to the queue after a minute."""
         taken = self._queue.intermediate_queue
-        taken_ids: Any = self._client.lrange(self._door.taken_key, 0, CHUNK)
+        taken_ids: Any = self._client.lrange(self._validator.taken_key, 0, CHUNK)
         for job_id, name in ids_of(taken_ids):
             job = self._job(name)
             if job is None or job.get_status(refresh=False) != JobStatus.QUEUED:
-                self._client.lrem(self._door.taken_key, 1, job_id)  # type: ignore[arg-type]
+                self._client.lrem(self._validator.taken_key, 1, job_id)  # type: ignore[arg-type]
             elif not taken.set_first_seen(name) and taken.should_be_cleaned_up(name):
                 with self._client.pipeline() as pipeline:
-                    pipeline.lrem(self._door.taken_key, 1, job_id)  # type: ignore[arg-type]
-                    pipeline.lrem(self._door.queue_key, 0, job_id)  # type: ignore[arg-type]
-                    pipeline.rpush(self._door.queue_key, job_id)
+                    pipeline.lrem(self._validator.taken_key, 1, job_id)  # type: ignore[arg-type]
+                    pipeline.lrem(self._validator.queue_key, 0, job_id)  # type: ignore[arg-type]
+                    pipeline.rpush(self._validator.queue_key, job_id)
                     pipeline.execute()
 
     def _ended(self) -> None:
         """Entries of jobs that ended long ago, and of workers that are gone."""
         for registry in ("finished", "failed"):
-            key = f"rq:{registry}:{self._door.name}"
+            key = f"rq:{registry}:{self._validator.name}"
             if gone := [member for member, _ in self._due(registry)]:
                 self._client.zrem(key, *gone)
         worker_registration.clean_worker_registry(self._queue)

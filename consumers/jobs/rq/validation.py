@@ -1,4 +1,4 @@
-"""The door of the job queue: which of what lies in Redis is a job of ours, decided before anything is imported or decoded.
+"""Validation of the job queue: which of what lies in Redis is a job of ours, decided before anything is imported or decoded.
 
 RQ runs what a job's hash names: any function that can be imported, three callbacks, web addresses to call; and parts of it
 unpickle. Whoever can write to the queue would run code as its worker. Here a job is read by name, field by field, with a

@@ -31,9 +31,9 @@ HOUSE_SECONDS = 30
 
 
 class StoreJob(Job):
-    """A job that the door let in. It runs `run`, and holds nothing but what the door read."""
+    """A job that validation let in. It runs `run`, and holds nothing but what validation read."""
 
-    door: JobValidator
+    validator: JobValidator
 
     def __init__(self, id: str | None = None, connection: redis.Redis | None = None, serializer: Any = None) -> None:  # noqa: A002, ARG002 - RQ's signature
         super().__init__(id, connection=connection, serializer="json")
@@ -55,16 +55,16 @@ class StoreJob(Job):
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Read it through the door. Raises NoSuchJobError as `fetch` does."""
+        """Read it through validation. Raises NoSuchJobError as `fetch` does."""
         try:
-            found = self.door.read(self.id)
+            found = self.validator.read(self.id)
         except Refused as error:
-            self.door.refuse(self.id.encode(), str(error))
+            self.validator.refuse(self.id.encode(), str(error))
             raise NoSuchJobError(f"{self.id} was refused: {error}") from None
         if found is None:
             raise NoSuchJobError(f"No such job: {self.id}")
         self._func_name, self._instance, self._args, self._kwargs = FUNCTION, None, found.arguments, {}
-        self.origin = self.door.name
+        self.origin = self.validator.name
         self._status = found.status
         times, numbers = found.times, found.numbers
         self.created_at = times["created_at"] or self.created_at
@@ -113,10 +113,10 @@ class StoreQueue(Queue):
         """Nothing."""
 
 
-def store_queue(client: redis.Redis, door: JobValidator) -> StoreQueue:
-    """A store's queue for a worker of it: what is read from it comes through the door."""
-    job_class = type("StoreJobOfOne", (StoreJob,), {"door": door})
-    return StoreQueue(door.name, connection=client, serializer="json", job_class=job_class)
+def store_queue(client: redis.Redis, validator: JobValidator) -> StoreQueue:
+    """A store's queue for a worker of it: what is read from it comes through validation."""
+    job_class = type("StoreJobOfOne", (StoreJob,), {"validator": validator})
+    return StoreQueue(validator.name, connection=client, serializer="json", job_class=job_class)
 
 
 class JobWorker(SimpleWorker):
@@ -135,8 +135,8 @@ class JobWorker(SimpleWorker):
         )
         self._stop = stop
         self._queue = queue
-        self._door: JobValidator = queue.job_class.door  # type: ignore[attr-defined]
-        self._house = House(queue, self._door, tell)
+        self._validator: JobValidator = queue.job_class.validator  # type: ignore[attr-defined]
+        self._house = House(queue, self._validator, tell)
 
     def beat(self) -> None:
         """Say that it lives, and its job with it. From another thread, since this one is in the job."""
@@ -181,7 +181,7 @@ class JobWorker(SimpleWorker):
         while not self._stop.is_set():
             if self.should_run_maintenance_tasks:
                 self.run_maintenance_tasks()
-            job_id = self._door.take()
+            job_id = self._validator.take()
             if job_id is not None:
                 try:
                     job = self.job_class.fetch(job_id, connection=self.connection)
