@@ -46,7 +46,7 @@ _PLACES = frozenset(("home", "origin", "whereabouts"))
 
 
 def slots(text: str) -> tuple[Slot, ...]:
-    """The slots of a text in one writing (`contradiction_negation.written`), each name once; never raises.
+    """The slots of a text in one writing (`negation.written`), each name once; never raises.
 
     What a text gives two different values ("in May, no, in June") is left out.
     """

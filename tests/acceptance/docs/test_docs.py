@@ -99,6 +99,22 @@ def title_of(decision: Path) -> str:
     return decision.read_text("utf-8").splitlines()[0].removeprefix(f"# {decision.name[:4]}. ")
 
 
+OF_TODAY = [page for page in PAGES if DECISIONS not in page.parents and page.name != "CHANGELOG.md"]
+"""Pages that tell how things are; decisions and the change log tell how they were."""
+NAMED = re.compile(r"`((?:events|projections|consumers|api|ops|client|tests)/[\w/.-]*[\w/])`")
+
+
+@pytest.mark.parametrize("page", OF_TODAY, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_of_ours_that_a_page_names_is_there(page: Path) -> None:
+    """A folder too; files move, and pages that name them are no links."""
+    named = NAMED.findall(page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_pages_name_files_of_ours() -> None:
+    assert NAMED.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+
+
 def test_every_decision_is_in_the_index_under_its_title_and_in_order() -> None:
     index = re.findall(
         r"^\| \[(\d{4})\]\((\S+)\) \| (.+) \|$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE
