@@ -36,6 +36,7 @@ PROMISES = (
         "an acknowledged event that is gone is told, and nothing is appended after it",
         (
             "integration/events/test_receipts_kept.py::test_an_acknowledged_event_that_is_gone_is_an_alarm_and_nothing_is_appended_after_it",
+            "integration/events/test_receipts_kept.py::test_data_that_go_back_under_a_connection_that_lives_are_noticed_before_anything_is_written",
             "integration/events/test_gaps.py",
         ),
     ),
