@@ -163,8 +163,8 @@ MUTANTS = (
     ),
     Mutant(
         "projections/memory/deletion_view.py",
-        "return bool(said) and all(memory.id in self._gone for memory in said or ())",
-        "return bool(said) and any(memory.id in self._gone for memory in said or ())",
+        "return bool(memories) and all(memory.id in self._gone for memory in memories or ())",
+        "return bool(memories) and any(memory.id in self._gone for memory in memories or ())",
         "what was made of a turn goes though another memory still says it",
         ("unit/projections/memory/test_deletion_cascade.py", "property/test_retracting.py"),
     ),

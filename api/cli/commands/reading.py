@@ -42,12 +42,12 @@ def _optional(name: str, metavar: str, description: str) -> Parameter:
 )
 def get(call: Call) -> None:
     """A secret's text is shown by the revealer alone."""
-    from api.revealing import By
-
     reveal, actor, reason = call.take("reveal", "actor", "reason")
     if not reveal:
         call.print(call.answer())
         return
+    from api.revealing import By
+
     given = {name: value for name, value in call.given.items() if name != "inspect"}
     with opened(call.context) as application, progress(call.operation.task, call.json) as advance:
         owner, memory_id = given.pop("owner"), given.pop("memory_id")
