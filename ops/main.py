@@ -40,7 +40,7 @@ def _model() -> Callable[[], Chat] | None:
 
 
 OBJECTS = 150_000
-"""New objects after which garbage is looked for the first time: a search makes 110,000 in all, imports most of them, and none is garbage."""
+"""New objects after which garbage is looked for first: a search makes 110,000, imports most of them, and none is garbage."""
 
 
 def _spare(words: Sequence[str]) -> None:
