@@ -6,7 +6,7 @@ import asyncio
 import copy
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, many, questions, reading, talk, writing
-from engramlog.errors import refused
+from engramlog import deleting, following, many, questions, reading, talk, writing
+from engramlog.errors import Unreachable, refused
+from engramlog.following import SILENCE, Changed, Messages, changes_in
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
 from engramlog.token import Told, token_for
-from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope
+from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope, got, path_of, refusal_of
 
 URL = "http://127.0.0.1:8733"
 """Where `engramlog up` listens, beside the socket in its data folder."""
@@ -94,6 +95,7 @@ class Verbs:
     unmerge = Verb(writing.unmerge)
     restore = Verb(writing.restore)
     why = Verb(reading.why)
+    export = Verb(following.export)
     uses = Verb(questions.uses)
     provenance = Verb(questions.provenance)
     stats = Verb(questions.stats)
@@ -185,6 +187,27 @@ class Memory(Verbs):
             return _lost(error)
         return _answer(answer)
 
+    def feed(self, *, owner: str | None = None, since: str | None = None) -> Iterator[Changed]:
+        """What changes of an owner as it changes, from now on or after the position `since`, until the service ends it.
+
+        `since="3:0"` begins at the beginning of partition 3. Raises what any verb raises, and Unreachable where the stream breaks:
+        go on with the position of the last change.
+        """
+        request, patience = _followed(self.scope, owner, since), _patience(self._http.timeout)
+        headers, messages = _headers(request, self._token), Messages()
+        try:
+            with self._http.stream(request.method, request.path, headers=headers, timeout=patience) as answer:
+                if answer.status_code != httpx2.codes.OK:
+                    answer.read()
+                    raise refusal_of(request, _answer(answer))
+                for line in answer.iter_lines():
+                    if (message := messages.take(line)) is not None:
+                        if message.event == "end":
+                            return
+                        yield from changes_in(message)
+        except httpx2.TransportError as error:
+            raise Unreachable(f"{request.path}: {_lost(error).reason}") from None
+
     def close(self) -> None:
         """Close the connections, of scoped clients too."""
         self._http.close()
@@ -244,6 +267,24 @@ class AsyncMemory(Verbs):
             return _lost(error)
         return _answer(answer)
 
+    async def feed(self, *, owner: str | None = None, since: str | None = None) -> AsyncIterator[Changed]:
+        """The same as `Memory.feed`, with `async for`."""
+        request, patience = _followed(self.scope, owner, since), _patience(self._http.timeout)
+        headers, messages = _headers(request, self._token), Messages()
+        try:
+            async with self._http.stream(request.method, request.path, headers=headers, timeout=patience) as answer:
+                if answer.status_code != httpx2.codes.OK:
+                    await answer.aread()
+                    raise refusal_of(request, _answer(answer))
+                async for line in answer.aiter_lines():
+                    if (message := messages.take(line)) is not None:
+                        if message.event == "end":
+                            return
+                        for change in changes_in(message):
+                            yield change
+        except httpx2.TransportError as error:
+            raise Unreachable(f"{request.path}: {_lost(error).reason}") from None
+
     async def aclose(self) -> None:
         """Close the connections, of scoped clients too."""
         await self._http.aclose()
@@ -253,6 +294,14 @@ class AsyncMemory(Verbs):
 
     async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
+
+
+def _patience(timeout: httpx2.Timeout) -> httpx2.Timeout:
+    return httpx2.Timeout(connect=timeout.connect, read=SILENCE, write=timeout.write, pool=timeout.pool)
+
+
+def _followed(scope: Scope, owner: str | None, since: str | None) -> Request:
+    return got(path_of(scope.whose(owner), "feed"), **{"from": since})
 
 
 def _scope(scope: Scope | None, owner: str | None, retry: Retry) -> Scope:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlencode
 
 from engramlog.edge import Edge
-from engramlog.errors import OwnerMissing, UnexpectedAnswer, Unreachable, error_of, refused
+from engramlog.errors import EngramlogError, OwnerMissing, UnexpectedAnswer, Unreachable, error_of, refused
 
 R = TypeVar("R")
 JSON = "application/json"
@@ -185,11 +185,25 @@ def utf8(text: str) -> bytes:
 
 def ask(scope: Scope, request: Request) -> Plan[Any]:
     """Send a request until its outcome is final; the answer's JSON. Raises the error that the answer stands for."""
+    outcome, tried = yield from _final(scope, request)
+    return _read(request, outcome, tried)
+
+
+def fetch(scope: Scope, request: Request) -> Plan[Answer]:
+    """The same where the answer is no JSON: the answer itself."""
+    outcome, tried = yield from _final(scope, request)
+    if isinstance(outcome, Answer) and outcome.status < 300:
+        return outcome
+    _read(request, outcome, tried)
+    raise AssertionError("what is no answer raises")
+
+
+def _final(scope: Scope, request: Request) -> Plan[tuple[Outcome, int]]:
     for tried in count(1):
         outcome = yield request
         seconds = scope.retry.wait(tried, outcome, scope.edge.chance())
         if seconds is None:
-            return _read(request, outcome, tried)
+            return outcome, tried
         yield Pause(seconds)
     raise AssertionError("count() never ends")
 
@@ -209,8 +223,18 @@ def _read(request: Request, outcome: Outcome, tried: int) -> Any:
         document = None
     if outcome.status < 300 and document is not None:
         return document
-    if isinstance(document, dict) and "detail" in document:
-        raise error_of(outcome.status, document)
-    shown = outcome.body[:120].decode("utf-8", "replace")
-    problem = error_of(outcome.status, {"detail": f"{where}: HTTP {outcome.status} that is no JSON: {shown!r}"})
+    problem = refusal_of(request, outcome)
     raise problem if outcome.status >= 300 else UnexpectedAnswer(problem.message, status=outcome.status)
+
+
+def refusal_of(request: Request, answer: Answer) -> EngramlogError:
+    """The error that an answer stands for."""
+    try:
+        document = json.loads(answer.body)
+    except ValueError:
+        document = None
+    if isinstance(document, dict) and "detail" in document:
+        return error_of(answer.status, document)
+    shown = answer.body[:120].decode("utf-8", "replace")
+    where = f"{request.method} {request.path.partition('?')[0]}"
+    return error_of(answer.status, {"detail": f"{where}: HTTP {answer.status} that is no JSON: {shown!r}"})

@@ -42,6 +42,7 @@ PROMISED |= {
     "context",
     "import_chats",
     "extract",
+    "export",
 }
 PROMISED |= set(MADE)
 OF_ALL = {"laws", "owners", "status", "alarms"}
@@ -61,6 +62,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "report_ground": ("https://wiki.example.org/flats", "sha256:9f86d081"),
     "import_chats": ([{"messages": []}],),
     "extract": (),
+    "export": (),
     "get_all": (),
     "delete_all": (),
     "assess": ("coffee",),

@@ -1,0 +1,100 @@
+"""An export and the feed by the client: whole, resumable, and refused in the service's own words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+
+import httpx2
+import pytest
+
+from engramlog import AsyncMemory, InputError, Memory, UnexpectedAnswer, Unreachable
+from engramlog.following import MOST_LINE, Messages
+from tests.given.client import Service, connected, new_owner, service
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("store")) as one:
+        yield one
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_an_export_holds_every_memory_and_says_what_it_leaves_out(running: Service, kind: str) -> None:
+    owner = new_owner()
+    with connected(kind, running.url, owner=owner) as memory:
+        memory.add("I drink tea 茶", memory_id="tea")
+        memory.add("my password is hunter2-xyz", memory_id="pin", sensitivity=3)
+        told = memory.export()
+        with_secrets = memory.export(reveal=True, reason="asked for")
+    assert [one["content"] for one in told.records] == ["I drink tea 茶"]
+    assert told.left_out == {"sensitive": 1}
+    assert told.revealed is None
+    assert {one["memory_id"] for one in with_secrets.records} == {"tea", "pin"}
+    assert with_secrets.revealed is not None
+
+
+def test_an_export_reads_again_as_it_was(running: Service) -> None:
+    with connected("sync", running.url, owner=new_owner()) as memory:
+        memory.add("I drink tea", memory_id="tea")
+        first = memory.export()
+        assert first.text == memory.export(as_of=first.position).text
+        assert memory.export(format="text").text.startswith("# Memories of")
+        with pytest.raises(InputError, match="format"):
+            memory.export(format="xml")
+
+
+def test_the_feed_tells_what_changed_and_goes_on_after_a_position(running: Service) -> None:
+    owner = new_owner()
+    with connected("sync", running.url, owner=owner) as memory:
+        assert isinstance(memory, Memory)
+        first = memory.add("I drink tea", memory_id="tea").position
+        memory.add("I drink coffee", memory_id="coffee")
+        partition = first.partition(":")[0]
+        whole = list(islice(memory.feed(since=f"{partition}:0"), 2))
+        rest = list(islice(memory.feed(since=whole[0].position), 1))
+    assert [one.changes[0].memory for one in whole] == ["tea", "coffee"]
+    assert (whole[0].owner, whole[0].position) == (owner, first)
+    assert rest == whole[1:]
+
+
+def test_the_feed_can_be_followed_without_waiting_for_it(running: Service) -> None:
+    owner = new_owner()
+
+    async def followed() -> str:
+        async with AsyncMemory(running.url, owner=owner) as memory:
+            added = await memory.add("I drink tea", memory_id="tea")
+            async for one in memory.feed(since=f"{added.position.partition(':')[0]}:0"):
+                return str(one.changes[0].memory)
+        raise AssertionError("the feed ended")
+
+    assert asyncio.run(followed()) == "tea"
+
+
+def test_a_feed_from_nowhere_is_refused_as_any_question_is(running: Service) -> None:
+    with connected("sync", running.url, owner=new_owner()) as memory:
+        with pytest.raises(InputError) as refusal:
+            next(memory.feed(since="yesterday"))
+        assert refusal.value.field == "from"
+
+
+def test_a_stream_that_breaks_is_told() -> None:
+    def broken(_request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ReadError("gone")
+
+    with Memory("http://127.0.0.1:1", transport=httpx2.MockTransport(broken), owner="alice") as memory:
+        with pytest.raises(Unreachable, match="gone"):
+            next(memory.feed())
+
+
+def test_what_a_server_says_over_several_lines_is_one_message() -> None:
+    messages = Messages()
+    told = [messages.take(line) for line in (": still here", "event: change", "data: {", "data: }", "id: 3:1", "", "")]
+    assert [one for one in told if one] == [("change", "{\n}")]
+
+
+def test_a_message_without_end_is_refused() -> None:
+    messages = Messages()
+    with pytest.raises(UnexpectedAnswer):
+        messages.take("data: " + "x" * MOST_LINE)
