@@ -23,7 +23,7 @@ from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.cron import LEAST_MINUTES, Cron
 from consumers.jobs.rq.jobs import kinds_of, serving
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError, StoreMismatch
@@ -138,7 +138,7 @@ def run_job_worker(
     tell("job worker started", store=identity.store_id)
     lent = None if embedder is None else Lent(embedder)
     asked = None if chat is None else Lent(chat)
-    served = Serving(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
+    served = JobResources(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):

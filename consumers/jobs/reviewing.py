@@ -45,7 +45,7 @@ Key = tuple[str, str, int, int]
 
 
 @dataclass(slots=True)
-class Reviewed(LifecycleRun):
+class ReviewRun(LifecycleRun):
     """What a run did for one owner, and what its reviewer was asked."""
 
     asked: list[ReviewQuestion] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Due(NamedTuple):
     """Questions to ask, the longest due first."""
 
 
-class Reviewing:
+class ReviewJob:
     """`LifecycleJobs` with another reviewer than the rule: `make` is called when there is something to ask it.
 
     `reviewer` is its name; `enough` is looked at before each question: once it is true the rest is left to the next run.
@@ -110,12 +110,12 @@ class Reviewing:
 
     def plan(
         self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
-    ) -> Reviewed:
+    ) -> ReviewRun:
         """What the jobs would do, and what the reviewer would be asked; it is not."""
         foreseen = partial(_foreseen, jobs=jobs, check=check)
         decisions, asked = self._lifecycle.look(owner, foreseen, now=now, check=check)
         reread = self._lifecycle.plan(owner, (LEVELS,) if LEVELS in jobs else (), now=now, check=check)
-        return Reviewed(owner, [*decisions, *reread.decisions], 0, reread.position, asked)
+        return ReviewRun(owner, [*decisions, *reread.decisions], 0, reread.position, asked)
 
     def carry_out(
         self,
@@ -125,9 +125,9 @@ class Reviewing:
         now: int | None = None,
         on_progress: Progress = lambda _done, _total: None,
         check: Check = unchecked,
-    ) -> Reviewed:
+    ) -> ReviewRun:
         """The jobs in their order. Raises as `LifecycleJobs.carry_out`, and what making the reviewer raises."""
-        done = Reviewed(owner)
+        done = ReviewRun(owner)
         for part in _parts(jobs):
             if part == [REVIEW]:
                 self._review(done, now, on_progress, check)
@@ -135,7 +135,7 @@ class Reviewing:
                 done.add(self._lifecycle.carry_out(owner, part, now=now, on_progress=on_progress, check=check))
         return done
 
-    def _review(self, done: Reviewed, now: int | None, on_progress: Progress, check: Check) -> None:
+    def _review(self, done: ReviewRun, now: int | None, on_progress: Progress, check: Check) -> None:
         due = self._lifecycle.look(done.owner, _due, now=now, check=check)
         self._append(done, due.fixed, now)
         asked = due.open[:MOST_ASKED]
@@ -172,7 +172,7 @@ class Reviewing:
         if answer is not None:
             answers[question.key] = answer
 
-    def _append(self, done: Reviewed, answers: Mapping[Key, ReviewDecision], now: int | None) -> int:
+    def _append(self, done: ReviewRun, answers: Mapping[Key, ReviewDecision], now: int | None) -> int:
         """What follows from the answers, as far as their questions still stand; how many did."""
         if not answers:
             return 0
@@ -180,7 +180,7 @@ class Reviewing:
         done.add(followed)
         return len(followed.decisions)
 
-    def _told(self, done: Reviewed) -> None:
+    def _told(self, done: ReviewRun) -> None:
         """Counts alone: a reason may hold what somebody said."""
         facts = {"owner": done.owner, "reviewer": self.reviewer, "asked": len(done.asked)}
         facts |= {"left_open": done.left_open, "held_back": done.held_back, "requests": done.requests}
@@ -191,7 +191,7 @@ class Reviewing:
 class _Run:
     """One review of one owner: what was asked of the reviewer, and what it may still delete."""
 
-    def __init__(self, done: Reviewed, reviewer: Reviewer, decays: int) -> None:
+    def __init__(self, done: ReviewRun, reviewer: Reviewer, decays: int) -> None:
         self.done = done
         self.reviewer = reviewer
         self._deletions = max(1, min(MOST_DELETED, decays // SHARE_DELETED))

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from consumers.jobs.rq.jobs import run, serving
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.redis.wire import connect
@@ -28,7 +28,7 @@ class Served:
         self.alarms: list[tuple[str, str, str]] = []
         client = connect(url)
         self.queue = store_queue(client, JobValidator(client, self.store_id, live.log.partitions, self))
-        self.serving = Serving(url, 10.0, self.tell, self.stop)
+        self.serving = JobResources(url, 10.0, self.tell, self.stop)
 
     def raised(self, name: str, subject: str = "", text: str = "") -> None:
         """Note an alarm."""

@@ -6,23 +6,23 @@ from collections.abc import Callable
 from time import monotonic
 
 from consumers.jobs.episodes import MODEL, EpisodeJob
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from events.errors import BadSetting
 from events.log import EventLog
 from projections.redis.view import RedisViews
 
-SESSIONS_SECONDS = 240.0
+EPISODES_SECONDS = 240.0
 """After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""
 
 
-class Leaving:
+class PartitionEpisodes:
     """Episodes and uses for the owners of one partition. Where the model fails, what is left waits for the next run."""
 
-    def __init__(self, log: EventLog, views: RedisViews, served: Serving) -> None:
+    def __init__(self, log: EventLog, views: RedisViews, served: JobResources) -> None:
         self._served = served
         self._chat = served.chat if served.summaries == MODEL else None
-        self.sessions = EpisodeJob(log, views, chat=self._chat, seen=served.looked_at)
-        self._until = monotonic() + SESSIONS_SECONDS
+        self.job = EpisodeJob(log, views, chat=self._chat, seen=served.looked_at)
+        self._until = monotonic() + EPISODES_SECONDS
 
     @property
     def rests(self) -> bool:
@@ -34,7 +34,7 @@ class Leaving:
         if self.rests or monotonic() > self._until:
             return 0
         try:
-            left = self.sessions.carry_out(owner, on_progress=go_on)
+            left = self.job.carry_out(owner, on_progress=go_on)
         except BadSetting as error:  # the model cannot be made: no other owner fares better
             self._stopped(error.message)
             return 0

@@ -7,7 +7,7 @@ from time import monotonic
 
 from consumers.jobs.extraction import ExtractionJob
 from consumers.jobs.lifecycle import LifecycleJobs
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from events.errors import BadSetting, ModelFailed
 from projections.lifecycle.extracting import RULES
 from projections.redis.view import RedisViews
@@ -19,7 +19,7 @@ EXTRACT_SECONDS = 240.0
 class PartitionExtraction:
     """Extraction for the owners of one partition. Where the model fails, what is left waits for the next run."""
 
-    def __init__(self, views: RedisViews, lifecycle: LifecycleJobs, served: Serving) -> None:
+    def __init__(self, views: RedisViews, lifecycle: LifecycleJobs, served: JobResources) -> None:
         self._served = served
         self._chat = None if served.extraction == RULES else served.chat
         self._missing = served.extraction != RULES and served.chat is None

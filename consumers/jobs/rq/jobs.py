@@ -22,10 +22,10 @@ from consumers.jobs.episodes import OFF
 from consumers.jobs.leader import STOPPED, schedule_key
 from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
 from consumers.jobs.reviewing import REVIEW
-from consumers.jobs.rq.episodes import Leaving
+from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.reviewing import ReviewedByModel
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, NotYetFolded, StoreError, StoreFull, StoreMismatch
 from events.redis.log import RedisEventLog
@@ -77,11 +77,11 @@ def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, K
     return {**KINDS, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
 
 
-_SERVING: ContextVar[Serving] = ContextVar("serving")
+_SERVING: ContextVar[JobResources] = ContextVar("serving")
 
 
 @contextmanager
-def serving(served: Serving) -> Iterator[None]:
+def serving(served: JobResources) -> Iterator[None]:
     """Within it, jobs that run in this thread are about this store."""
     token = _SERVING.set(served)
     try:
@@ -140,7 +140,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
     return counts
 
 
-def _note(served: Serving, field: str, store_id: str, stopped: Sequence[str]) -> None:
+def _note(served: JobResources, field: str, store_id: str, stopped: Sequence[str]) -> None:
     """Say beside the queue why the job stopped, or that it did not; nothing where a model rests, which nobody asked."""
     job = get_current_job()
     if job is None:
@@ -160,11 +160,11 @@ class Opened(NamedTuple):
     views: RedisViews
     lifecycle: LifecycleJobs
     vectors: RedisVectors
-    served: Serving
+    served: JobResources
     close: Callable[[], None]
 
 
-def _opened(client: Any, served: Serving, store_id: str, principal: str) -> Opened:
+def _opened(client: Any, served: JobResources, store_id: str, principal: str) -> Opened:
     """The store at the process's URL, if it is the one that the job is about."""
     wire = Wire(client)
     identity = known_identity(wire)
@@ -243,11 +243,11 @@ def _extract(opened: Opened, partition: int) -> Walked:
 
 def _sessions(opened: Opened, partition: int) -> Walked:
     """What sessions left behind, for the owners to whom something was said. A model that is down is left alone for a minute."""
-    leaving = Leaving(opened.log, opened.views, opened.served)
-    if leaving.rests:
+    episodes = PartitionEpisodes(opened.log, opened.views, opened.served)
+    if episodes.rests:
         return Walked(0, 0, 0)
-    changed = leaving.sessions.changed(partition, owners_of(opened.wire, opened.tags[partition]))
-    return _each(opened, partition, leaving.leave, changed)
+    changed = episodes.job.changed(partition, owners_of(opened.wire, opened.tags[partition]))
+    return _each(opened, partition, episodes.leave, changed)
 
 
 def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:

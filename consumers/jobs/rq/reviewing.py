@@ -7,7 +7,7 @@ from time import monotonic
 
 from consumers.fold.folder import Tell
 from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
-from consumers.jobs.reviewing import REVIEW, Reviewing
+from consumers.jobs.reviewing import REVIEW, ReviewJob
 from consumers.jobs.rq.lent import Lent
 from events.errors import BadSetting
 from projections.lifecycle.reviewing_by_model import ModelReviewer
@@ -25,7 +25,7 @@ class ReviewedByModel:
         self._chat = chat
         self._tell = tell
         self._until = monotonic() + REVIEW_SECONDS
-        self._reviewing = Reviewing(lifecycle, lambda: ModelReviewer(chat()), "model", tell, self._spent)
+        self._reviewing = ReviewJob(lifecycle, lambda: ModelReviewer(chat()), "model", tell, self._spent)
 
     def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Callable[[int, int], None]) -> LifecycleRun:
         """The jobs; without the review where the model rests, or the time is over."""

@@ -15,7 +15,7 @@ from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
 
 
-class Serving(NamedTuple):
+class JobResources(NamedTuple):
     """What the jobs of this process stand on."""
 
     url: str

@@ -15,7 +15,7 @@ from consumers.jobs.embedding import BATCH, EmbeddingJob
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from events.errors import DamagedState, EmbedderFailed, StoreFull
 from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis.wire import Wire, WirePool, connect
@@ -426,7 +426,7 @@ class Served:
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.store_id = stood.live.identity.store_id
         lent = None if embedder is None else Lent(lambda: embedder)
-        self._serving = Serving(
+        self._serving = JobResources(
             url, 10.0, lambda fact, **facts: self.told.append((fact, facts)), threading.Event(), lent
         )
 

@@ -17,7 +17,7 @@ from consumers.jobs.episodes import EpisodeJob, Seen
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of, run, serving
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
 from events.redis.wire import Wire
@@ -200,7 +200,7 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
     tell(live, "ada", *talk(12), hours_ago=13)
     tell(live, "bo", *talk(3))
     seen: dict[str, Seen] = {}
-    with serving(Serving(server.url, 10.0, lambda _fact, **_facts: None, Flag(), looked_at=seen)):
+    with serving(JobResources(server.url, 10.0, lambda _fact, **_facts: None, Flag(), looked_at=seen)):
         counts = [run("sessions", "test", 0, "tick")]
         wait_until(live.folded)
         counts.append(run("sessions", "test", 0, "tock"))
@@ -415,7 +415,7 @@ def test_a_job_whose_model_is_down_tells_so_and_leaves_it_alone_for_a_while(live
     model, facts = Scripted(DOWN), list[tuple[str, dict[str, Any]]]()
     lent: Lent[Chat] = Lent(lambda: model)
     tell_of = lambda fact, **about: facts.append((fact, about))  # noqa: E731 - a collector
-    with serving(Serving(server.url, 10.0, tell_of, Flag(), chat=lent, summaries="model", looked_at={})):
+    with serving(JobResources(server.url, 10.0, tell_of, Flag(), chat=lent, summaries="model", looked_at={})):
         counts = [run("sessions", "test", 0, tick) for tick in ("tick", "tock")]
     assert counts == [{"owners": 2, "decided": 0, "failed": 0}, {"owners": 0, "decided": 0, "failed": 0}]
     assert len(model.asked) == 1

@@ -17,7 +17,7 @@ from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.cron import lifecycle_queue
 from consumers.jobs.rq.jobs import FUNCTION, run, serving
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.alarms import TellingAlarms
@@ -101,7 +101,7 @@ def test_a_run_that_is_killed_between_two_requests_is_made_whole_by_the_next(
 
 
 def test_the_job_reads_every_owner_and_its_second_run_finds_nothing(live: Live, server: RedisServer) -> None:
-    served = Serving(server.url, 10.0, lambda _fact, **_facts: None, Flag())
+    served = JobResources(server.url, 10.0, lambda _fact, **_facts: None, Flag())
     with serving(served):
         first = run("extract", "test", 0, "tick")
         second = run("extract", "test", 0, "tock")
@@ -144,7 +144,7 @@ def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any,
     """A run of the job with a model, and what it told."""
     told: list[tuple[str, dict[str, Any]]] = []
     with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
-        served = Serving(
+        served = JobResources(
             server.url,
             10.0,
             lambda fact, **facts: told.append((fact, facts)),
@@ -187,7 +187,7 @@ def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing
     live: Live, server: RedisServer
 ) -> None:
     told: list[tuple[str, dict[str, Any]]] = []
-    served = Serving(
+    served = JobResources(
         server.url, 10.0, lambda fact, **facts: told.append((fact, facts)), Flag(), extraction="model", seen={}
     )
     with serving(served):
@@ -201,7 +201,9 @@ def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, st
     lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
     with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
         lent, stop = Lent(lambda: chat), Flag()
-        served = Serving(server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={})
+        served = JobResources(
+            server.url, 10.0, lambda _fact, **_facts: None, stop, chat=lent, extraction="model", seen={}
+        )
         with serving(served):
             door = JobValidator(client, "test", 1, TellingAlarms(served.tell))
             worker = JobWorker(store_queue(client, door), stop, f"test-{tick}", served.tell)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from consumers.jobs.lifecycle import LifecycleJobs
-from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, Reviewed, Reviewing
+from consumers.jobs.reviewing import MOST_ASKED, REFUSED_IN_A_ROW, ReviewJob, ReviewRun
 from consumers.jobs.rq.jobs import run, serving
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.serving import Serving
+from consumers.jobs.rq.serving import JobResources
 from events.catalogue import MemoryDeleted
 from events.envelope import AnyEvent, decode
 from events.errors import BadSetting, ModelFailed
@@ -56,12 +56,12 @@ class Reviews(Jobs):
         super().__init__(live)
         self.told: list[tuple[str, dict[str, Any]]] = []
 
-    def by(self, chat: ScriptedChat, lifecycle: LifecycleJobs | None = None, **options: Any) -> Reviewing:
+    def by(self, chat: ScriptedChat, lifecycle: LifecycleJobs | None = None, **options: Any) -> ReviewJob:
         """The lifecycle with this model as its reviewer."""
         tell = lambda fact, **facts: self.told.append((fact, facts))  # noqa: E731
-        return Reviewing(lifecycle or self.lifecycle, lambda: ModelReviewer(chat), "model scripted-1", tell, **options)
+        return ReviewJob(lifecycle or self.lifecycle, lambda: ModelReviewer(chat), "model scripted-1", tell, **options)
 
-    def review(self, says: Says, owner: str = "ada", day: float = DAY) -> tuple[Reviewed, ScriptedChat]:
+    def review(self, says: Says, owner: str = "ada", day: float = DAY) -> tuple[ReviewRun, ScriptedChat]:
         """One run on that day, and the model as it was asked."""
         chat = ScriptedChat(says)
         return self.by(chat).carry_out(owner, REVIEW, now=at(day)), chat
@@ -266,7 +266,7 @@ class Served:
         self.stop = Flag()
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.chat = Lent(make)
-        self._serving = Serving(url, 10.0, self._tell, self.stop, chat=self.chat, reviewer="model")
+        self._serving = JobResources(url, 10.0, self._tell, self.stop, chat=self.chat, reviewer="model")
 
     def _tell(self, fact: str, **facts: Any) -> None:
         self.told.append((fact, facts))
@@ -381,7 +381,7 @@ def test_a_model_behind_http_is_asked_told_what_is_wrong_and_followed(
     endpoint.replies[:0] = [completion({"content": "Sure! I promote it."})]
     chat = ModelChat("m-1", url=endpoint.url, output=output, pause=lambda _seconds: None)
     try:
-        done = Reviewing(reviews.lifecycle, lambda: ModelReviewer(chat), "model m-1").carry_out(
+        done = ReviewJob(reviews.lifecycle, lambda: ModelReviewer(chat), "model m-1").carry_out(
             "ada", REVIEW, now=at(DAY)
         )
     finally:
@@ -407,7 +407,7 @@ def test_whatever_is_wrong_at_the_other_end_nothing_is_decided(
     endpoint.replies = replies
     chat = ModelChat("m-1", url=endpoint.url, pause=lambda _seconds: None)
     try:
-        done = Reviewing(reviews.lifecycle, lambda: ModelReviewer(chat), "model m-1").carry_out(
+        done = ReviewJob(reviews.lifecycle, lambda: ModelReviewer(chat), "model m-1").carry_out(
             "ada", REVIEW, now=at(DAY)
         )
     finally:
