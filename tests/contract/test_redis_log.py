@@ -107,6 +107,18 @@ def test_all_keys_of_a_partition_lie_in_one_cluster_slot(redis_client: redis.Red
     assert slots == {(f"{{{tag}".encode(), crc16(tag) % SLOTS) for tag in TAGS}
 
 
+def test_nothing_is_appended_to_a_log_of_which_an_entry_is_gone(redis_client: redis.Redis) -> None:
+    log = open_log(redis_client)
+    log.append([mention(1, HERE), mention(2, HERE)])
+    stream = LogKeys(TAGS[1]).stream
+    redis_client.xdel(stream, b"2-0")
+    refused = log.append([mention(3, HERE)])[0]
+    log.close()
+    assert refused.status == "failed"
+    assert "partition 1: its log has " in (refused.error or "")
+    assert [entry_id for entry_id, _ in entries_of(redis_client)] == [b"1-0", b"3-0"]
+
+
 @pytest.mark.parametrize("partitions", [1, 2, 8, 16, 64])
 def test_partitions_are_spread_evenly_over_the_slots_of_a_cluster(partitions: int) -> None:
     slots = [key_slot(LogKeys(tag).stream.encode()) for tag in spread_tags(partitions)]

@@ -201,7 +201,7 @@ MUTANTS = (
         "if many ~= head then return {'gap', head, {}, many} end",
         "if false then return {'gap', head, {}, many} end",
         "a log with a gap is appended to",
-        ("integration/events/test_gaps.py",),
+        ("contract/test_redis_log.py",),
     ),
     Mutant(
         "projections/redis/scripts.py",
