@@ -14,3 +14,9 @@ HALVES = ("all", "first", "second")
 """Of labelled pairs."""
 TOOLSETS = ("agent", "audit")
 """Of an MCP server: the first where none is named."""
+BY_HAND = ("sweep", "review")
+"""Lifecycle jobs that run when none is named."""
+OWNERS_PAGE, MOST_OWNERS = 100, 1_000
+"""Owners of a page, and of the longest."""
+MOST_NAME = 256
+"""Characters of a beginning of an owner's name."""

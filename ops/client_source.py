@@ -152,7 +152,7 @@ def _sent(parameter: Parameter) -> str:
     if parameter.name in PAIRS:
         return f"pairs({parameter.name})"
     # a key of its own, so that a second try after a lost answer changes nothing
-    return "key or scope.edge.new_id()" if parameter.name == "key" else parameter.name
+    return "scope.edge.new_id() if key is None else key" if parameter.name == "key" else parameter.name
 
 
 def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:

@@ -101,10 +101,6 @@ KnownOption = Annotated[
         show_default=False,
     ),
 ]
-AtOption = Annotated[
-    str | None,
-    typer.Option("--at", help="Compute weights at this instant, past or future, instead of now.", show_default=False),
-]
 AfterOption = Annotated[
     str | None,
     typer.Option(
@@ -112,19 +108,6 @@ AfterOption = Annotated[
     ),
 ]
 ActorOption = Annotated[str, typer.Option("--actor", help="Who says so: user, assistant, judge, system or operator.")]
-ReasonOption = Annotated[str, typer.Option("--reason", help="Why, in words; kept in the log.")]
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--key",
-        help="Any text of your own for this call: made again under it, it writes nothing more and answers as it did.",
-        show_default=False,
-    ),
-]
-OccurredOption = Annotated[
-    str | None,
-    typer.Option("--occurred-at", help="When it happened, if not now: RFC 3339 with a zone.", show_default=False),
-]
 
 
 class Joined(NamedTuple):

@@ -46,8 +46,10 @@ def loaded(entry: OperationRow) -> Any:
     module = import_module(entry.module)
     if entry.module.startswith(OPERATIONS) and entry.name not in {one.name for one in app.registered_commands}:
         from api.cli.made import command, plain
+        from api.operations.definition import Operation
 
-        command(next(one for one in module.OPERATIONS if one.name == entry.name and one.shown))(plain)
+        made = (one for one in vars(module).values() if isinstance(one, Operation))
+        command(next(one for one in made if one.name == entry.name and one.shown))(plain)
     told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}
     for group in app.registered_groups:
         if group.name == entry.name:

@@ -13,26 +13,10 @@ import typer
 
 from api.cli import completing
 from api.cli.app import Json, MemoryId, Owner, app, opened, progress, show
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, named
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
 from events.errors import refused
 
 SUBJECTS = {"owner": Owner, "memory_id": MemoryId}
-TRACES = (
-    Parameter(
-        "trace",
-        bool,
-        "Count as an agent's recall: what is shown gains by it. Without it this only looks.",
-        False,
-    ),
-    Parameter("no_trace", bool, "Record nothing, not even that somebody looked.", False),
-    Parameter(
-        "inspect",
-        bool,
-        "Only look: recorded in any mode and at any time, and no memory gains by it.",
-        False,
-    ),
-)
-"""What a command has that shows memories."""
 PARTLY = 3
 """Exit code where what was written waits behind a quarantine."""
 
@@ -60,8 +44,16 @@ class Call:
 
     def print(self, answer: dict[str, Any], printed: Callable[[dict[str, Any]], None] | None = None) -> None:
         """Print an answer; exit code 3 where it was written and waits behind a quarantine."""
-        show(answer, self.json, printed or named(f"api.cli.show.{self.operation.shown}"))
-        if self.operation.body is not None and "quarantined" in answer:
+        self.show(answer, printed)
+        self.end(answer)
+
+    def show(self, answer: dict[str, Any], printed: Callable[[dict[str, Any]], None] | None = None) -> None:
+        """Print an answer."""
+        show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown}"))
+
+    def end(self, answer: dict[str, Any]) -> None:
+        """Exit code 3 where what was told waits behind a quarantine; what was only asked is answered as of before it."""
+        if self.operation.tells and "quarantined" in answer:
             raise typer.Exit(PARTLY)
 
 
@@ -83,8 +75,7 @@ def command(
     `subject`: the arguments before all others, where they are not those of the operation's path.
     """
     parameters = _joined([*(one for asked in (operation, *others) for one in asked.question), *more])
-    if operation.traces:
-        parameters += [one for one in TRACES if one.name not in {other.name for other in parameters}]
+    parameters += operation.traces
 
     def registered(run: Callable[[Call], None]) -> Callable[[Call], None]:
         def called(context: typer.Context, json: bool, **told: Any) -> None:
@@ -137,8 +128,8 @@ def _argument(parameter: Parameter) -> Argument:
         told["rich_help_panel"] = option.panel
     if option.completes:
         told["autocompletion"] = getattr(completing, option.completes)
-    if "ge" in parameter.bounds:  # what is too large is the service's to refuse, in our words
-        told["min"] = parameter.bounds["ge"]
+    if parameter.bounds.get("ge") == 0:  # other bounds are the service's to refuse, in our words
+        told["min"] = 0
     names = option.names or (f"--{parameter.name.replace('_', '-')}",)
     made = typer.Argument(**told) if option.argument else typer.Option(*names, **told)
     kind: Any = Annotated[_kind(parameter), made]
@@ -189,7 +180,7 @@ def _read(parameter: Parameter, value: Any) -> Any:
     if _negative(parameter):
         return not value
     if option.reads:
-        return named(option.reads)(value if value is not None else ())
+        return loaded_from(option.reads)(value if value is not None else ())
     if value is None or (value == [] and _listed(parameter.kind)):
         default = parameter.default
         if isinstance(default, type):

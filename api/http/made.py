@@ -18,14 +18,14 @@ from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
 from api.http.asking import AskedParts, MemoryId, Owner, Parts, Question, Speaker, Unrevealed
 from api.operations import answers
-from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, named
+from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, loaded_from
 
 SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId}
 KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
 Timed = Callable[[Parts], AbstractContextManager[Any]]
 
 
-class Told(BaseModel):
+class Sent(BaseModel):
     """A JSON body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -52,7 +52,8 @@ def add(router: APIRouter, operation: Operation, timed: Timed = lambda _parts: n
     def endpoint(parts: Parts, asked: Any = None, **subject: str) -> Response:
         given = (asked or shape()).model_dump(exclude=refused_ones)
         with timed(parts):
-            return Json(operation.ask(parts.application, subject | given | dict(operation.fixed)))
+            answer = operation.ask(parts.application, subject | given | dict(operation.fixed))
+        return Json(answer)
 
     register(router, operation, endpoint)
 
@@ -80,7 +81,7 @@ def register(
 
 def answers_of(operation: Operation) -> dict[Any, Any]:
     """The documented answers of an operation: its model with an example, and what it may be refused with."""
-    example = named(operation.answer_example) if operation.answer_example else None
+    example = loaded_from(operation.answer_example) if operation.answer_example else None
     return documented(getattr(answers, operation.answer), operation.told, *operation.statuses, example=example)
 
 
@@ -89,7 +90,7 @@ def shape_of(operation: Operation) -> type[BaseModel]:
     """The model of an operation's query or body."""
     if operation.body is None:
         return _model(operation.name, operation.summary, Question, operation.question)
-    return _model(operation.body.name, operation.body.purpose, Told, operation.question)
+    return _model(operation.body.name, operation.body.purpose, Sent, operation.question)
 
 
 def _model(name: str, purpose: str, base: type[BaseModel], parameters: Iterable[Parameter]) -> type[BaseModel]:
@@ -118,7 +119,7 @@ def _kind(kind: Any) -> Any:
 
 @cache
 def _record(record: Record) -> type[BaseModel]:
-    return _model(record.name, record.purpose, Told, record.fields)
+    return _model(record.name, record.purpose, Sent, record.fields)
 
 
 def _signature(operation: Operation) -> Signature:
@@ -131,7 +132,7 @@ def _signature(operation: Operation) -> Signature:
         arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=Annotated[shape, Query()]))
         return Signature(arguments)
     body = Body(openapi_examples=dict(operation.body.examples))
-    if any(one.default is REQUIRED for one in operation.question):
+    if operation.body.required or any(one.default is REQUIRED for one in operation.question):
         arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=Annotated[shape, body]))
     else:
         said = Annotated[shape | None, body]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
-from api.operations.definition import REQUIRED, Operation, Parameter, named
+from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
 from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
@@ -42,6 +42,7 @@ KINDS: Mapping[str, Any] = {
     "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
     "depth": Annotated[int, Field(ge=1, le=4)],
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
+    "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
     "parameters": Annotated[list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")],
     "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
     "without_actors": Annotated[list[str] | None, Field(max_length=8)],
@@ -66,7 +67,7 @@ AUDITED = (
     Audited(
         SEARCH,
         "Search without a trace",
-        ("query", "mode", "limit", "cursor", *TIMES),
+        ("query", "mode", "limit", "cursor", "metadata", *TIMES),
         {"mode": "review", "limit": 10},
         {"trace": False},
         "Search with every score taken apart, also in the past or as it was known then, and without leaving a trace.",
@@ -122,10 +123,14 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
     def tool(**told: Any) -> dict[str, Any]:
         given = {name: _read(taken[name], value) for name, value in told.items() if name in taken}
         given |= dict(operation.fixed) | dict(audited.fixed)
+        answer: dict[str, Any]
+        if ":" in operation.call:  # no store is asked
+            answer = operation.ask(None, given)
+            return answer
         with connection.session() as asked:
             subject = {"owner": asked.owner, "memory_id": told.get("memory_key")}
             given |= {name: subject[name] for name in operation.subject}
-            answer: dict[str, Any] = operation.ask(asked.application, given)
+            answer = operation.ask(asked.application, given)
             return answer
 
     tool.__name__ = f"audit_{operation.name}"
@@ -144,7 +149,7 @@ def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
             arguments.append(_argument("memory_key", KINDS["memory_key"], REQUIRED))
     for name in audited.takes:
         one = taken[name]
-        default = audited.defaults.get(name, None if isinstance(one.default, type) else one.default)
+        default = audited.defaults.get(name, None if isinstance(one.default, list | type) else one.default)
         kind = KINDS.get(name) or Annotated[one.kind, Field(description=one.description)]
         arguments.append(_argument(name, kind, default))
     return Signature(arguments, return_annotation=dict[str, Any])
@@ -159,5 +164,5 @@ def _argument(name: str, kind: Any, default: Any) -> Argument:
 def _read(parameter: Parameter, value: Any) -> Any:
     """What was told as the service takes it."""
     if parameter.option is not None and parameter.option.reads:
-        return named(parameter.option.reads)(value or ())
-    return () if value is None and isinstance(parameter.default, type) else value
+        return loaded_from(parameter.option.reads)(value or ())
+    return () if value is None and isinstance(parameter.default, list | type) else value

@@ -11,6 +11,10 @@ AS_OF = Parameter(
     "Answer as of an instant (what had happened by then), the end of a day, or a position.",
     None,
     (INSTANT, "2023-10-22", "3:128"),
+    option=Option(
+        help="Answer as of an instant (2023-10-22T12:00:00Z: what had happened by then), the end of a day (2023-10-22) or a"
+        " position (3:128)."
+    ),
 )
 KNOWN = Parameter(
     "known",
@@ -19,6 +23,10 @@ KNOWN = Parameter(
     " With `as_of` what had happened by that, as it was known by this.",
     None,
     ("2026-11-22T12:00:00Z", "2026-11-22", "3:128"),
+    option=Option(
+        help="Answer from what was recorded by an instant, a day or a position: as it was given then. With --as-of what had"
+        " happened by that, as it was known by this."
+    ),
 )
 AT = Parameter("at", str | None, "Compute weights at this instant, past or future, instead of now.", None, (INSTANT,))
 AFTER = Parameter(
@@ -62,6 +70,14 @@ INSPECT = Parameter(
     (False,),
     option=None,
 )
+TRACED = (
+    Parameter(
+        "trace", bool, "Count as an agent's recall: what is shown gains by it. Without it this only looks.", False
+    ),
+    Parameter("no_trace", bool, "Record nothing, not even that somebody looked.", False),
+    Parameter("inspect", bool, "Only look: recorded in any mode and at any time, and no memory gains by it.", False),
+)
+"""What a command has that shows memories."""
 ACTOR = Parameter(
     "actor",
     SPEAKER,

@@ -41,7 +41,7 @@ class Option(NamedTuple):
     """`module:function` that makes what the service takes of what was told."""
 
 
-PLAIN = Option()
+AS_IT_IS = Option()
 """As the parameter is."""
 
 
@@ -61,7 +61,7 @@ class Parameter:
     """Its name in a query or a body, where that is another."""
     bounds: Mapping[str, Any] = field(default_factory=dict)
     """What the door itself refuses: `ge`, `le`, `max_length`, `strict`. The others are the service's to refuse."""
-    option: Option | None = PLAIN
+    option: Option | None = AS_IT_IS
     """None: not on the command line."""
     route: bool = True
     """Whether HTTP has it."""
@@ -90,6 +90,8 @@ class Body(NamedTuple):
     name: str
     purpose: str
     examples: Mapping[str, Any]
+    required: bool = False
+    """Whether it must be sent where nothing in it must be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,8 +134,8 @@ class Operation:
     """Of the command: its last lines of help."""
     folds: bool = False
     """Whether it tells how far the past is folded."""
-    traces: bool = False
-    """Whether it records what it shows: then a command has `--trace`, `--no-trace` and `--inspect`."""
+    traces: tuple[Parameter, ...] = ()
+    """Where it records what it shows, the options of a command: `--trace`, `--no-trace` and `--inspect`."""
     task: str = "folding the past"
     """Of the progress bar."""
 
@@ -152,18 +154,23 @@ class Operation:
         """The arguments that the path names."""
         return tuple(name for name in ("owner", "memory_id") if f"{{{name}}}" in self.path)
 
+    @property
+    def tells(self) -> bool:
+        """Whether it tells something new of one owner: such a call has a key."""
+        return any(one.name == "key" for one in self.question)
+
     def but(self, **other: Any) -> Operation:
         """The same but for this."""
         return replace(self, **other)
 
     def ask(self, application: Any, given: Mapping[str, Any]) -> Any:
         """Call the service: the subject by place, all else by name."""
-        method = attrgetter(self.call)(application) if ":" not in self.call else named(self.call)
+        method = attrgetter(self.call)(application) if ":" not in self.call else loaded_from(self.call)
         named_ones = {name: value for name, value in given.items() if name not in self.subject}
         return method(*(given[name] for name in self.subject if name in given), **named_ones)
 
 
-def named(place: str) -> Callable[..., Any]:
+def loaded_from(place: str) -> Callable[..., Any]:
     """What stands at `module:name`, loaded now."""
     module, _, name = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)

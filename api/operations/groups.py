@@ -9,7 +9,7 @@ from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
 from api.operations.writing import DELETE, DELETE_MANY
 
-PLAIN: tuple[Operation, ...] = (
+MADE_WHOLE: tuple[Operation, ...] = (
     *reading.OPERATIONS,
     *saying.OPERATIONS,
     *writing.OPERATIONS,
@@ -19,4 +19,4 @@ PLAIN: tuple[Operation, ...] = (
     *store.OPERATIONS,
 )
 """Those that one call of a service answers."""
-ALL: tuple[Operation, ...] = (SEARCH, *PLAIN, REVEAL, DELETE, DELETE_MANY, EXTRACT)
+ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT)

@@ -176,6 +176,7 @@ CHOOSE = Operation(
             "law": {"summary": "Another law", "value": {"profile": "ebbinghaus"}},
             "parameters": {"summary": "Another parameter", "value": {"parameters": {"initial_stability": 48}}},
         },
+        required=True,
     ),
     answer="OwnerProfile",
     told="What holds from here on.",

@@ -17,6 +17,7 @@ from api.operations.common import (
     REASON,
     TIMES,
     TRACE,
+    TRACED,
     limit,
 )
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
@@ -59,7 +60,7 @@ GET = Operation(
     shown="memories:fields",
     example="Example: `engramlog get conv-26 D1:3`",
     folds=True,
-    traces=True,
+    traces=TRACED,
 )
 REVEAL = Operation(
     name="reveal",

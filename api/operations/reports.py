@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.choices import BUDGET, MODEL, RULES
-from api.operations.common import MODE, OFFSET, PLACE, TIMES, TRACE, limit
+from api.choices import BUDGET, BY_HAND, MODEL, RULES
+from api.operations.common import MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -122,6 +122,7 @@ REPLAY = Operation(
                 "value": {"set": {"user_factor": 1.3}, "query": "coffee"},
             }
         },
+        required=True,
     ),
     answer="Replayed",
     told="What differs.",
@@ -197,7 +198,12 @@ CONTEXT = Operation(
     shown="context:block",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
-    traces=True,
+    traces=(
+        TRACED[0].but(
+            description="Record it as put into a prompt: the memories gain by it. Without it this only looks."
+        ),
+        TRACED[1],
+    ),
 )
 CLEANUP = Operation(
     name="cleanup",
@@ -211,7 +217,7 @@ CLEANUP = Operation(
             "jobs",
             list[str],
             "sweep, review, merge, link, replay or levels; sweep and review if not given.",
-            ["sweep", "review"],
+            list(BY_HAND),
             (["sweep", "review"],),
             option=Option(
                 ("--job",),

@@ -120,8 +120,11 @@ ADD = Operation(
     answer="Remembered",
     told="The memory.",
     statuses=OF_WRITES,
-    more="Its words are looked at: a password or a number of papers makes it a secret, whose text is shown by `reveal` alone.\n"
-    "Where it is no longer so, `negate` it; to say it better, `edit` it; a conversation goes in by its turns.",
+    more="Its words are looked at: a password or a number of papers makes it a secret, whose text is shown by `get --reveal` alone."
+    "\nWhere it is no longer so, `negate` it; to say it better, `edit` it; a conversation goes in by `import turns`.",
+    route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
+    "It can be found once this answers. Its words are looked at: a password or a number of papers makes it a secret, whose text"
+    " POST `.../reveal` alone shows. Where it is no longer so, negate it; to say it better, edit it.",
     shown="memories:effects",
     example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
     " `fortune | engramlog add alice - --json`",

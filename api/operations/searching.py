@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.operations.common import CURSOR, INSPECT, MODE, TIMES, TRACE, limit
+from api.operations.common import CURSOR, INSPECT, MODE, TIMES, TRACE, TRACED, limit
 from api.operations.definition import Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OWNER
 from projections.choices import RANKINGS, SEARCH_MODES
@@ -112,5 +112,5 @@ SEARCH = Operation(
     " `engramlog search alice 咖啡 --since 2026-05-01 --speaker Alice --search-mode keyword`,"
     " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`",
     folds=True,
-    traces=True,
+    traces=TRACED,
 )

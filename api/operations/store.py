@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from api.operations.common import ACTOR
 from api.operations.definition import Body, Operation, Option, Parameter
-
-_OWNERS_PAGE = 100
-_MOST_NAME = 256
 
 STATUS = Operation(
     name="status",
@@ -42,7 +40,7 @@ OWNERS = Operation(
             "Only owners whose names begin so.",
             None,
             ("conv-",),
-            bounds={"max_length": _MOST_NAME},
+            bounds={"max_length": MOST_NAME},
         ),
         Parameter(
             "after",
@@ -50,15 +48,15 @@ OWNERS = Operation(
             "Only after this name: `next` of the page before.",
             None,
             ("conv-26",),
-            bounds={"max_length": _MOST_NAME},
+            bounds={"max_length": MOST_NAME},
         ),
         Parameter(
             "limit",
             int,
             "How many, 1 to 1000.",
-            _OWNERS_PAGE,
+            OWNERS_PAGE,
             (100,),
-            bounds={"le": 1_000},
+            bounds={"ge": 1, "le": MOST_OWNERS},
             option=Option(("-k", "--limit")),
         ),
     ),

@@ -240,7 +240,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "promote",
-            "api.cli.commands.standing",
+            "api.operations.writing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",
         ),
         OperationRow(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.common import EVENT_ID, REASONED, SAID
+from api.operations.common import EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OWNER
 
@@ -196,5 +196,24 @@ MERGE = Operation(
     example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
 )
 
+PROMOTE = Operation(
+    name="promote",
+    call="writer.promote",
+    path=f"{MEMORY}/promote",
+    title="Promote",
+    tag="memories",
+    question=(
+        Parameter("to", str, "core or system; or fact or episode, which takes it back.", "core", ("core",)),
+        REASON,
+        OCCURRED_AT,
+        KEY,
+    ),
+    answer="Effects",
+    told="What it did.",
+    more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
+    shown="memories:effects",
+    example="Example: `engramlog promote alice name` or `engramlog promote alice name --to fact`",
+)
+"""A command alone: over HTTP nobody speaks as an operator."""
 OPERATIONS = (NEGATE, CONFIRM, SENSITIVITY, RESTORE, UNMERGE, MERGE)
 """Those whose routes say nothing that is not here."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
+from api.choices import BY_HAND
 from api.requests.checks import check_owner
 from api.services.reading import Reader
 from api.services.runs import RunReport
@@ -20,8 +21,6 @@ from events.partitions import partition_of
 from projections.checks import Check
 from projections.lifecycle import JOBS
 
-BY_HAND = ("sweep", "review")
-"""The jobs that are run where none are named: what falls due by time. The others make something new."""
 UNASKED: Mapping[str, Any] = {
     "left_open": 0,
     "held_back": 0,

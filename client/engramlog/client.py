@@ -200,8 +200,8 @@ class Memory(Verbs):
                 if answer.status_code != httpx2.codes.OK:
                     answer.read()
                     raise refusal_of(request, _answer(answer))
-                for line in answer.iter_lines():
-                    if (message := messages.take(line)) is not None:
+                for piece in answer.iter_bytes():
+                    for message in messages.take(piece):
                         if message.event == "end":
                             return
                         yield from changes_in(message)
@@ -276,8 +276,8 @@ class AsyncMemory(Verbs):
                 if answer.status_code != httpx2.codes.OK:
                     await answer.aread()
                     raise refusal_of(request, _answer(answer))
-                async for line in answer.aiter_lines():
-                    if (message := messages.take(line)) is not None:
+                async for piece in answer.aiter_bytes():
+                    for message in messages.take(piece):
                         if message.event == "end":
                             return
                         for change in changes_in(message):

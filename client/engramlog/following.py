@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from engramlog.edge import spelled
-from engramlog.errors import UnexpectedAnswer
+from engramlog.errors import UnexpectedAnswer, refused
 from engramlog.results import Change, Result
 from engramlog.wire import Plan, Scope, fetch, given, got, path_of, posted
 
-MOST_LINE = 1024 * 1024
-"""Characters of a line of a feed; the service's are far shorter."""
+MOST_MESSAGE = 1024 * 1024
+"""Bytes of a message of a feed; the service's are far shorter."""
 SILENCE = 120.0
 """Seconds after which a feed that tells nothing, not even that it is still there, is taken for lost."""
 
@@ -31,7 +33,9 @@ class Exported(Result):
     @property
     def records(self) -> list[dict[str, Any]]:
         """Each memory of an export as JSON Lines."""
-        return [json.loads(line) for line in self.text.splitlines() if line.strip()]
+        if not self.text.startswith("{") and self.text.strip():
+            raise refused("format", "text", "jsonl, whose lines are records")
+        return [json.loads(line) for line in self.text.split("\n") if line.strip()]
 
 
 class Changed(Result):
@@ -86,28 +90,37 @@ class Message(NamedTuple):
 
 
 class Messages:
-    """Puts lines together to messages (the HTML standard, 9.2.6). Raises UnexpectedAnswer for a line without end."""
+    """Puts pieces of a stream together to messages (the HTML standard, 9.2.6). Raises UnexpectedAnswer for one without end."""
 
     def __init__(self) -> None:
+        self._rest, self._held = b"", 0
         self._event, self._data = "message", list[str]()
 
-    def take(self, line: str) -> Message | None:
-        """The message that this line ends, if it ends one."""
-        if len(line) + sum(map(len, self._data)) > MOST_LINE:
-            raise UnexpectedAnswer(f"a feed told a message of more than {MOST_LINE:,} characters")
+    def take(self, piece: bytes) -> Iterator[Message]:
+        """The messages that this piece ends."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            yield from self._line(line.rstrip(b"\r").decode("utf-8", "replace"))
+        if len(self._rest) + self._held > MOST_MESSAGE:
+            raise UnexpectedAnswer(f"a feed told a message of more than {MOST_MESSAGE:,} bytes")
+
+    def _line(self, line: str) -> Iterator[Message]:
         name, _, value = line.partition(":")
         if name == "event":
             self._event = value.strip()
         elif name == "data":
             self._data.append(value.removeprefix(" "))
-        elif not line and self._data:
-            message = Message(self._event, "\n".join(self._data))
-            self._event, self._data = "message", []
-            return message
-        return None
+            self._held += len(value)
+        elif not line:
+            if self._data:
+                yield Message(self._event, "\n".join(self._data))
+            self._event, self._data, self._held = "message", [], 0
 
 
 def changes_in(message: Message) -> Iterator[Changed]:
     """What a message tells: a change, or nothing where it says that the feed begins."""
     if message.event == "change":
-        yield Changed.model_validate_json(message.data)
+        try:
+            yield Changed.model_validate_json(message.data)
+        except ValidationError:
+            raise UnexpectedAnswer(f"a feed told a change that is none: {message.data[:120]!r}") from None

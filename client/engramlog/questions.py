@@ -437,7 +437,7 @@ def define_synonym(
                     "similarity": similarity,
                     "actor": actor,
                     "occurred_at": spelled(occurred_at),
-                    "key": key or scope.edge.new_id(),
+                    "key": scope.edge.new_id() if key is None else key,
                 }
             ),
         ),
@@ -583,7 +583,12 @@ def grade(
         posted(
             memory_path(scope.whose(owner), memory_id) + "/grade",
             given(
-                {"grade": grade, "actor": actor, "occurred_at": spelled(occurred_at), "key": key or scope.edge.new_id()}
+                {
+                    "grade": grade,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                }
             ),
         ),
     )
@@ -641,7 +646,7 @@ def choose_profile(
                     "parameters": parameters,
                     "actor": actor,
                     "occurred_at": spelled(occurred_at),
-                    "key": key or scope.edge.new_id(),
+                    "key": scope.edge.new_id() if key is None else key,
                 }
             ),
         ),

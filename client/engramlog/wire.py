@@ -158,8 +158,11 @@ def posted(path: str, document: Any) -> Request:
 
 
 def pairs(told: Mapping[str, str | int | float | bool] | None) -> list[str]:
-    """Names and values as `name=value`, truth values as `true` and `false`."""
-    return [f"{name}={_plain(value)}" for name, value in (told or {}).items()]
+    """Names and values as `name=value`, as the service writes them: truth values `true` and `false`, 4.0 as 4."""
+    return [
+        f"{name}={f'{value:.15g}' if isinstance(value, float) else _plain(value)}"
+        for name, value in (told or {}).items()
+    ]
 
 
 def given(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,13 @@ from projections.memory.tags import FILTERS, TAGS
 from projections.ranking.conversation_dates import RANGE_RULE, TimeRange, parse_range
 
 Plain = str | int | float | bool
+MOST_WORDS = 50
+"""Words, or pairs, of one filter."""
+MOST_METADATA = 4 * 1024
+"""Characters of a pair: what is told with a memory has at most as many bytes."""
 
 
-def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, ...]:
+def check_words(field: str, words: Sequence[str], most: int = MOST_WORDS) -> tuple[str, ...]:
     """Words to filter by, each once, or InputError."""
     if len(words) > most:
         raise refused(field, f"{len(words)} of them", f"at most {most}")
@@ -24,8 +28,8 @@ def check_words(field: str, words: Sequence[str], most: int = 50) -> tuple[str, 
 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Context tags to filter by, or InputError; a producer's own tags may be asked for too."""
-    if len(tags) > 50:
-        raise refused("tags", f"{len(tags)} of them", "at most 50")
+    if len(tags) > MOST_WORDS:
+        raise refused("tags", f"{len(tags)} of them", f"at most {MOST_WORDS}")
     for tag in tags:
         if not is_text(tag, 100):
             raise refused("tags", tag, "tags of 1 to 100 characters, such as " + ", ".join(TAGS))
@@ -55,11 +59,15 @@ def check_number(field: str, number: float, most: int) -> float:
 
 def check_pairs(field: str, pairs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """`name=value` pairs, all of which must hold, or InputError."""
-    split = [pair.partition("=") for pair in check_words(field, pairs)]
-    for pair, (name, equals, _) in zip(pairs, split, strict=False):
-        if not name or not equals:
-            raise refused(field, pair[:80], "name=value, e.g. page=4")
-    return tuple((name, value) for name, _, value in split)
+    if len(pairs) > MOST_WORDS:
+        raise refused(field, f"{len(pairs)} of them", f"at most {MOST_WORDS}")
+    found: dict[tuple[str, str], None] = {}
+    for pair in dict.fromkeys(pairs):
+        name, equals, value = pair.partition("=")
+        if not equals or not is_text(name, 200) or not is_text(f"={value}", MOST_METADATA):
+            raise refused(field, pair[:80], "name=value, e.g. page=4, of at most 4 KiB")
+        found[name, value] = None
+    return tuple(found)
 
 
 def as_told(value: Plain) -> str:

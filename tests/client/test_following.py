@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from engramlog import AsyncMemory, InputError, Memory, UnexpectedAnswer, Unreachable
-from engramlog.following import MOST_LINE, Messages
+from engramlog.following import MOST_MESSAGE, Message, Messages, changes_in
 from tests.given.client import Service, connected, new_owner, service
 
 
@@ -88,13 +88,36 @@ def test_a_stream_that_breaks_is_told() -> None:
             next(memory.feed())
 
 
-def test_what_a_server_says_over_several_lines_is_one_message() -> None:
+@pytest.mark.parametrize("cut", [1, 7, 1_000])
+def test_messages_are_put_together_wherever_the_stream_is_cut(cut: int) -> None:
+    stream = ': still here\n\nevent: change\ndata: {"a": "\u2028 茶\x85"\ndata: }\r\nid: 3:1\n\n'.encode()
     messages = Messages()
-    told = [messages.take(line) for line in (": still here", "event: change", "data: {", "data: }", "id: 3:1", "", "")]
-    assert [one for one in told if one] == [("change", "{\n}")]
+    told = [one for start in range(0, len(stream), cut) for one in messages.take(stream[start : start + cut])]
+    assert told == [("change", '{"a": "\u2028 茶\x85"\n}')]
 
 
-def test_a_message_without_end_is_refused() -> None:
+@pytest.mark.parametrize("piece", [b"data: " + b"x" * MOST_MESSAGE, b"data: x\n" * MOST_MESSAGE])
+def test_a_message_without_end_is_refused(piece: bytes) -> None:
     messages = Messages()
     with pytest.raises(UnexpectedAnswer):
-        messages.take("data: " + "x" * MOST_LINE)
+        list(messages.take(piece))
+
+
+def test_a_change_that_is_none_is_an_answer_that_nobody_expects() -> None:
+    with pytest.raises(UnexpectedAnswer, match="none"):
+        list(changes_in(Message("change", '{"owner": 1}')))
+
+
+def test_an_export_as_a_text_has_no_records(running: Service) -> None:
+    with connected("sync", running.url, owner=new_owner()) as memory:
+        memory.add("I drink tea", memory_id="tea")
+        with pytest.raises(InputError, match="jsonl"):
+            _ = memory.export(format="text").records
+
+
+@pytest.mark.parametrize("value", [4, 4.0, 0.1 + 0.2, 1e15, -1.5e-7, True, "a=b 茶"])
+def test_a_memory_is_found_by_the_value_that_it_was_told_with(running: Service, value: str | float | bool) -> None:
+    with connected("sync", running.url, owner=new_owner()) as memory:
+        memory.add("I drink tea", memory_id="tea", metadata={"of": value})
+        assert [one.id for one in memory.search("tea", metadata={"of": value}).results] == ["tea"]
+        assert memory.search("tea", metadata={"of": "no"}).results == []

@@ -65,7 +65,8 @@ def profile(call: Call) -> None:
     else:
         call.take("profile", "parameters", *SAID)
     answer = call.answer()
-    call.print(answer, render.profile)
+    call.show(answer, render.profile)
     if name is not None and not call.json:
         look = f"`engramlog cleanup {given['owner']} --dry-run` shows what it would do"
         out.print(Text(f"The next sweep decides by the {name} law: {look}", "dim"))
+    call.end(answer)

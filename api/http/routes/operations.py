@@ -10,7 +10,7 @@ from starlette.responses import Response
 from api.http.answer import Json
 from api.http.asking import Parts
 from api.http.made import add, answers_of, new_router, register, shape_of
-from api.operations.groups import PLAIN
+from api.operations.groups import MADE_WHOLE
 from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
@@ -22,7 +22,7 @@ from events.vocabulary import MAX_REQUEST_EVENTS
 RUN_SECONDS = 15.0
 """After so long a model is asked about no more turns in one request; what is `left` is for the next."""
 router = new_router()
-for operation in PLAIN:
+for operation in MADE_WHOLE:
     add(router, operation)
 add(router, SEARCH, lambda parts: parts.metrics.search_seconds.time())
 

@@ -6,17 +6,13 @@ from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from api.work.patience import current_check
 from events.errors import refused
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 
-LIMIT = 100
-MOST = 1_000
-"""Owners of a page."""
-MOST_NAME = 256
-"""Characters of `prefix` and `after`."""
 AT_ONCE = 500
 _GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
 
@@ -28,14 +24,16 @@ class Owners:
         self._wire = wire
         self._tags = tags
 
-    def owners(self, *, after: str | None = None, prefix: str | None = None, limit: int = LIMIT) -> dict[str, Any]:
+    def owners(
+        self, *, after: str | None = None, prefix: str | None = None, limit: int = OWNERS_PAGE
+    ) -> dict[str, Any]:
         """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
 
         `next`: what to give as `after` for the next page, None on the last. `matching`: how many begin with the prefix. Every name
         of the store is looked at for each page; those of one partition and a page are held. Raises InputError naming the field.
         """
-        if not 1 <= limit <= MOST:
-            raise refused("limit", limit, f"a whole number from 1 to {MOST:,}")
+        if not 1 <= limit <= MOST_OWNERS:
+            raise refused("limit", limit, f"a whole number from 1 to {MOST_OWNERS:,}")
         start, wanted = _name("after", after), _name("prefix", prefix)
         matching, page = 0, list[tuple[str, int, BuildKeys]]()
         wire = self._wire()

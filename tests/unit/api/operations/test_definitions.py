@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 import api.application
 from api.application import Application
-from api.cli.made import TRACES
 from api.http.made import shape_of
 from api.operations import answers
-from api.operations.definition import NEVER, REQUIRED, Operation, named
-from api.operations.groups import ALL, PLAIN
+from api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
+from api.operations.groups import ALL, MADE_WHOLE
 from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
 from api.operations.store import DEAD_DISCARD
 from api.operations.table import entries
+from api.requests.searching import request_of
+from api.services.reading import Reader
+from projections.ranking.search_request import filters_of
 
 OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
 """What an endpoint of its own takes, and the service does not."""
@@ -37,7 +40,7 @@ def services() -> dict[str, str]:
 def called(operation: Operation) -> Any:
     """The function that an operation calls, without the application that would carry it out."""
     if ":" in operation.call:
-        return named(operation.call)
+        return loaded_from(operation.call)
     service, method = operation.call.split(".")
     member: Any = inspect.getattr_static(Application, service)
     kind = getattr(member, "fget", None) or member.func
@@ -45,13 +48,23 @@ def called(operation: Operation) -> Any:
     return getattr(getattr(import_module(services()[name]), name), method)
 
 
+def taken_by(function: Any) -> set[str]:
+    """The names that a function takes, those of its typed `**` too; a search takes what its filters are read from."""
+    names = set(inspect.signature(function).parameters)
+    for word in re.findall(r"Unpack\[(\w+)\]", str(inspect.signature(function))):
+        names |= set(get_type_hints(vars(import_module(function.__module__))[word]))
+    if function is Reader.search:
+        read = inspect.getsource(filters_of) + inspect.getsource(request_of)
+        names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | {"since", "until"}
+    return names
+
+
 @pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
 def test_a_service_takes_what_an_operation_may_be_told(operation: Operation) -> None:
-    taken = inspect.signature(called(operation)).parameters.values()
-    names = {one.name for one in taken}
+    names = taken_by(called(operation))
     told = {one.name for one in operation.question if one.kind != NEVER} - OF_ENDPOINTS.get(operation, set())
     told |= set(operation.fixed)
-    assert any(one.kind is one.VAR_KEYWORD for one in taken) or told <= names
+    assert told <= names
 
 
 @pytest.mark.parametrize("operation", ALL, ids=lambda one: f"{one.name} {one.path}")
@@ -88,6 +101,5 @@ def test_paths_and_methods_are_each_defined_once() -> None:
 
 
 def test_a_name_of_an_operation_without_words_of_its_own_is_a_row_of_the_table() -> None:
-    assert {one.name for one in PLAIN if not one.help} <= set(entries())
-    assert {one.name for one in TRACES} == {"trace", "no_trace", "inspect"}
+    assert {one.name for one in MADE_WHOLE if not one.help} <= set(entries())
     assert DEAD_DISCARD.summary

@@ -144,7 +144,7 @@ def test_a_secret_is_found_by_no_metadata() -> None:
     assert not Filter(view, Filters(metadata=(("page", "4"),)), weights).passes(row)
 
 
-@pytest.mark.parametrize("pair", ["page", "=4", "", "x" * 201, "\ud800=1"])
+@pytest.mark.parametrize("pair", ["page", "=4", "", "x" * 201, "n=" + "x" * 4_096, "\ud800=1"])
 def test_metadata_without_a_name_and_an_equals_sign_is_refused(pair: str) -> None:
     with pytest.raises(InputError) as refusal:
         filters_of({"metadata": [pair]}, 0, "UTC")
@@ -154,3 +154,10 @@ def test_metadata_without_a_name_and_an_equals_sign_is_refused(pair: str) -> Non
 def test_metadata_is_bounded() -> None:
     with pytest.raises(InputError, match="at most 50"):
         filters_of({"metadata": [f"n{number}=1" for number in range(51)]}, 0, "UTC")
+
+
+def test_metadata_told_twice_is_one_pair_and_the_bad_one_is_named() -> None:
+    assert filters_of({"metadata": ["a=1", "a=1", "b="]}, 0, "UTC").metadata == (("a", "1"), ("b", ""))
+    with pytest.raises(InputError) as refusal:
+        filters_of({"metadata": ["a=1", "a=1", "bad"]}, 0, "UTC")
+    assert refusal.value.context["got"] == "bad"
