@@ -173,8 +173,14 @@ def test_a_quarantined_owner_is_marked_in_every_answer_for_people(cli: Cli, redi
         ["list", "ada"],
         ["why", "ada", "m1"],
         ["stats", "ada"],
+        ["context", "ada", "note?"],
+        ["replay", "ada"],
+        ["review", "ada"],
     ):
         assert f"This owner is quarantined at {stuck}" in cli(*words).out
+    assert cli("extract", "ada", "--dry-run").code == 0
+    chosen = cli("profile", "ada", "ebbinghaus", code=3).out
+    assert "The next sweep decides by the ebbinghaus law" in chosen
     assert "Written, but not folded yet." in cli("delete", "ada", "m1", code=3).out
     assert "ada" in cli("status").out
     assert "MemoryCreated.9" in cli("dead", "list").out
