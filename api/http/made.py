@@ -25,7 +25,7 @@ KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
 Timed = Callable[[Parts], AbstractContextManager[Any]]
 
 
-class Sent(BaseModel):
+class PostedBody(BaseModel):
     """A JSON body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -90,7 +90,7 @@ def shape_of(operation: Operation) -> type[BaseModel]:
     """The model of an operation's query or body."""
     if operation.body is None:
         return _model(operation.name, operation.summary, Question, operation.question)
-    return _model(operation.body.name, operation.body.purpose, Sent, operation.question)
+    return _model(operation.body.name, operation.body.purpose, PostedBody, operation.question)
 
 
 def _model(name: str, purpose: str, base: type[BaseModel], parameters: Iterable[Parameter]) -> type[BaseModel]:
@@ -119,7 +119,7 @@ def _kind(kind: Any) -> Any:
 
 @cache
 def _record(record: Record) -> type[BaseModel]:
-    return _model(record.name, record.purpose, Sent, record.fields)
+    return _model(record.name, record.purpose, PostedBody, record.fields)
 
 
 def _signature(operation: Operation) -> Signature:
