@@ -5,7 +5,8 @@ read from the file `token` of the data folder (`ENGRAMLOG_DATA`, or the platform
 token holds at once. It is sent to the address that the client was made for and to no other: redirects are not followed.
 
 Any user of a machine may listen on a port of it. Where the kernel tells that another user does, the folder's token is not sent:
-it opens nothing there, and would be his. The socket in the data folder is nobody else's (`engramlog.home`).
+it opens nothing there, and would be his. What the kernel told holds for three seconds. The socket in the data folder is nobody
+else's (`engramlog.home`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from engramlog.edge import Edge
 from engramlog.errors import InputError, refused
 from engramlog.folder import data_folder
 
@@ -25,15 +27,17 @@ Told = Callable[[], str | None]
 MAX_TOKEN = 512
 LISTENS = "0A"
 """The state of a socket that listens, in the kernel's tables."""
+LOOK_MICROS = 3_000_000
+"""How long it holds that no other user listens on a port: the kernel writes its whole table of sockets at each look."""
 HOW = "the token that `engramlog token` prints"
 
 
-def token_for(url: str, token: str | None) -> Told:
+def token_for(url: str, token: str | None, edge: Edge = Edge()) -> Told:  # noqa: B008 - immutable
     """Where the token for this address comes from. Raises InputError for one that cannot be sent, or not safely."""
     own = _is_own_machine(url)
     given = token if token is not None else os.environ.get("ENGRAMLOG_TOKEN") or None
     if given is None:
-        return _of_this_user(url, lying_in(data_folder())) if own else _none
+        return _OfThisUser(url, lying_in(data_folder()), edge) if own else _none
     if not (given.isascii() and given.isprintable() and 0 < len(given) <= MAX_TOKEN) or " " in given:
         raise InputError(f"token: got a value that is not shown; allowed: {HOW}", field="token", allowed=HOW)
     if not own and urlsplit(url).scheme != "https":
@@ -53,35 +57,55 @@ def _is_own_machine(url: str) -> bool:
         return False
 
 
-def _of_this_user(url: str, told: Told) -> Told:
+class _OfThisUser:
     """The folder's token, unless another user listens where it would go: whoever calls it gets InputError then."""
-    address = urlsplit(url)
-    port = address.port or (443 if address.scheme == "https" else 80)
 
-    def read() -> str | None:
-        token = told()
-        if token is not None and (holder := other_user_on(port)) is not None:
-            raise refused(
-                "url", url, f"a service of this user: user {holder} listens there; a token of his is told as token=..."
-            )
+    def __init__(self, url: str, told: Told, edge: Edge) -> None:
+        address = urlsplit(url)
+        self._url = url
+        self._port = address.port or (443 if address.scheme == "https" else 80)
+        self._told = told
+        self._edge = edge
+        self._looked_at: int | None = None
+
+    def __call__(self) -> str | None:
+        token = self._told()
+        if token is not None and not self._looked_just_now():
+            now = self._edge.now()
+            if (holder := other_user_on(self._port)) is not None:
+                self._looked_at = None
+                allowed = f"a service of this user: user {holder} listens there; a token of his is told as token=..."
+                raise refused("url", self._url, allowed)
+            self._looked_at = now
         return token
 
-    return read
+    def _looked_just_now(self) -> bool:
+        """Whether nobody else was found there in the last seconds; a clock that was set back counts for nothing."""
+        return self._looked_at is not None and 0 <= self._edge.now() - self._looked_at < LOOK_MICROS
 
 
 def other_user_on(port: int, tables: Path = Path("/proc/net")) -> int | None:
     """Another user (not root) who listens on a port of this machine, by number; None where there is none or it is not told."""
     for name in ("tcp", "tcp6"):
         try:
-            lines = (tables / name).read_text().splitlines()[1:]
+            lines = (tables / name).read_text("ascii", "replace").splitlines()[1:]
         except OSError:
             continue
-        for fields in (line.split() for line in lines):
-            if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
-                user = int(fields[7])
-                if user not in (0, os.geteuid()):
-                    return user
+        for line in lines:
+            user = _listener(line, port)
+            if user not in (None, 0, os.geteuid()):
+                return user
     return None
+
+
+def _listener(line: str, port: int) -> int | None:
+    """The user who listens on the port by this line of the table; None where it tells of something else, or of nothing."""
+    fields = line.split()
+    try:
+        listens = fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port
+        return int(fields[7]) if listens else None
+    except (IndexError, ValueError):
+        return None
 
 
 def lying_in(folder: Path) -> Told:

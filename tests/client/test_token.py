@@ -15,8 +15,9 @@ from platformdirs import user_data_path
 
 from api.http.server.serve import serve
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
+from engramlog.edge import Edge
 from engramlog.folder import data_folder
-from engramlog.token import other_user_on
+from engramlog.token import LOOK_MICROS, other_user_on, token_for
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
 from tests.given.http import TOKEN, created, http_store
@@ -247,3 +248,40 @@ def test_another_user_who_listens_is_not_shown_the_folders_token(data: Path, mon
     assert (asked, token in str(refusal.value)) == ([], False)
     assert shown("http://127.0.0.1:9") == f"Bearer {token}"
     assert shown(LOCAL[0], token=OTHER) == f"Bearer {OTHER}"
+
+
+@pytest.mark.parametrize(
+    "line", ["", "7:", "   0: 0100007F 00000000:0000 0A", "   0: 0100007F:zzzz a 0A b c d me", "\xff \xff \xff \xff"]
+)
+def test_a_line_of_the_kernels_table_that_is_none_is_passed_over(tmp_path: Path, line: str) -> None:
+    stranger = os.geteuid() + 4711
+    table = listeners(tmp_path, stranger) / "tcp"
+    head, listens = table.read_text().splitlines()
+    table.write_bytes("\n".join([head, line, listens]).encode("latin-1"))
+    assert other_user_on(8733, tmp_path) == stranger
+
+
+def test_who_listens_is_looked_for_once_in_some_seconds_and_each_time_where_it_is_another(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_token(data)
+    looks, found, now = list[int](), list[int | None]([None]), [0]
+
+    def looked(port: int) -> int | None:
+        looks.append(port)
+        return found[0]
+
+    monkeypatch.setattr("engramlog.token.other_user_on", looked)
+    told = token_for(LOCAL[0], None, Edge(now=lambda: now[0]))
+    assert told() == told() is not None
+    assert len(looks) == 1
+    found[0] = 4711
+    now[0] = LOOK_MICROS
+    for _ in range(2):
+        with pytest.raises(InputError, match="user 4711 listens there"):
+            told()
+    assert len(looks) == 3
+    found[0], now[0] = None, 0
+    assert (told() is not None, len(looks)) == (True, 4)
+    now[0] = -1
+    assert (told() is not None, len(looks)) == (True, 5)
