@@ -29,8 +29,6 @@ OF_MEMORY = frozenset(
         "confidence",
         "summary",
         "speaker",
-    }
-    | {
         "keywords",
         "tags",
         "emotion",
@@ -41,8 +39,8 @@ OF_MEMORY = frozenset(
         "corrects",
         "because",
         "grounds",
+        "metadata",
     }
-    | {"metadata"}
 )
 """What may be told of one memory of several."""
 
@@ -118,8 +116,10 @@ def _parts(bodies: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
     yield start, part
 
 
-def _with_those_before(error: EngramlogError, start: int, receipts: list[dict[str, Any]]) -> EngramlogError:
-    """The error of one request of several: what it tells of events by number, and the receipts of those before."""
+def _with_those_before(
+    error: EngramlogError, start: int, receipts: list[dict[str, Any]], ids: Sequence[str] = ()
+) -> EngramlogError:
+    """The error of one request of several: what it tells of events by number, and the receipts (and ids) of those before."""
     if not start:
         return error
     problems = error.context.get("problems")
@@ -129,7 +129,8 @@ def _with_those_before(error: EngramlogError, start: int, receipts: list[dict[st
         ]
         error.context = {**error.context, "problems": moved}
     told = error.context.get("receipts")
-    error.context = {**error.context, "receipts": [*receipts, *(told if isinstance(told, list) else [])]}
+    before = {"ids": list(ids)} if ids else {}
+    error.context = {**error.context, **before, "receipts": [*receipts, *(told if isinstance(told, list) else [])]}
     error.message = f"of the events from number {start}: {error.message}; those before are written"
     error.args = (error.message,)
     return error
@@ -162,18 +163,22 @@ def add_many(
 
     An item is a text, or `{"content": ...}` with what `add` takes of a memory (`memory_id`, `tags`, `occurred_at` ...), which
     goes before what is told of all. They are checked first and appended in their order. `ids` of the answer are in that order
-    too. With `wait=False` it returns once they are written: `after=` and the answer's `position` find them.
+    too. With `wait=False` it returns once they are written: `after=` and the answer's `position` find them. Where a later
+    thousand is refused or lost, the error's context has `ids` of the memories before, and `receipts`.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if isinstance(memories, str | Mapping) or not isinstance(memories, Sequence) or not memories:
         raise refused("memories", type(memories).__name__, "a list of texts, or of {content, ...}; at least one")
     shared = {"category": category, "kind": kind, "source": source, "project": project, "task": task}
     events = [_memory(scope, told, number, one, shared) for number, one in enumerate(memories)]
+    ids = [str(one["data"]["memory_id"]) for one in events]
     receipts: list[dict[str, Any]] = []
     for start in range(0, len(events), MOST):
-        answer = yield from appended(scope, told, events[start : start + MOST])
+        try:
+            answer = yield from appended(scope, told, events[start : start + MOST])
+        except EngramlogError as error:
+            raise _with_those_before(error, start, receipts, ids[:start]) from None
         receipts += answer["receipts"]
-    ids = [str(one["data"]["memory_id"]) for one in events]
     done = yield from settled(scope, told.owner, receipts, about=[None], wait=wait)
     return Added.model_validate(done | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
 

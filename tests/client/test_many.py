@@ -9,7 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from api.operations.saying import ADD
 from engramlog import Conflict, InputError, Unreachable
+from engramlog.many import OF_MEMORY
 from tests.given.client import KINDS, Proxy, Service, connected, new_owner, owner_of, proxy, service
 
 
@@ -196,6 +198,23 @@ def test_more_memories_than_a_request_holds_are_told_in_order(
     added = memory.add_many([f"Cup number {number}" for number in range(5)])
     assert (len(between.posted()), len(added.event_ids), len(added.changes)) == (3, 5, 5)
     assert [memory.get(one).content for one in added.ids] == [f"Cup number {number}" for number in range(5)]
+
+
+def test_the_refusal_of_a_later_thousand_tells_the_ids_and_receipts_of_those_before(
+    memory: Any, between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog.many.MOST", 2)
+    told = [{"content": f"Cup {name}", "memory_id": name} for name in "abc"] + [{"content": "I read", "importance": 99}]
+    with pytest.raises(InputError, match="from number 2") as refusal:
+        memory.add_many(told)
+    context = refusal.value.context
+    assert (context["ids"], [one["status"] for one in context["receipts"]]) == (["a", "b"], ["appended"] * 2)
+    assert [one["index"] for one in context["problems"]] == [3]
+    assert memory.get("b", after=context["receipts"][-1]["position"]).content == "Cup b"
+
+
+def test_of_each_memory_of_many_all_may_be_told_that_add_takes_but_what_is_of_the_call() -> None:
+    assert {one.name for one in ADD.question} - {"session", "actor", "key"} == OF_MEMORY
 
 
 def test_many_under_one_key_are_remembered_once(memory: Any, running: Service) -> None:
