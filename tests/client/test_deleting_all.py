@@ -121,6 +121,23 @@ def test_under_one_key_it_is_done_once_and_what_was_told_since_stays(
     assert (refusal.value.error, memory.get(later, owner=owner).status) == ("KeyTaken", "live")
 
 
+def test_under_a_key_what_can_be_deleted_is_looked_for_in_one_page_at_most(
+    owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    with proxy(running.url) as between, connected("sync", between.url) as memory:
+        for name in ("a-core", "b-core", "c-cup"):
+            memory.add(f"It is {name}", owner=owner, memory_id=name)
+        application = running.http.application
+        told = [orjson.dumps(promoted(owner, name) | {"actor": "operator"}) for name in ("a-core", "b-core")]
+        application.writer.append_all([read_event(one, now=application.log.now()) for one in told])
+        memory.get("a-core", owner=owner)
+        with pytest.raises(InputError, match="first 2 memories") as refusal:
+            memory.delete_all(owner=owner, key="k")
+        assert refusal.value.field == "key"
+        assert memory.delete_all(owner=owner).deleted == ["c-cup"]
+
+
 def test_a_call_that_was_cut_off_goes_on_under_its_key(
     owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
