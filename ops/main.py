@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from api.cli.app import err, run
 from ops.commands.completing import StoreNames
+from ops.environment import told_by
 from ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
@@ -43,14 +44,20 @@ OBJECTS = 150_000
 """New objects after which garbage is looked for first: a search makes 110,000, imports most of them, and none is garbage."""
 
 
+STAYING = frozenset({"up", "mcp", "worker", "bench"})
+"""Commands whose process stays, or is measured as if it did; what they start has their environment."""
+
+
 def _spare(words: Sequence[str]) -> None:
     """Take from a short process what only a long one gains by: early looks for garbage, and threads for multiplying vectors.
 
     OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores. Only an embedder multiplies.
     """
+    if next((word for word in words if not word.startswith("-")), "") in STAYING:
+        return
     gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
     named = any(word.startswith("--embedder") for word in words)
-    if not named and os.environ.get("ENGRAMLOG_EMBEDDER", "none") in ("", "none"):
+    if not named and told_by(os.environ, ["embedder"]).get("embedder", "none") == "none":
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
