@@ -69,7 +69,7 @@ class Settings(BaseModel):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8733
     url: Annotated[str | None, Field(repr=False)] = None
-    """Where clients ask; they alone read it, and it is known here so that it is not taken for a misspelt one."""
+    """Where clients ask; they alone read it. Known here, and checked, so that a slip is told before a client meets it."""
     owner: str | None = None
     """Whose memories `engramlog mcp` serves."""
     token: SecretStr | None = None
@@ -183,7 +183,7 @@ class Settings(BaseModel):
             raise ValueError("none, minilm, sentence:NAME or openai:MODEL")
         return value
 
-    @field_validator("embedder_url", "model_url")
+    @field_validator("url", "embedder_url", "model_url")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

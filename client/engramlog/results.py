@@ -371,6 +371,8 @@ class Effects(Result):
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     event_ids: list[str]
+    """Of the events that the verb appended. Empty where the owner is `quarantined` and the service made them (`edit`, `mention`,
+    `reinforce`, `negate`, `set_sensitivity`, `unmerge`): it tells them by what they changed. `position` is that of the last."""
     changes: list[Change] = []
     id: str | None = None
     replaced_by: str | None = None

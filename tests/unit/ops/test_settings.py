@@ -140,3 +140,12 @@ def test_a_model_that_nobody_could_ask_is_refused_at_the_start(
 def test_whoever_brings_events_has_a_name_in_any_script(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("ENGRAMLOG_PRINCIPAL", name)
     assert load_settings().principal == name
+
+
+@pytest.mark.parametrize("value", ["nonsense", "localhost:8733", "redis://localhost", "//localhost"])
+def test_where_clients_ask_is_a_web_address(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("ENGRAMLOG_URL", value)
+    with pytest.raises(BadSetting, match=r"ENGRAMLOG_URL: .*http:// or https://"):
+        load_settings()
+    monkeypatch.setenv("ENGRAMLOG_URL", "http://127.0.0.1:9000")
+    assert load_settings().url == "http://127.0.0.1:9000"
