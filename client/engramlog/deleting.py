@@ -97,16 +97,14 @@ def _before_first_call(scope: Scope, told: Said, body: dict[str, Any]) -> Plan[s
 def _known_by_its_first(scope: Scope, owner: str, wanted: list[str], as_of: str | None) -> Plan[list[str]]:
     """The same with one in front that will be deleted: a key is known by the first, and core memories stay.
 
-    It is looked for among the first 1,000: a list does not tell what is core. Raises InputError (field `key`) where all of those
-    are, and more follow.
+    It is looked for among the first 1,000. Raises InputError (field `key`) where all of those stay, and more follow.
     """
     for memory_id in wanted[:PAGE]:
         detail = yield from get(scope, memory_id, owner=owner, as_of=as_of, trace=False)
         if detail.tier not in KEPT:
             return [memory_id, *(one for one in wanted if one != memory_id)]
     if len(wanted) > PAGE:
-        allowed = f"none here: of the first {PAGE:,} memories of the owner all are core or system, and stay"
-        raise refused("key", "a key", allowed)
+        raise refused("key", "a key", f"none: of the owner's first {PAGE:,} memories all are core or system, and stay")
     return wanted
 
 

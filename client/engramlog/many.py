@@ -17,31 +17,11 @@ MOST = 1_000
 """Most events of one request."""
 MOST_BYTES = 8 * 1024 * 1024
 """Of one request; a single event that is larger goes alone, and the service says what it thinks of it."""
-OF_MEMORY = frozenset(
-    {
-        "content",
-        "memory_id",
-        "occurred_at",
-        "category",
-        "kind",
-        "source",
-        "importance",
-        "confidence",
-        "summary",
-        "speaker",
-        "keywords",
-        "tags",
-        "emotion",
-        "project",
-        "task",
-        "sensitivity",
-        "source_turns",
-        "corrects",
-        "because",
-        "grounds",
-        "metadata",
-    }
+_OF_MEMORY = (
+    "content memory_id occurred_at category kind source importance confidence summary speaker keywords tags emotion project task"
+    " sensitivity source_turns corrects because grounds metadata"
 )
+OF_MEMORY = frozenset(_OF_MEMORY.split())
 """What may be told of one memory of several."""
 
 

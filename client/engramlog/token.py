@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -37,7 +38,7 @@ def token_for(url: str, token: str | None, edge: Edge = Edge()) -> Told:  # noqa
     own = _is_own_machine(url)
     given = token if token is not None else os.environ.get("ENGRAMLOG_TOKEN") or None
     if given is None:
-        return _OfThisUser(url, lying_in(data_folder()), edge) if own else _none
+        return _of_this_user(url, lying_in(data_folder()), edge) if own else _none
     if not (given.isascii() and given.isprintable() and 0 < len(given) <= MAX_TOKEN) or " " in given:
         raise InputError(f"token: got a value that is not shown; allowed: {HOW}", field="token", allowed=HOW)
     if not own and urlsplit(url).scheme != "https":
@@ -57,31 +58,26 @@ def _is_own_machine(url: str) -> bool:
         return False
 
 
-class _OfThisUser:
+def _of_this_user(url: str, told: Told, edge: Edge) -> Told:
     """The folder's token, unless another user listens where it would go: whoever calls it gets InputError then."""
+    address = urlsplit(url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    looked_at: int | None = None
 
-    def __init__(self, url: str, told: Told, edge: Edge) -> None:
-        address = urlsplit(url)
-        self._url = url
-        self._port = address.port or (443 if address.scheme == "https" else 80)
-        self._told = told
-        self._edge = edge
-        self._looked_at: int | None = None
-
-    def __call__(self) -> str | None:
-        token = self._told()
-        if token is not None and not self._looked_just_now():
-            now = self._edge.now()
-            if (holder := other_user_on(self._port)) is not None:
-                self._looked_at = None
-                allowed = f"a service of this user: user {holder} listens there; a token of his is told as token=..."
-                raise refused("url", self._url, allowed)
-            self._looked_at = now
+    def read() -> str | None:
+        nonlocal looked_at
+        token, now = told(), edge.now()
+        if token is None or (looked_at is not None and 0 <= now - looked_at < LOOK_MICROS):  # a clock may be set back
+            return token
+        if (holder := other_user_on(port)) is not None:
+            looked_at = None
+            raise refused(
+                "url", url, f"a service of this user: user {holder} listens there; a token of his is told as token=..."
+            )
+        looked_at = now
         return token
 
-    def _looked_just_now(self) -> bool:
-        """Whether nobody else was found there in the last seconds; a clock that was set back counts for nothing."""
-        return self._looked_at is not None and 0 <= self._edge.now() - self._looked_at < LOOK_MICROS
+    return read
 
 
 def other_user_on(port: int, tables: Path = Path("/proc/net")) -> int | None:
@@ -91,21 +87,13 @@ def other_user_on(port: int, tables: Path = Path("/proc/net")) -> int | None:
             lines = (tables / name).read_text("ascii", "replace").splitlines()[1:]
         except OSError:
             continue
-        for line in lines:
-            user = _listener(line, port)
-            if user not in (None, 0, os.geteuid()):
-                return user
+        for fields in (line.split() for line in lines):
+            with suppress(IndexError, ValueError):  # a line that is none
+                if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
+                    user = int(fields[7])
+                    if user not in (0, os.geteuid()):
+                        return user
     return None
-
-
-def _listener(line: str, port: int) -> int | None:
-    """The user who listens on the port by this line of the table; None where it tells of something else, or of nothing."""
-    fields = line.split()
-    try:
-        listens = fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port
-        return int(fields[7]) if listens else None
-    except (IndexError, ValueError):
-        return None
 
 
 def lying_in(folder: Path) -> Told:
