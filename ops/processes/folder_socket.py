@@ -10,11 +10,16 @@ import fcntl
 import os
 import socket
 from pathlib import Path
+from threading import Event as Flag
+from time import monotonic
 
 from ops.embedded.folder import unusable
+from ops.embedded.wanted import wanting
 
 NAME = "api.sock"
 LOCK = "engramlog.api"
+AGAIN_SECONDS = 0.05
+"""Between two tries to have it."""
 LONGEST = 100
 """Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
 
@@ -52,6 +57,19 @@ class FolderSocket:
                 raise
         except OSError as error:
             raise unusable(folder, error) from error
+
+    @classmethod
+    def claim_once_left(cls, folder: Path, told: Flag, seconds: float) -> FolderSocket | None:
+        """The folder's socket; a service that a client started leaves it to us, for so many seconds at most or until `told`.
+
+        None where it is not left: an `up` has it. Raises UnusableFolder where it cannot be made.
+        """
+        until = monotonic() + seconds
+        with wanting(folder):
+            while (claimed := cls.claim(folder)) is None and monotonic() < until:
+                if told.wait(AGAIN_SECONDS):
+                    break
+        return claimed
 
     def is_there(self) -> bool:
         """Whether it can still be found: somebody may have removed it."""

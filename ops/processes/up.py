@@ -32,7 +32,7 @@ from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.models import model_of
 from ops.processes.banner import Served
-from ops.processes.ending import EndBounds, end_by_signal
+from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
@@ -47,6 +47,8 @@ LOOK_SECONDS = 0.25
 GREET_SECONDS = 5.0
 """After so long the banner is shown although workers are still missing."""
 MARKS = EndBounds()
+LEAVING_SECONDS = END_SECONDS + 3.0
+"""For so long a service that a client started may keep the folder's socket: until it looks, and ends."""
 FEW_FILES = 2_000
 """Fewer open files leave fewer than a thousand connections."""
 Tell = Callable[..., None]
@@ -91,9 +93,9 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Gr
     """
     with closing(claim(settings.host, settings.port)) as port, ExitStack() as last:
 
-        def open_front() -> Front:
-            """Once the store is open: a service that a client started has left then. It stays claimed until the store is closed."""
-            found = _folder_socket(settings, tell)
+        def open_front(told: Flag) -> Front:
+            """Once the store is open; a service that a client started leaves. It stays claimed until the store is closed."""
+            found = _folder_socket(settings, tell, told)
             return Front(port, found and last.enter_context(closing(found)))
 
         _up(settings, "up", open_front, tell, on_wait, greet)
@@ -112,13 +114,13 @@ def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
         return
     with closing(claimed):
         front = Front(None, claimed, Stay(folder, claimed, idle_seconds))
-        _up(settings, "shared", lambda: front, tell, lambda what: tell("waiting", what=what), None)
+        _up(settings, "shared", lambda _told: front, tell, lambda what: tell("waiting", what=what), None)
 
 
-def _folder_socket(settings: Settings, tell: Tell) -> FolderSocket | None:
+def _folder_socket(settings: Settings, tell: Tell, told: Flag) -> FolderSocket | None:
     """The socket by which clients find this service; without it only those do that know the port."""
     try:
-        claimed = FolderSocket.claim(private_folder(settings.data)[0])
+        claimed = FolderSocket.claim_once_left(private_folder(settings.data)[0], told, LEAVING_SECONDS)
         reason = "another process has it"
     except EmbeddedRedisError as error:
         claimed, reason = None, error.message
@@ -130,7 +132,7 @@ def _folder_socket(settings: Settings, tell: Tell) -> FolderSocket | None:
 def _up(
     settings: Settings,
     role: Role,
-    open_front: Callable[[], Front],
+    open_front: Callable[[Flag], Front],
     tell: Tell,
     on_wait: Callable[[str], None],
     greet: Greet | None,
@@ -160,7 +162,7 @@ def _up(
         workers = Workers("worker", _command("ops.worker", settings) + lines, settings.workers, tell, environment)
         jobs = Workers("job worker", _job_command(settings) + lines, settings.job_workers, tell, environment)
         started += [workers, jobs]
-        front = open_front()
+        front = open_front(end.told)
         try:
             _serve(store, settings, admits, front, workers, jobs, end, tell, greet)
         finally:

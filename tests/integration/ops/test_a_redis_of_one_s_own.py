@@ -16,6 +16,7 @@ import pytest
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis.ready import await_loaded, refuse_kind
 from events.redis.wire import Wire, connect
+from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, newer_server, wheel_server
 
@@ -95,6 +96,37 @@ def test_a_job_worker_whose_queue_is_a_cluster_says_so_writes_nothing_and_ends_w
     assert worker.returncode == 0
     with cluster.client() as client:
         assert client.dbsize() == 0
+
+
+def listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as asks, suppress(OSError):
+        asks.connect(str(path))
+        return True
+    return False
+
+
+def test_a_service_that_a_client_started_leaves_its_socket_to_an_up_on_a_redis_of_ones_own_too(
+    redis_server: RedisServer, real_redis_client: object, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    environment = {"ENGRAMLOG_REDIS_URL": redis_server.url, "ENGRAMLOG_DATA": str(data)}
+    idle = engramlog("up", "--idle", "600", "--json", **environment)
+    try:
+        wait_until(lambda: listens(data / "api.sock"))
+        up = engramlog("up", "--port", "0", "--json", **environment)
+        try:
+            _, told = idle.communicate(timeout=PATIENCE)
+            assert (idle.returncode, "an `engramlog up` wants the store" in told) == (0, True), told
+            wait_until(lambda: listens(data / "api.sock"))
+            up.terminate()
+            _, told = up.communicate(timeout=PATIENCE)
+            assert (up.returncode, "no socket in the data folder" in told) == (0, False), told
+        finally:
+            up.kill()
+            up.wait(PATIENCE)
+    finally:
+        idle.kill()
+        idle.wait(PATIENCE)
 
 
 class Loads:

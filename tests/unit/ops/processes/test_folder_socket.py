@@ -6,6 +6,9 @@ import socket
 import stat
 from contextlib import closing
 from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from time import sleep
 
 import pytest
 
@@ -13,6 +16,7 @@ from events.errors import EmbeddedRedisError
 from ops.embedded.wanted import is_wanted, wanting
 from ops.processes.folder_socket import NAME, FolderSocket
 from ops.processes.stay import Stay
+from tests.patience import PATIENCE
 
 
 def claimed(folder: Path) -> FolderSocket:
@@ -73,6 +77,32 @@ def test_an_up_that_waits_for_the_folder_is_heard_until_it_has_it(tmp_path: Path
     with wanting(tmp_path), wanting(tmp_path):
         assert is_wanted(tmp_path)
     assert not is_wanted(tmp_path)
+
+
+def test_who_wants_it_has_it_once_a_service_that_a_client_started_has_left(tmp_path: Path) -> None:
+    stays = claimed(tmp_path)
+    stay = Stay(tmp_path, stays, 600.0)
+
+    def serves() -> None:
+        while stay.over(lambda: 0.0) is None:
+            sleep(0.001)
+        stays.close()
+
+    leaving = Thread(target=serves, daemon=True)
+    leaving.start()
+    found = FolderSocket.claim_once_left(tmp_path, Flag(), PATIENCE)
+    leaving.join(PATIENCE)
+    assert found is not None
+    found.close()
+    assert not is_wanted(tmp_path)
+
+
+def test_who_wants_it_waits_no_longer_than_it_may_nor_once_it_is_told_to_end(tmp_path: Path) -> None:
+    told = Flag()
+    with closing(claimed(tmp_path)):
+        assert FolderSocket.claim_once_left(tmp_path, told, 0.0) is None
+        told.set()
+        assert FolderSocket.claim_once_left(tmp_path, told, PATIENCE) is None
 
 
 def test_it_stays_while_it_is_asked_and_nobody_else_wants_the_store(tmp_path: Path) -> None:
