@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
 import redis
@@ -16,6 +18,14 @@ pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("engramlog", deadline=None)  # no timed assertions
 settings.register_profile("mutants", deadline=None, phases=(Phase.explicit, Phase.generate))  # nobody reads the example
 settings.load_profile("engramlog")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What a test keeps without naming a data folder is kept in one that lives as long as the session, also by its commands."""
+    folder = TemporaryDirectory(prefix="engramlog-tests-", ignore_cleanup_errors=True)
+    os.environ["XDG_DATA_HOME"] = folder.name
+    config.add_cleanup(folder.cleanup)
+
 
 REAL = ["redis-6.2", "redis-7"]
 
