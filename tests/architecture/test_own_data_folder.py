@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
-from engramlog.folder import data_folder
 
+from engramlog.folder import data_folder
 from ops.settings import Settings
 
 ASKED = "from ops.settings import Settings; print(Settings().data)"
