@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import codecs
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Protocol
+from typing import IO, TYPE_CHECKING, Annotated, NoReturn, Protocol
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from api.cli.app import err
+from api.cli.app import complain, err
+from api.cli.standard_input import standard_input
 from api.exchange.long_texts import WAYS
-from events.errors import EngramlogError, InputError, StoreFull
+from api.exchange.spooled import spooled
+from events.errors import InputError, StoreFull
 
 if TYPE_CHECKING:
     from api.application import Application
+    from api.exchange.appending import AppendReport
     from api.work.pacing import PacedLog
 
 
@@ -41,16 +44,16 @@ def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
 
     A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
+    What is no file on a disk is `spooled` first, so that a store is opened only after this.
     """
-    if file == "-":
-        yield _lines(file, sys.stdin.buffer, longest)
-        return
-    try:
-        stream = Path(file).open("rb")  # noqa: SIM115 - only opening it is tried; it is closed below
-    except (OSError, ValueError) as error:
-        raise _unreadable(file, error) from None
-    with stream:
-        yield _lines(file, stream, longest)
+    with ExitStack() as closing:
+        try:
+            stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
+            on_disk = file != "-" and Path(file).is_file()
+            streams = [stream] if on_disk else [closing.enter_context(spooled(file, stream, longest)), stream]
+        except (OSError, ValueError) as error:
+            raise _unreadable(file, error) from None
+        yield _lines(file, streams, longest)
 
 
 @contextmanager
@@ -63,11 +66,12 @@ def again(file: str) -> Iterator[Iterator[bytes]]:
         yield lines
 
 
-def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
+def _lines(file: str, streams: list[IO[bytes]], longest: int) -> Iterator[bytes]:
     from api.exchange.text_files import CURES, no_text
 
     try:
-        first = stream.readline(longest).removeprefix(codecs.BOM_UTF8)
+        lines = chain.from_iterable(iter(partial(one.readline, longest), b"") for one in streams)
+        first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
         if (kind := no_text(first)) is not None:
             raise InputError(
                 f"file: got {file!r}: not UTF-8 text, looks like {kind}; allowed: JSON in UTF-8{CURES.get(kind, '')}",
@@ -75,7 +79,7 @@ def _lines(file: str, stream: BinaryIO, longest: int) -> Iterator[bytes]:
                 got=kind,
             )
         yield first
-        yield from iter(partial(stream.readline, longest), b"")
+        yield from lines
     except OSError as error:
         raise _unreadable(file, error) from None
 
@@ -118,17 +122,20 @@ def paced(application: Application, advance: Advance) -> PacedLog:
     return PacedLog(application.log, application.writer.settle_positions, told)
 
 
-def tell_the_rest(error: EngramlogError, there: int, what: str = "events of it") -> None:
-    """Print on standard error what of a file is in the log after an import was stopped, and how to go on."""
-    if isinstance(error, StoreFull):
-        err.print(
-            f"{there:,} {what} are in the log and can be asked about; the rest did not fit. Give the store more memory"
-            " (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET maxmemory on a Redis of your own), then send the same file again: what is"
-            " there is passed over.",
-            soft_wrap=True,
-        )
-    else:
-        err.print(f"{there:,} {what} are in the log; sending the mended file again whole is safe.", soft_wrap=True)
+def end(done: AppendReport, what: str = "events of it", code: int | None = None) -> NoReturn:
+    """End the command; where something stopped it, tell what of the file is in the log, and how to go on."""
+    there = f"{done.appended + done.already_appended:,} {what} are in the log"
+    if done.error is not None:
+        complain(done.error)
+        if isinstance(done.error, StoreFull):
+            then = (
+                " and can be asked about; the rest did not fit. Give the store more memory (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET"
+                " maxmemory on a Redis of your own), then send the same file again: what is there is passed over."
+            )
+        else:
+            then = "; sending the mended file again whole is safe."
+        err.print(there + then, soft_wrap=True)
+    raise typer.Exit(done.exit_code if code is None else code)
 
 
 def _count_lines(file: str) -> int | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.choices import SHAPE_NAMES
-from api.cli.app import Json, app, complain, opened, out, show
+from api.cli.app import Json, app, opened, out, show
 from api.cli.commands.writing import fold_appended, has_faded
-from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, again, counting, end, open_lines, paced
 from api.cli.show.files import render_turns
 from api.exchange.long_texts import LEAVE
 from events.errors import InputError
@@ -82,10 +82,7 @@ def chat_import(
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
     show(answer.as_dict(), json, lambda _: _render(answer, faded))
-    if done.error is not None:
-        complain(done.error)
-        tell_the_rest(done.error, done.appended + done.already_appended, f"events of {file}")
-    raise typer.Exit(done.exit_code)
+    end(done, f"events of {file}")
 
 
 def _named(file: str, problem: InputError) -> InputError:

@@ -21,14 +21,13 @@ from api.cli.app import (
     KnownOption,
     Owner,
     app,
-    complain,
     opened,
     print_json,
     progress,
     show,
 )
 from api.cli.commands.writing import File, import_app
-from api.cli.files import counting, open_lines, tell_the_rest
+from api.cli.files import counting, end, open_lines
 from api.cli.show import records as render_records
 from events.errors import refused
 
@@ -79,11 +78,7 @@ def records(
     ):
         answer = application.records.take_in(lines, options, advance)
     show(answer.as_dict(), json, render_records.imported)
-    done = answer.imported.done
-    if done.error is not None:
-        complain(done.error)
-        tell_the_rest(done.error, done.appended + done.already_appended, "of the records")
-    raise typer.Exit(answer.exit_code)
+    end(answer.imported.done, "of the records", answer.exit_code)
 
 
 @app.command(
@@ -124,21 +119,21 @@ def export(
 
     target = None if file == "-" else _target(file, force)
     options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
-    with opened(context) as application:
+    with opened(context) as application:  # until all is written: what the lines hold is read as they are
         found, revealed = application.revealer.export(
             owner, options, By("command", actor, reason), form, as_of=as_of, known=known, after=after
         )
-    answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
-    if target is not None:
-        with progress("exporting", json) as advance, _whole_file(target) as stream:
-            _write(found, stream, advance)
-    elif json:
-        answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text or ())}
-    else:
-        with progress("exporting", sys.stdout.isatty()) as advance:
-            sys.stdout.flush()
-            _write(found, sys.stdout.buffer, advance)
-            sys.stdout.buffer.flush()
+        answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
+        if target is not None:
+            with progress("exporting", json) as advance, _whole_file(target) as stream:
+                _write(found, stream, advance)
+        elif json:
+            answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text or ())}
+        else:
+            with progress("exporting", sys.stdout.isatty()) as advance:
+                sys.stdout.flush()
+                _write(found, sys.stdout.buffer, advance)
+                sys.stdout.buffer.flush()
     if json:
         print_json(answer | {"file": None if target is None else str(target)})
     else:

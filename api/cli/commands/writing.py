@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.app import Json, app, complain, opened, out, progress, show
-from api.cli.files import LongTurns, again, counting, open_lines, paced, tell_the_rest
+from api.cli.files import LongTurns, again, counting, end, open_lines, paced
 from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
+from api.cli.standard_input import text_of
 from api.exchange.long_texts import LEAVE
 from api.operations.definition import Option, Parameter
 from api.operations.writing import DELETE_MANY
-from events.errors import EngramlogError, refused
+from events.errors import EngramlogError
 
 if TYPE_CHECKING:
     from api.application import Application
@@ -50,10 +50,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
     show(answer.as_dict(), json, lambda _: _render_append(answer))
-    if answer.error is not None:
-        complain(answer.error)
-        tell_the_rest(answer.error, answer.appended + answer.already_appended)
-    raise typer.Exit(answer.exit_code)
+    end(answer)
 
 
 def fold_appended(application: Application, answer: AppendReport) -> None:
@@ -124,10 +121,7 @@ def turns(
         fold_appended(application, answer.done)
         faded = not json and has_faded(application, answer)
     show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, faded=faded))
-    if answer.done.error is not None:
-        complain(answer.done.error)
-        tell_the_rest(answer.done.error, answer.done.appended + answer.done.already_appended)
-    raise typer.Exit(answer.done.exit_code)
+    end(answer.done)
 
 
 @command(
@@ -153,7 +147,7 @@ def delete(call: Call) -> None:
     from projections.views.query import moment
 
     given, dry_run = call.given, call.given["dry_run"]
-    given["ids"] = split_ids(_standard_input() if one == "-" else one for one in given["ids"])
+    given["ids"] = split_ids(text_of(one, "ids", "ids of at most 1 MiB together") for one in given["ids"])
     with opened(call.context) as application, progress("deleting", call.json) as advance:
         answer = DELETE_MANY.ask(application, given | {"on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
@@ -170,10 +164,3 @@ def delete(call: Call) -> None:
             " The text itself stays in the log until contents are sealed.[/]"
         )
     raise typer.Exit(answer.exit_code)
-
-
-def _standard_input() -> str:
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise refused("ids", "-", f"ids in UTF-8 on standard input ({error})") from None

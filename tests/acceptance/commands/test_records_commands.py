@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.helpers.cli import Cli, event, lines, start, written
+from tests.acceptance.helpers.cli import Cli, event, lines, run, start, written
 from tests.given.records import ENTRY, OURS, ROW, carried
 from tests.patience import PATIENCE
 from tests.servers import Servers
@@ -196,6 +196,34 @@ def test_an_export_goes_through_a_pipe_into_an_import(cli: Cli) -> None:
     assert out.stderr is not None
     assert out.stderr.read().decode().startswith("2 memories of ada at ")
     out.stderr.close()
+
+
+@pytest.mark.parametrize(("owner", "codes", "told"), [("ada", (0, 0), "appended"), ("nobody", (0, 2), "error")])
+def test_both_ends_of_a_pipe_take_their_turn_at_a_store_that_nobody_serves(
+    tmp_path: Path, owner: str, codes: tuple[int, int], told: str
+) -> None:
+    environment = {"ENGRAMLOG_DATA": str(tmp_path / "data")}
+    assert run(["append", written(tmp_path / "told", [event(1)])], environment).code == 0
+    out = start(["export", owner], environment)
+    into = start(["import", "records", "-", "--owner", "bo", "--json"], environment, stdin=out.stdout)
+    assert out.stdout is not None
+    out.stdout.close()
+    answer, _ = into.communicate(timeout=PATIENCE)
+    assert out.stderr is not None
+    out.stderr.read()
+    out.stderr.close()
+    assert (out.wait(PATIENCE), into.returncode) == codes
+    assert told in json.loads(answer)
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--format", "text"], ["--out"]], ids=lambda more: more[0])
+def test_an_export_is_whole_from_a_store_that_nobody_serves(tmp_path: Path, more: list[str]) -> None:
+    environment = {"ENGRAMLOG_DATA": str(tmp_path / "data")}
+    assert run(["append", written(tmp_path / "told", [event(1)])], environment).code == 0
+    file = tmp_path / "out"
+    told = run(["export", "ada", *more, *([str(file)] if more == ["--out"] else [])], environment)
+    assert told.code == 0, told.err
+    assert "note 1" in (file.read_text("utf-8") if file.exists() else told.out)
 
 
 def test_an_export_holds_what_stands_oldest_first_and_tells_what_was_left_out_on_standard_error(cli: Cli) -> None:

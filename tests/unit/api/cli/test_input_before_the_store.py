@@ -1,0 +1,120 @@
+"""What a command reads from a pipe it reads to its end before it opens the store: who writes it may hold the store till then."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from api.cli.app import run
+from events.errors import InputError
+
+CHAT = b'{"messages": [{"role": "user", "content": "tea"}]}\n'
+READERS = {
+    "append": (["append"], b"{}\n"),
+    "turns": (["import", "turns"], b"{}\n"),
+    "records": (["import", "records", "--owner", "bo"], b"{}\n"),
+    "chats": (["chat-import", "--owner", "bo", "--from", "2026-01-01T00:00:00Z"], CHAT),
+    "delete": (["delete", "bo"], b"m1\n"),
+    "add": (["add", "bo"], b"tea\n"),
+}
+OF_LINES = ["append", "turns", "records", "chats"]
+
+
+class Watched(io.BytesIO):
+    """A standard input that remembers when its end was met."""
+
+    def __init__(self, sent: bytes, seen: list[str]) -> None:
+        super().__init__(sent)
+        self.seen = seen
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        if self.tell() == len(self.getvalue()):
+            self.seen.append("read")
+        return found
+
+
+class Input:
+    """What stands for `sys.stdin`."""
+
+    def __init__(self, buffer: Any) -> None:
+        self.buffer = buffer
+
+
+def opener(seen: list[str]) -> Any:
+    """Opens no store, and says that it was asked to."""
+
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        seen.append("opened")
+        raise InputError("far enough")
+        yield
+
+    return opened
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_standard_input_is_read_to_its_end_before_the_store_is_opened(
+    monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    words, sent = READERS[reader]
+    seen: list[str] = []
+    monkeypatch.setattr(sys, "stdin", Input(Watched(sent, seen)))
+
+    run(opener(seen), [*words, "-"])
+
+    assert seen[0] == "read"
+    assert seen[-1] == "opened"
+
+
+@pytest.mark.parametrize("reader", OF_LINES)
+def test_an_empty_standard_input_is_refused_before_the_store_is_opened(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reader: str
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(sys, "stdin", Input(io.BytesIO()))
+
+    code = run(opener(seen), [*READERS[reader][0], "-"])
+
+    assert (code, seen) == (2, [])
+    assert "nothing came before its end" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_process_without_a_standard_input_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reader: str
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(sys, "stdin", None)
+
+    code = run(opener(seen), [*READERS[reader][0], "-"])
+
+    assert (code, seen) == (2, [])
+    assert "a standard input that is open" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reader", OF_LINES)
+def test_a_named_pipe_is_read_to_its_end_too(reader: str) -> None:
+    words, sent = READERS[reader]
+    readable, writable = os.pipe()
+    seen: list[str] = []
+
+    def write() -> None:
+        os.write(writable, sent)
+        seen.append("written")
+        os.close(writable)
+
+    writer = Thread(target=write)
+    writer.start()
+    run(opener(seen), [*words, f"/dev/fd/{readable}"])
+    writer.join()
+    os.close(readable)
+
+    assert seen == ["written", "opened"]
