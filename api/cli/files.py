@@ -1,23 +1,18 @@
-"""Files of JSON Lines that commands read, and the progress bar over their lines."""
+"""Commands that read a file of lines: the progress bar, and how they end."""
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
-from itertools import chain
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, NoReturn, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, NoReturn, Protocol
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from api.cli.app import complain, err
-from api.cli.standard_input import standard_input
+from api.exchange.lines import count_lines
 from api.exchange.long_texts import WAYS
-from api.exchange.spooled import spooled
-from events.errors import InputError, StoreFull
+from events.errors import StoreFull
 
 if TYPE_CHECKING:
     from api.application import Application
@@ -40,56 +35,6 @@ class Advance(Protocol):
 
 
 @contextmanager
-def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
-    """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
-
-    A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
-    What is no file on a disk is `spooled` first, so that a store is opened only after this.
-    """
-    with ExitStack() as closing:
-        try:
-            stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
-            on_disk = file != "-" and Path(file).is_file()
-            streams = [stream] if on_disk else [closing.enter_context(spooled(file, stream, longest)), stream]
-        except (OSError, ValueError) as error:
-            raise _unreadable(file, error) from None
-        yield _lines(file, streams, longest)
-
-
-@contextmanager
-def again(file: str) -> Iterator[Iterator[bytes]]:
-    """The lines of a file for a look before it is read; none of standard input and of pipes, which are read once."""
-    if file == "-" or not Path(file).is_file():
-        yield iter(())
-        return
-    with open_lines(file) as lines:
-        yield lines
-
-
-def _lines(file: str, streams: list[IO[bytes]], longest: int) -> Iterator[bytes]:
-    from api.exchange.text_files import CURES, no_text
-
-    try:
-        lines = chain.from_iterable(iter(partial(one.readline, longest), b"") for one in streams)
-        first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
-        if (kind := no_text(first)) is not None:
-            raise InputError(
-                f"file: got {file!r}: not UTF-8 text, looks like {kind}; allowed: JSON in UTF-8{CURES.get(kind, '')}",
-                field="file",
-                got=kind,
-            )
-        yield first
-        yield from lines
-    except OSError as error:
-        raise _unreadable(file, error) from None
-
-
-def _unreadable(file: str, error: OSError | ValueError) -> InputError:
-    why = error.strerror if isinstance(error, OSError) else str(error)
-    return InputError(f"file: got {file!r}; allowed: a file that can be read, or - ({why})", field="file", got=file)
-
-
-@contextmanager
 def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: int | None = None) -> Iterator[Advance]:
     """A bar over a file's lines, or `total` of another unit, on standard error; nothing where nobody looks on."""
     columns = (
@@ -102,7 +47,7 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
     shown = not as_json and err.is_terminal
     with Progress(*columns, console=err, transient=True, disable=not shown) as bar:
         if total is None and shown:
-            total = _count_lines(file)
+            total = count_lines(file)
         number = bar.add_task(task, total=total, rate="")
 
         def advance(done: int | None, name: str | None = None) -> None:
@@ -136,11 +81,3 @@ def end(done: AppendReport, what: str = "events of it", code: int | None = None)
             then = "; sending the mended file again whole is safe."
         err.print(there + then, soft_wrap=True)
     raise typer.Exit(done.exit_code if code is None else code)
-
-
-def _count_lines(file: str) -> int | None:
-    """How many lines a file has; unknown for standard input and pipes."""
-    if file == "-" or not Path(file).is_file():
-        return None
-    with Path(file).open("rb") as stream:
-        return sum(1 for _ in stream)

@@ -1,21 +1,12 @@
-"""Standard input. It is read before the store is opened: whoever writes it may hold the same store until all is written."""
+"""Words that come from standard input."""
 
 from __future__ import annotations
 
-import sys
-from typing import IO
-
+from api.exchange.lines import standard_input
 from events.errors import refused
 
 MOST_BYTES = 1024 * 1024
 """Of a text or of ids, at the most; a memory holds 64 KiB."""
-
-
-def standard_input(field: str) -> IO[bytes]:
-    """Standard input in bytes. Raises InputError where the process has none."""
-    if sys.stdin is None:
-        raise refused(field, "-", "a standard input that is open")
-    return sys.stdin.buffer
 
 
 def text_of(words: str, field: str = "TEXT", allowed: str = "a text of at most 64 KiB") -> str:

@@ -32,7 +32,7 @@ def write_graph(graph: Graph, path: Path) -> list[str]:
     """
     suffix = path.suffix.lower()
     if suffix not in PICTURES and suffix not in _CONTENTS:
-        raise refused("file", path.name, f"a name that ends in {', '.join([*_CONTENTS, *PICTURES])}")
+        raise refused("out", path.name, f"a name that ends in {', '.join([*_CONTENTS, *PICTURES])}")
     _check_ends(graph)
     if suffix in PICTURES:
         return draw_map(graph, path)

@@ -48,14 +48,14 @@ def needing_matplotlib() -> Iterator[None]:
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; what stood there is replaced. Raises InputError where it cannot be written."""
     if not path.parent.is_dir():
-        raise refused("file", str(path), "a file in a folder that exists")
+        raise refused("out", str(path), "a file in a folder that exists")
     temporary = path.with_name(f".{uuid4().hex}.tmp")
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise refused("file", str(path), f"a file that can be written ({error.strerror})") from None
+        raise refused("out", str(path), f"a file that can be written ({error.strerror})") from None
 
 
 def format_of(path: Path) -> str:
@@ -63,7 +63,7 @@ def format_of(path: Path) -> str:
     try:
         return PICTURES[path.suffix.lower()]
     except KeyError:
-        raise refused("file", path.name, f"a name that ends in {' or '.join(PICTURES)}") from None
+        raise refused("out", path.name, f"a name that ends in {' or '.join(PICTURES)}") from None
 
 
 @contextmanager

@@ -16,15 +16,12 @@ NEWEST, MOST_CHANGES = 50, 1_000
 """Changes that are read at a time, to tell what a call did; more where it did more."""
 
 
-def standing(scope: Scope, owner: str, memory_id: str, *, into: str | None = None) -> Plan[Detail]:
-    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away.
-
-    `into`: a memory into which this very call may have merged it before.
-    """
+def standing(scope: Scope, owner: str, memory_id: str) -> Plan[Detail]:
+    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away."""
     memory = yield from get(scope, memory_id, owner=owner, trace=False)
     if memory.purged_at is not None:
         raise InputError(f"memory {memory_id} was purged: nothing can change it", owner=owner, memory_id=memory_id)
-    if memory.merged_into not in (None, into):
+    if memory.merged_into is not None:
         raise InputError(
             f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or unmerge it",
             owner=owner,

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from engramlog import deleting, following, many, questions, reading, talk, writing
-from engramlog.errors import Unreachable, refused
+from engramlog.arguments import as_called, check
+from engramlog.errors import EngramlogError, Unreachable, refused
 from engramlog.following import SILENCE, Changed, Messages, changes_in
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
@@ -57,11 +58,21 @@ class Verb(Generic[P, R]):
 
         @wraps(self._plan)
         def verb(*args: P.args, **named: P.kwargs) -> Any:
-            return client.carry_out(self._plan(client.scope, *args, **named))
+            given = dict(zip(self._signature.parameters, args, strict=False)) | named
+            return client.carry_out(self._checked(self._plan(client.scope, *args, **named), given))
 
         verb.__name__ = self.__name__
         verb.__signature__ = self._signature  # type: ignore[attr-defined]
         return verb
+
+    def _checked(self, plan: Plan[R], given: dict[str, Any]) -> Plan[R]:
+        asked = self._signature.parameters
+        try:
+            check(asked, given)
+            return (yield from plan)
+        except EngramlogError as error:
+            as_called(asked, error)
+            raise
 
     def __call__(self, client: Verbs, *args: P.args, **named: P.kwargs) -> Any:
         """The verb of a client: `Memory.search(memory, ...)` is `memory.search(...)`."""
@@ -199,7 +210,7 @@ class Memory(Verbs):
             with self._http.stream(request.method, request.path, headers=headers, timeout=patience) as answer:
                 if answer.status_code != httpx2.codes.OK:
                     answer.read()
-                    raise refusal_of(request, _answer(answer))
+                    raise as_called({"since"}, refusal_of(request, _answer(answer)))
                 for piece in answer.iter_bytes():
                     for message in messages.take(piece):
                         if message.event == "end":
@@ -275,7 +286,7 @@ class AsyncMemory(Verbs):
             async with self._http.stream(request.method, request.path, headers=headers, timeout=patience) as answer:
                 if answer.status_code != httpx2.codes.OK:
                     await answer.aread()
-                    raise refusal_of(request, _answer(answer))
+                    raise as_called({"since"}, refusal_of(request, _answer(answer)))
                 async for piece in answer.aiter_bytes():
                     for message in messages.take(piece):
                         if message.event == "end":

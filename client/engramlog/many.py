@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from engramlog.appending import appended, settled
@@ -41,10 +42,6 @@ def append(
     refused or lost after others were written, the error's context has `receipts` of those. Conflict where no event at all was
     written. `expected_heads` (owner -> seq) needs all events in one request.
     """
-    if isinstance(events, str | bytes | Mapping) or not isinstance(events, Sequence):
-        raise refused(
-            "events", type(events).__name__, "a list of envelopes: {event_id?, type, owner?, occurred_at, actor, data}"
-        )
     bodies = [encoded(_envelope(scope, number, told, owner)) for number, told in enumerate(events)]
     parts = list(_parts(bodies))
     if expected_heads is not None and len(parts) > 1:
@@ -151,6 +148,9 @@ def add_many(
         raise refused("memories", type(memories).__name__, "a list of texts, or of {content, ...}; at least one")
     shared = {"category": category, "kind": kind, "source": source, "project": project, "task": task}
     events = [_memory(scope, told, number, one, shared) for number, one in enumerate(memories)]
+    if key is not None:  # all of them are known by what was told: more of them, or fewer, are another call
+        call = made_id(scope, told, sha256(encoded([one["data"] for one in events])).hexdigest())
+        events = [one | {"correlation_id": call} for one in events]
     ids = [str(one["data"]["memory_id"]) for one in events]
     receipts: list[dict[str, Any]] = []
     for start in range(0, len(events), MOST):

@@ -7,7 +7,7 @@ is one plan; `Memory` and `AsyncMemory` only carry plans out, so both do the sam
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Self, TypeVar
@@ -149,7 +149,7 @@ def got(path: str, **query: Any) -> Request:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return list(value) if isinstance(value, list | tuple | set | frozenset) else value
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
 
 
 def posted(path: str, document: Any) -> Request:
@@ -159,6 +159,9 @@ def posted(path: str, document: Any) -> Request:
 
 def pairs(told: Mapping[str, str | int | float | bool] | None) -> list[str]:
     """Names and values as `name=value`, as the service writes them: truth values `true` and `false`, 4.0 as 4."""
+    for name, value in (told or {}).items():
+        if not isinstance(value, str | int | float):
+            raise refused(f"metadata.{name}", value, "a text, a number or a truth value")
     return [
         f"{name}={f'{value:.15g}' if isinstance(value, float) else _plain(value)}"
         for name, value in (told or {}).items()

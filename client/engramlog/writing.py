@@ -1,6 +1,6 @@
 """Verbs that tell. Each is a plan: one request to the service, which decides, waits for the fold and tells what it did.
 
-What is said anew (`add`, `add_many`), deleted and merged has ids that are made here, and goes through `POST /v1/events` or with an
+What is said anew (`add`, `add_many`) and deleted has ids that are made here, and goes through `POST /v1/events` or with an
 `event_id`; everything else has a key: the call's own, or one made for it. Either way a request that was carried out and whose
 answer was lost is sent again and changes nothing.
 
@@ -14,16 +14,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engramlog.appending import carried_out, standing, told_to, wrote
+from engramlog.appending import carried_out, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import refused
-from engramlog.events import Message, Said, created, event, made_id, said, spoken
+from engramlog.events import Message, Said, created, made_id, said, spoken
 from engramlog.many import MOST
 from engramlog.reading import memory_path
-from engramlog.results import Added, Detail, Edited, Effects, Reinforced, Removed, Reported, Restored
+from engramlog.results import Added, Edited, Effects, Reinforced, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
-SECRET = 3
 ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "reinforce": Reinforced}
 """Verbs that tell more than effects."""
 
@@ -69,18 +68,18 @@ def add(
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):
-        return (yield from _conversation(scope, told, content, remember, wait))
+        return (yield from _conversation(scope, told, content, remember or (), wait))
     new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{made_id(scope, told, 'memory')}"
     fields: dict[str, Any] = {"category": category, "kind": kind, "source": source}
     fields |= {"importance": importance, "confidence": confidence, "summary": summary}
     fields |= {"speaker": speaker, "emotion": emotion, "project": project, "task": task, "sensitivity": sensitivity}
     fields |= {
-        "keywords": tuple(keywords),
-        "tags": tuple(tags),
-        "source_turns": tuple(source_turns),
+        "keywords": tuple(keywords or ()),
+        "tags": tuple(tags or ()),
+        "source_turns": tuple(source_turns or ()),
         "corrects": corrects,
         "because": because or None,
-        "grounds": tuple(dict(one) for one in grounds),
+        "grounds": tuple(dict(one) for one in grounds or ()),
         "metadata": None if metadata is None else dict(metadata),
     }
     told_of = [created(scope, told, new_id, content, **fields)]
@@ -280,23 +279,9 @@ def merge(
 ) -> Plan[Effects]:
     """Several memories become a new one: `summary`, or what the newest says and others add. `unmerge` brings them back."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    if len(sources) < 2:
-        raise refused("sources", list(sources), "the ids of two memories or more")
-    into = into or f"m-{made_id(scope, told, 'memory')}"
-    before = into if key is not None else None
-    found: list[Detail] = []
-    for source in sources:
-        found.append((yield from standing(scope, told.owner, source, into=before)))  # noqa: PERF401 - a comprehension cannot yield
-    if summary is None:
-        newest = max(found, key=lambda one: (one.last_activated_at, one.created_at))
-        if newest.sensitivity >= SECRET:
-            raise refused("summary", "nothing", "a text: the newest source is a secret, whose text is withheld")
-        summary = newest.content
-    merged = event(
-        scope, told, "MemoryMerged", sources=tuple(sources), into=into, summary=summary, reason=reason or None
-    )
-    done = yield from wrote(scope, told, [merged], about=[into, *sources])
-    return Effects.model_validate(done | {"id": into, "into": into, "sources": list(sources)})
+    asked = {"sources": list(sources), "summary": summary, "into": into, **_why(reason)}
+    done = yield from carried_out(scope, told, path_of(told.owner, "merge"), asked)
+    return Effects.model_validate(done | {"id": done["into"]})
 
 
 def unmerge(

@@ -83,7 +83,7 @@ def test_a_client_of_nobody_appends_for_whoever_the_events_name(running: Service
 def test_what_is_no_list_of_envelopes_is_refused_before_anything_is_sent(
     memory: Any, between: Proxy, events: Any
 ) -> None:
-    with pytest.raises(InputError, match="envelope"):
+    with pytest.raises(InputError, match=r"events(\[0\])?: got .*; allowed: "):
         memory.append(events)
     assert between.asked == []
 
@@ -224,6 +224,31 @@ def test_many_under_one_key_are_remembered_once(memory: Any, running: Service) -
     with pytest.raises(InputError) as refusal:
         memory.add_many(["I drink coffee", "I drink cocoa"], key="k")
     assert refusal.value.field == "key"
+
+
+@pytest.mark.parametrize("other", [["Cup 0"], ["Cup 0", "Cup 1", "Cup 2", "Cup 3"], ["Cup 0", "Cup 1"] * 3, ["Cup 1"]])
+def test_a_key_of_many_stands_for_all_of_them_so_that_fewer_or_more_are_refused_and_nothing_is_written(
+    memory: Any, running: Service, monkeypatch: pytest.MonkeyPatch, other: list[str]
+) -> None:
+    monkeypatch.setattr("engramlog.many.MOST", 2)
+    memory.add_many(["Cup 0", "Cup 1", "Cup 2"], key="k")
+    before = running.log(owner_of(memory))
+    with pytest.raises(InputError) as refusal:
+        memory.add_many(other, key="k")
+    assert (refusal.value.field, running.log(owner_of(memory))) == ("key", before)
+    assert len(memory.add_many(other, key="another").ids) == len(other)
+
+
+def test_many_whose_first_call_was_cut_off_are_finished_by_the_second(
+    memory: Any, between: Proxy, running: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog.many.MOST", 2)
+    between.fates = ["pass", *["refuse"] * 20]
+    with pytest.raises(Unreachable):
+        memory.add_many(["Cup 0", "Cup 1", "Cup 2"], key="k")
+    between.fates = []
+    assert len(memory.add_many(["Cup 0", "Cup 1", "Cup 2"], key="k").ids) == 3
+    assert len(running.log(owner_of(memory))) == 3
 
 
 def test_one_of_many_whose_id_is_taken_changes_nothing_and_says_so(memory: Any) -> None:

@@ -50,11 +50,6 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def before_the_post(verb: str) -> list[str | int]:
-    """What a verb asks before it appends passes."""
-    return ["pass"] * {"merge": 2}.get(verb, 0)
-
-
 @pytest.mark.parametrize("verb", WRITES)
 @pytest.mark.parametrize("fates", [["lose"], ["cut"], ["refuse"], [503, "lose", 429]], ids=str)
 def test_a_write_whose_answer_is_lost_is_done_once(
@@ -62,7 +57,7 @@ def test_a_write_whose_answer_is_lost_is_done_once(
 ) -> None:
     owner = owner_of(memory)
     before = len(running.log(owner))
-    between.fates = [*before_the_post(verb), *fates]
+    between.fates = [*fates]
     done = WRITES[verb](memory)
     bodies = between.posted()
     told = json.loads(bodies[0])
@@ -110,7 +105,7 @@ def test_a_call_made_again_under_its_key_after_the_line_went_dead_is_done_once(
 ) -> None:
     BEFORE.get(verb, lambda _: None)(memory)
     before = events_of(running, owner_of(memory))
-    between.fates = [*before_the_post(verb), *[fate] * 4]
+    between.fates = [fate] * 4
     with pytest.raises(Unreachable, match="under the same `key`"):
         KEYED[verb](memory)
     carried_out = events_of(running, owner_of(memory)) - before

@@ -131,11 +131,11 @@ def test_merged_memories_come_back_when_they_are_unmerged(memory: Any) -> None:
     assert {one.id for one in memory.get_all().memories} == set(sources)
 
 
-def test_the_withheld_text_of_a_secret_becomes_no_summary(memory: Any) -> None:
+def test_what_a_secret_is_merged_into_is_as_secret(memory: Any) -> None:
     sources = [memory.add("I drink coffee").id, memory.add("It is written down", sensitivity=3).id]
-    with pytest.raises(InputError) as refusal:
-        memory.merge(sources)
-    assert refusal.value.field == "summary"
+    merged = memory.get(memory.merge(sources).into)
+    assert (merged.sensitivity, "It is" in merged.content, "withheld" in merged.content) == (3, False, True)
+    assert "It is written down" in memory.get(merged.id, reveal=True).content
 
 
 def test_what_is_deleted_is_found_again_once_restored(memory: Any) -> None:

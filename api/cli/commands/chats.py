@@ -9,8 +9,9 @@ import typer
 from api.choices import SHAPE_NAMES
 from api.cli.app import Json, app, opened, out, show
 from api.cli.commands.writing import fold_appended, has_faded
-from api.cli.files import LongTurns, again, counting, end, open_lines, paced
+from api.cli.files import LongTurns, counting, end, paced
 from api.cli.show.files import render_turns
+from api.exchange.lines import again, open_lines
 from api.exchange.long_texts import LEAVE
 from events.errors import InputError
 

@@ -27,8 +27,9 @@ from api.cli.app import (
     show,
 )
 from api.cli.commands.writing import File, import_app
-from api.cli.files import counting, end, open_lines
+from api.cli.files import counting, end
 from api.cli.show import records as render_records
+from api.exchange.lines import open_lines
 from events.errors import refused
 
 if TYPE_CHECKING:

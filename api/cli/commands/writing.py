@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.app import Json, app, complain, opened, out, progress, show
-from api.cli.files import LongTurns, again, counting, end, open_lines, paced
+from api.cli.files import LongTurns, counting, end, paced
 from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
 from api.cli.standard_input import text_of
+from api.exchange.lines import again, open_lines
 from api.exchange.long_texts import LEAVE
 from api.operations.definition import Option, Parameter
 from api.operations.writing import DELETE_MANY

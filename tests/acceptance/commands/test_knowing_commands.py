@@ -165,9 +165,9 @@ def test_map_draws_a_picture(cli: Cli, tmp_path: Path, name: str, begins: bytes)
 def test_map_refuses_a_file_of_another_kind_and_writes_nothing(cli: Cli, tmp_path: Path, name: str) -> None:
     told = cli("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)
     assert (told.out, list(tmp_path.iterdir())) == ("", [])
-    for word in ("InputError: file: got ", ".json", ".graphml", ".dot", ".png", ".svg"):
+    for word in ("InputError: out: got ", ".json", ".graphml", ".dot", ".png", ".svg"):
         assert word in told.err
-    assert cli.json("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)["field"] == "file"
+    assert cli.json("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)["field"] == "out"
 
 
 def test_map_refuses_a_folder_that_is_not_there_and_a_picture_of_nothing(cli: Cli, tmp_path: Path) -> None:

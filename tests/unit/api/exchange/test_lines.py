@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from api.exchange import spooled as module
-from api.exchange.spooled import spooled
+from api.exchange import lines as module
+from api.exchange.lines import spooled
 from events.errors import InputError
 
 LINES = [b"%d %s\n" % (number, b"x" * number) for number in range(200)]

@@ -1,0 +1,104 @@
+"""The lines of a file, or of a pipe.
+
+A pipe is read before the store is opened: whoever writes into it may hold the same store until all is written.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO
+
+from api.exchange.text_files import CURES, no_text
+from events.errors import InputError, refused
+
+IN_MEMORY = 8 * 1024 * 1024
+"""Bytes of lines that are kept in memory; more are kept in a file without a name, of this user alone."""
+SPOOLED = 1024 * 1024 * 1024
+"""Bytes of lines that are kept at all: what comes after them is read while the store is open."""
+PIECE = 64 * 1024
+
+
+def standard_input(field: str) -> IO[bytes]:
+    """Standard input in bytes. Raises InputError where the process has none."""
+    if sys.stdin is None:
+        raise refused(field, "-", "a standard input that is open")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
+
+    A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
+    What is no file on a disk is `spooled` first, so that a store is opened only after this.
+    """
+    with ExitStack() as closing:
+        try:
+            stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
+            on_disk = file != "-" and Path(file).is_file()
+            streams = [stream] if on_disk else [closing.enter_context(spooled(file, stream, longest)), stream]
+        except (OSError, ValueError) as error:
+            raise _unreadable(file, error) from None
+        yield _lines(file, streams, longest)
+
+
+@contextmanager
+def again(file: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file for a look before it is read; none of standard input and of pipes, which are read once."""
+    if file == "-" or not Path(file).is_file():
+        yield iter(())
+        return
+    with open_lines(file) as lines:
+        yield lines
+
+
+def _lines(file: str, streams: list[IO[bytes]], longest: int) -> Iterator[bytes]:
+    try:
+        lines = chain.from_iterable(iter(partial(one.readline, longest), b"") for one in streams)
+        first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
+        if (kind := no_text(first)) is not None:
+            raise InputError(
+                f"file: got {file!r}: not UTF-8 text, looks like {kind}; allowed: JSON in UTF-8{CURES.get(kind, '')}",
+                field="file",
+                got=kind,
+            )
+        yield first
+        yield from lines
+    except OSError as error:
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: str, error: OSError | ValueError) -> InputError:
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    return InputError(f"file: got {file!r}; allowed: a file that can be read, or - ({why})", field="file", got=file)
+
+
+@contextmanager
+def spooled(file: str, stream: IO[bytes], longest: int = -1) -> Iterator[IO[bytes]]:
+    """All that comes of a pipe, up to the line's end after `SPOOLED` bytes; the rest is still in the pipe.
+
+    A line longer than `longest` bytes may be cut there. Raises InputError where nothing comes, and OSError.
+    """
+    with SpooledTemporaryFile(IN_MEMORY) as kept:
+        while kept.tell() < SPOOLED and (piece := stream.read(PIECE)):
+            kept.write(piece)
+        if not kept.tell():
+            raise refused("file", file, "lines; nothing came before its end: what writes them may have failed")
+        kept.write(stream.readline(longest))
+        kept.seek(0)
+        yield kept
+
+
+def count_lines(file: str) -> int | None:
+    """How many lines a file has; unknown for standard input and pipes."""
+    if file == "-" or not Path(file).is_file():
+        return None
+    with Path(file).open("rb") as stream:
+        return sum(1 for _ in stream)
