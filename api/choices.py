@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 BUDGET = 1_500
 """Tokens of a prompt's block."""
 RULES, MODEL = "rules", "model"
@@ -10,6 +12,15 @@ ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
 """Memories that are left out of an export unless asked for; an import leaves them out again."""
 SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai", "sharegpt")
 """Of exported chats."""
+LEAVE: Final = "leave"
+CUT: Final = "cut"
+WAYS = (LEAVE, CUT)
+"""What becomes of a turn over 64 KiB: it is left out and counted, or its beginning is kept."""
+FORMATS = ("jsonl", "text")
+"""Of an export."""
+MOST_CHAT_TURNS = 10_000
+MOST_CHAT_BYTES = 16 * 1024 * 1024
+"""Of one request of exported chats: reading one takes several times its size of memory."""
 HALVES = ("all", "first", "second")
 """Of labelled pairs."""
 TOOLSETS = ("agent", "audit")

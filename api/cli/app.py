@@ -83,31 +83,6 @@ MemoryId = Annotated[
         metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=completing.memories
     ),
 ]
-AsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        help="Answer as of an instant (2023-10-22T12:00:00Z: what had happened by then), the end of a day (2023-10-22) or a"
-        " position (3:128).",
-        show_default=False,
-    ),
-]
-KnownOption = Annotated[
-    str | None,
-    typer.Option(
-        "--known",
-        help="Answer from what was recorded by an instant, a day or a position: as it was given then. With --as-of what had"
-        " happened by that, as it was known by this.",
-        show_default=False,
-    ),
-]
-AfterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--after", help="Wait until this position of the owner is folded: read your writes.", show_default=False
-    ),
-]
-ActorOption = Annotated[str, typer.Option("--actor", help="Who says so: user, assistant, judge, system or operator.")]
 
 
 class Joined(NamedTuple):

@@ -10,8 +10,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from api.cli.app import complain, err
+from api.cli.made import told_as
 from api.exchange.lines import count_lines
-from api.exchange.long_texts import WAYS
+from api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
 from events.errors import StoreFull
 
 if TYPE_CHECKING:
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
     from api.work.pacing import PacedLog
 
 
-LongTurns = Annotated[
-    str,
-    typer.Option(
-        "--long-turns", help=f"A turn over 64 KiB: {' or '.join(WAYS)}; left out it is counted, cut it ends with …"
-    ),
-]
+File = Annotated[str, told_as(FILE)]
+LongTurns = Annotated[str, told_as(LONG_TURNS)]
+TurnsOnly = Annotated[bool, told_as(TURNS_ONLY)]
 
 
 class Advance(Protocol):

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_from_info, get_group_from_info
 
+from api.cli.refusing import in_our_words
 from api.operations.table import GROUPS, OperationRow, entries
 
 MARKUP: Any = "markdown"
@@ -53,9 +54,9 @@ def loaded(entry: OperationRow) -> Any:
     told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}
     for group in app.registered_groups:
         if group.name == entry.name:
-            return get_group_from_info(group, suggest_commands=True, **told)
+            return in_our_words(get_group_from_info(group, suggest_commands=True, **told))
     return next(
-        command
+        in_our_words(command)
         for registered in app.registered_commands
         if (command := get_command_from_info(registered, **told)).name == entry.name
     )

@@ -119,9 +119,9 @@ def _called(parameter: Parameter) -> str:
     return option.names[0] if option.argument and option.names else parameter.name
 
 
-def _argument(parameter: Parameter) -> Argument:
-    option = _option(parameter)
-    default = _default(parameter)
+def told_as(parameter: Parameter) -> Any:
+    """Typer's option or argument of a parameter: a command with a signature of its own takes it too."""
+    option, default = _option(parameter), _default(parameter)
     told: Given = {"help": option.help or parameter.description, "metavar": option.metavar}
     told["show_default"] = default not in (REQUIRED, None, "", False)
     if option.panel:
@@ -131,8 +131,12 @@ def _argument(parameter: Parameter) -> Argument:
     if parameter.bounds.get("ge") == 0:  # other bounds are the service's to refuse, in our words
         told["min"] = 0
     names = option.names or (f"--{parameter.name.replace('_', '-')}",)
-    made = typer.Argument(**told) if option.argument else typer.Option(*names, **told)
-    kind: Any = Annotated[_kind(parameter), made]
+    return typer.Argument(**told) if option.argument else typer.Option(*names, **told)
+
+
+def _argument(parameter: Parameter) -> Argument:
+    default = _default(parameter)
+    kind: Any = Annotated[_kind(parameter), told_as(parameter)]
     if default is REQUIRED:
         return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind)
     return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind, default=default)

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import orjson
 
+from api.choices import LEAVE
 from api.exchange.importing import ImportOptions, ImportReport, import_turns
-from api.exchange.long_texts import LEAVE
 from api.requests.checks import parse_instant
 from events.catalogue import MemoryNegated
 from events.envelope import from_micros, micros, prepare

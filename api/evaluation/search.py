@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 
+from api.choices import LEAVE
 from api.evaluation.folder import TURNS, DatasetQuestion, read_questions, read_views
 from api.evaluation.meaning import KeptVectors
-from api.exchange.long_texts import LEAVE
 from events.errors import refused
 from projections.fold.owner import OwnerState
 from projections.laws.modes import Mode

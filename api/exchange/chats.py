@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
+from api.choices import LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS
 from api.exchange.chat_file import open_chats
 from api.exchange.importing import ImportOptions
 from api.exchange.importing_chats import ImportedChats, import_chats
-from api.exchange.long_texts import LEAVE, check_way
+from api.exchange.long_texts import check_way
 from api.requests.checks import check_owner, parse_instant
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -21,10 +22,6 @@ from events.log import Appendable, AppendReceipt, EventLog, positions_by_partiti
 from events.memory_log import InMemoryEventLog
 from projections.checks import Check
 
-MOST_BYTES = 16 * 1024 * 1024
-"""Largest piece of chats: reading one takes several times its size of memory."""
-MOST_TURNS = 10_000
-"""Most turns of one piece."""
 COMMAND = "send fewer conversations at a time, or use `engramlog chat-import`"
 
 
@@ -67,9 +64,9 @@ class _Rehearsal(InMemoryEventLog):
         self._left -= len(events)
         if self._left < 0:
             raise RequestTooLarge(
-                f"chats of more than {MOST_TURNS:,} turns; at most {MOST_TURNS:,} are allowed: {COMMAND}",
-                got=f"more than {MOST_TURNS}",
-                allowed=MOST_TURNS,
+                f"chats of more than {MOST_CHAT_TURNS:,} turns; at most {MOST_CHAT_TURNS:,} are allowed: {COMMAND}",
+                got=f"more than {MOST_CHAT_TURNS}",
+                allowed=MOST_CHAT_TURNS,
             )
         return super().append(events, expected_heads=expected_heads, principal=principal)
 
@@ -97,11 +94,11 @@ class Chats:
         `chats` is what a file of `engramlog chat-import` holds. `since` is when conversations without times began. Raises
         InputError with the place of what is wrong, RequestTooLarge, and what appending raises: then the same can be sent again.
         """
-        if len(chats) > MOST_BYTES:
+        if len(chats) > MOST_CHAT_BYTES:
             raise RequestTooLarge(
-                f"chats of {len(chats):,} bytes; at most {MOST_BYTES:,} are allowed: {COMMAND}",
+                f"chats of {len(chats):,} bytes; at most {MOST_CHAT_BYTES:,} are allowed: {COMMAND}",
                 got=len(chats),
-                allowed=MOST_BYTES,
+                allowed=MOST_CHAT_BYTES,
             )
         began = None if since is None else parse_instant(since, "from")
         options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
@@ -120,7 +117,7 @@ class Chats:
         return answer
 
     def _rehearse(self, chats: bytes, shape: str, options: ImportOptions, began: int | None) -> None:
-        most = MOST_TURNS * (2 if options.memories else 1)
+        most = MOST_CHAT_TURNS * (2 if options.memories else 1)
         log = _Rehearsal(self._log.now(), most)
         done = _imported(log, chats, shape, options, began, current_check()).imported.done
         if done.error is not None:

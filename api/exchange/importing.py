@@ -13,8 +13,9 @@ from typing import Any
 
 import orjson
 
+from api.choices import CUT, LEAVE
 from api.exchange.appending import AppendReport
-from api.exchange.long_texts import CUT, LEAVE, SHOWN_PLACES, beginning, is_long
+from api.exchange.long_texts import SHOWN_PLACES, beginning, is_long
 from api.exchange.turn_ids import TurnIds
 from api.requests.checks import parse_instant
 from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from api.choices import CUT
 from api.exchange.chat_file import ChatFile, placed
 from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of, instant_of, text_id
 from api.exchange.chat_turns import KeyedIds, Turns, ids_for
 from api.exchange.importing import ImportOptions, ImportReport, append_numbered, events_of, import_turns, owner_of
-from api.exchange.long_texts import CUT, beginning, is_long
+from api.exchange.long_texts import beginning, is_long
 from events.catalogue import TurnRecorded
 from events.envelope import Prepared, from_micros
 from events.errors import InputError, refused

@@ -1,6 +1,6 @@
 """The lines of a file, or of a pipe.
 
-A pipe is read before the store is opened: whoever writes into it may hold the same store until all is written.
+Of a pipe the first line comes before the store is opened; of an export all of it, since whoever writes it holds the same store.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -33,17 +34,19 @@ def standard_input(field: str) -> IO[bytes]:
 
 
 @contextmanager
-def open_lines(file: str, longest: int = -1) -> Iterator[Iterator[bytes]]:
+def open_lines(file: str, longest: int = -1, whole: bool = False) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
 
     A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
-    What is no file on a disk is `spooled` first, so that a store is opened only after this.
+    Of what is no file on a disk the first line is waited for: a store is opened after it. `whole`: all of it is, as of an
+    export, which may hold the same store until it is written.
     """
     with ExitStack() as closing:
         try:
             stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
             on_disk = file != "-" and Path(file).is_file()
-            streams = [stream] if on_disk else [closing.enter_context(spooled(file, stream, longest)), stream]
+            early = None if on_disk else (spooled if whole else first_line)(file, stream, longest)
+            streams = [stream] if early is None else [closing.enter_context(early), stream]
         except (OSError, ValueError) as error:
             raise _unreadable(file, error) from None
         yield _lines(file, streams, longest)
@@ -80,6 +83,17 @@ def _unreadable(file: str, error: OSError | ValueError) -> InputError:
     return InputError(f"file: got {file!r}; allowed: a file that can be read, or - ({why})", field="file", got=file)
 
 
+def first_line(file: str, stream: IO[bytes], longest: int = -1) -> IO[bytes]:
+    """The first line alone; the rest is still in the pipe. Raises InputError where nothing comes, and OSError."""
+    if not (line := stream.readline(longest)):
+        raise _nothing(file)
+    return BytesIO(line)
+
+
+def _nothing(file: str) -> InputError:
+    return refused("file", file, "lines; nothing came before its end: what writes them may have failed")
+
+
 @contextmanager
 def spooled(file: str, stream: IO[bytes], longest: int = -1) -> Iterator[IO[bytes]]:
     """All that comes of a pipe, up to the line's end after `SPOOLED` bytes; the rest is still in the pipe.
@@ -90,7 +104,7 @@ def spooled(file: str, stream: IO[bytes], longest: int = -1) -> Iterator[IO[byte
         while kept.tell() < SPOOLED and (piece := stream.read(PIECE)):
             kept.write(piece)
         if not kept.tell():
-            raise refused("file", file, "lines; nothing came before its end: what writes them may have failed")
+            raise _nothing(file)
         kept.write(stream.readline(longest))
         kept.seek(0)
         yield kept

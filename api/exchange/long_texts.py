@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from api.choices import WAYS
 from events.errors import refused
 from events.vocabulary import MAX_TEXT_BYTES
 
-LEAVE: Final = "leave"
-CUT: Final = "cut"
-WAYS = (LEAVE, CUT)
-"""What becomes of a turn over 64 KiB: it is left out and counted, or its beginning is kept."""
 SHOWN_PLACES = 20
 """So many places of long turns are told; the rest is counted."""
 MARK = "…"

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import orjson
 
+from api.choices import FORMATS
 from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
 from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
 from api.requests.snapshots import PIECE
@@ -28,7 +29,6 @@ from projections.memory.record import Memory
 from projections.redis.view import RedisViews
 from projections.views.telling import UNTOLD, Telling, telling
 
-FORMATS = ("jsonl", "text")
 _IGNORED = DECISIONS.index("ignored")
 
 

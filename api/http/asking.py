@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Path, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
 from api.application import Application
@@ -62,46 +62,10 @@ MemoryId = Annotated[
 ]
 
 
-MOST_OFFSET = 1_000_000_000
-"""Largest number of rows to pass over."""
-Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET, description="How many to pass over.", examples=[0])]
-
-
 class Question(BaseModel):
     """Query parameters; an unknown name is refused, since a misspelt `as_of` would answer about the present."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-AS_OF: str | None = Field(
-    default=None,
-    description="Answer as of an instant or the end of a day (what had happened by then), or a position.",
-    examples=["2023-10-22T12:00:00Z", "2023-10-22", "3:128"],
-)
-KNOWN: str | None = Field(
-    default=None,
-    description="Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
-    " With `as_of` what had happened by that, as it was known by this.",
-    examples=["2026-11-22T12:00:00Z", "2026-11-22", "3:128"],
-)
-
-
-class LinesAsked(Question):
-    """Which past, on both time lines."""
-
-    as_of: str | None = AS_OF
-    known: str | None = KNOWN
-
-
-class AsOfAsked(LinesAsked):
-    """When, and after what."""
-
-    after: str | None = Field(
-        default=None,
-        description="Wait until this position of the owner is folded (read your writes): 504 after two seconds,"
-        " 409 where it is parked or does not exist.",
-        examples=["3:128"],
-    )
 
 
 def _never_by_get(value: bool) -> bool:

@@ -59,23 +59,32 @@ def add(router: APIRouter, operation: Operation, timed: Timed = lambda _parts: n
 
 
 def register(
-    router: APIRouter, operation: Operation, endpoint: Callable[..., Any], responses: dict[Any, Any] | None = None
+    router: APIRouter,
+    operation: Operation,
+    endpoint: Callable[..., Any],
+    responses: dict[Any, Any] | None = None,
+    sent: Any = None,
+    **route: Any,
 ) -> None:
-    """Add a route with an endpoint of its own: it is given `parts`, the subject by name, and `asked`, an object or None."""
+    """Add a route with an endpoint of its own: it is given `parts`, the subject by name, and `asked`, an object or None.
+
+    `sent`: the kind of a body that is posted beside a question in the address. `route`: what else FastAPI is told.
+    """
 
     def called(**given: Any) -> Any:
         return endpoint(**given)
 
     called.__name__ = operation.endpoint or operation.name + "_" * (operation.name in dir(builtins))
     called.__doc__ = operation.route_help or operation.described
-    called.__signature__ = _signature(operation)  # type: ignore[attr-defined]
+    called.__signature__ = _signature(operation, sent)  # type: ignore[attr-defined]
     router.add_api_route(
         operation.path,
         called,
-        methods=["GET" if operation.body is None else "POST"],
+        methods=["GET" if operation.body is None and sent is None else "POST"],
         summary=operation.title,
         tags=[operation.tag],
         responses=answers_of(operation) if responses is None else responses,
+        **route,
     )
 
 
@@ -122,13 +131,15 @@ def _record(record: Record) -> type[BaseModel]:
     return _model(record.name, record.purpose, PostedBody, record.fields)
 
 
-def _signature(operation: Operation) -> Signature:
+def _signature(operation: Operation, sent: Any) -> Signature:
     arguments = [Argument("parts", Argument.KEYWORD_ONLY, annotation=AskedParts)]
     arguments += [Argument(one, Argument.KEYWORD_ONLY, annotation=SUBJECTS[one]) for one in operation.subject]
-    if not operation.question:
+    if sent is not None:
+        arguments.append(Argument("sent", Argument.KEYWORD_ONLY, annotation=sent))
+    if operation.body is not None and not operation.question:
         return Signature(arguments)
     shape: Any = shape_of(operation)
-    if operation.body is None:
+    if operation.body is None:  # also without a question: what is told in the address all the same is refused
         arguments.append(Argument("asked", Argument.KEYWORD_ONLY, annotation=Annotated[shape, Query()]))
         return Signature(arguments)
     body = Body(openapi_examples=dict(operation.body.examples))

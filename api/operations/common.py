@@ -32,10 +32,11 @@ AT = Parameter("at", str | None, "Compute weights at this instant, past or futur
 AFTER = Parameter(
     "after",
     str | None,
-    "Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it is parked or"
-    " does not exist.",
+    "Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is parked or does"
+    " not exist.",
     None,
     ("3:128",),
+    option=Option(help="Wait until this position of the owner is folded: read your writes."),
 )
 LINES = (AS_OF, KNOWN)
 PLACE = (*LINES, AFTER)
@@ -93,9 +94,12 @@ KEY = Parameter(
     "key",
     str | None,
     "Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and answers as"
-    " it did. Sent with something else, it is refused.",
+    " it did. Sent with something else: 409.",
     None,
     ("message-17/negate",),
+    option=Option(
+        help="Any text of your own for this call: made again under it, it writes nothing more and answers as it did."
+    ),
 )
 REASON = Parameter("reason", str, "Why, in words; kept in the log.", "", ("asked at the desk",))
 EVENT_ID = Parameter(

@@ -111,9 +111,9 @@ class Operation:
     question: tuple[Parameter, ...] = ()
     body: Body | None = None
     """None: it is asked by GET."""
-    answer: str
-    """A model of `api.operations.answers`."""
-    told: str
+    answer: str = ""
+    """A model of `api.operations.answers`; none where lines are answered."""
+    told: str = ""
     """What the answer is, in a few words."""
     statuses: tuple[int, ...] = ()
     answer_example: str = ""

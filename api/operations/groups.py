@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.operations import knowing, living, reading, reports, saying, store, writing
 from api.operations.definition import Operation
 from api.operations.reading import REVEAL
+from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
 from api.operations.writing import DELETE, DELETE_MANY
@@ -20,3 +21,5 @@ MADE_WHOLE: tuple[Operation, ...] = (
 )
 """Those that one call of a service answers."""
 ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT)
+OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS)
+"""Those that stream lines; the client has its own verbs of them."""

@@ -98,7 +98,10 @@ WHY = Operation(
     question=(
         *TIMES,
         limit(1_000, "How many changes a page, 1 to 1000.").but(option=PAGE),
-        CURSOR.but(description="The next page: what `next` said, with nothing else changed; `history` takes it too."),
+        CURSOR.but(
+            description="The next page: what `next` said, with nothing else changed; `history` takes it too.",
+            option=Option(help="The next page: what the one before told."),
+        ),
         ORDER,
     ),
     answer="Why",

@@ -152,7 +152,7 @@ CONTEXT = Operation(
         Parameter(
             "turn_id",
             str | None,
-            "Its id: what is injected is recorded for it, once.",
+            "The turn's id: what is injected is recorded for it, once.",
             None,
             ("D4:7",),
             option=Option(("--turn",)),
@@ -264,7 +264,9 @@ EXTRACT = Operation(
     tag="owners",
     question=(
         Parameter("dry_run", bool, "Tell what every statement would become, and change nothing.", False, (True,)),
-        Parameter("by", str, "`rules`, or `model`: the configured language model is asked.", RULES, (RULES, MODEL)),
+        Parameter(
+            "by", str, "`rules`, or `model`: the language model of `ENGRAMLOG_MODEL` is asked.", RULES, (RULES, MODEL)
+        ),
     ),
     body=Body(
         "Extracting",

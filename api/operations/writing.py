@@ -51,7 +51,9 @@ CONFIRM = Operation(
     answer="Effects",
     told="What it did.",
     statuses=OF_VERBS,
-    more="Only the user's word brings it back: from another actor it counts as a mention alone.",
+    route_help="It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both"
+    " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
+    more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
     shown="memories:effects",
     example="Example: `engramlog confirm alice coffee`",
 )
@@ -82,6 +84,8 @@ SENSITIVITY = Operation(
     told="What it did.",
     statuses=OF_VERBS,
     more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so.",
+    route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
+    " refused.",
     shown="memories:effects",
     example='Example: `engramlog sensitivity alice pin 0 --reason "an example out of a book"`',
 )

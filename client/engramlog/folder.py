@@ -15,8 +15,8 @@ def data_folder() -> Path:
         return Path(told).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "engramlog"
-    base = os.environ.get("XDG_DATA_HOME", "").strip()
-    return (Path(base) if base else Path.home() / ".local" / "share") / "engramlog"
+    base = os.environ.get("XDG_DATA_HOME", "").strip()  # a relative one counts for nothing (XDG Base Directory, 0.8)
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "share") / "engramlog"
 
 
 def is_private(folder: Path) -> bool:

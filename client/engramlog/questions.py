@@ -100,8 +100,8 @@ def search(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     `trace`: Record that these memories were shown, after the answer. Unless told: True.
     `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
@@ -158,8 +158,8 @@ def uses(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `limit`: How many, 1 to 1000. Unless told: 20.
     `offset`: How many to pass over.
     """
@@ -191,8 +191,8 @@ def provenance(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     """
     told = yield from ask(
         scope,
@@ -220,8 +220,8 @@ def stats(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -362,8 +362,8 @@ def facts(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     """
     told = yield from ask(
         scope,
@@ -395,8 +395,8 @@ def synonyms(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     """
     told = yield from ask(
         scope,
@@ -424,7 +424,7 @@ def define_synonym(
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else, it is refused.
+    answers as it did. Sent with something else: 409.
     """
     told = yield from ask(
         scope,
@@ -461,8 +461,8 @@ def health(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many, 1 to 1000. Unless told: 50.
     `offset`: How many to pass over.
@@ -498,8 +498,8 @@ def fading(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many, 1 to 1000. Unless told: 50.
     `offset`: How many to pass over.
@@ -536,8 +536,8 @@ def review(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     `min_importance`: Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6
     the default leaves out most. Unless told: 0.5.
@@ -576,7 +576,7 @@ def grade(
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else, it is refused.
+    answers as it did. Sent with something else: 409.
     """
     told = yield from ask(
         scope,
@@ -608,8 +608,8 @@ def profile(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     """
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
@@ -634,7 +634,7 @@ def choose_profile(
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else, it is refused.
+    answers as it did. Sent with something else: 409.
     """
     told = yield from ask(
         scope,
@@ -670,8 +670,8 @@ def compare(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many memories, 1 to 1000. Unless told: 20.
     `offset`: How many to pass over.
@@ -708,8 +708,8 @@ def curves(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `since`: Begin at this instant; at its creation if not given.
     `until`: End at this instant, past or future; now if not given.
     `points`: Evenly spaced instants, 2 to 2000. Unless told: 200.
@@ -757,8 +757,8 @@ def replay(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): refused after two seconds, and where it
-    is parked or does not exist.
+    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
+    parked or does not exist.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(

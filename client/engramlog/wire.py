@@ -99,7 +99,11 @@ class Scope:
     retry: Retry = field(default_factory=Retry)
 
     def of(self, owner: str) -> Self:
-        """The same of an owner."""
+        """The same of an owner. Raises InputError for another one than the scope is of: none can reach another."""
+        if self.owner not in (None, owner):
+            raise refused(
+                "owner", owner, f"{self.owner!r}, whose memories these are; a client of none, Memory(), has others"
+            )
         return replace(self, owner=checked("owner", owner))
 
     def whose(self, owner: str | None) -> str:
@@ -112,7 +116,9 @@ class Scope:
                 allowed="whose memories",
             )
         if owner is not None and self.owner not in (None, owner):
-            raise refused("owner", owner, f"{self.owner!r}, whose memories these are; .of({owner!r}) is for another's")
+            raise refused(
+                "owner", owner, f"{self.owner!r}, whose memories these are; a client of none, Memory(), has others"
+            )
         return checked("owner", owner if owner is not None else self.owner or "")
 
 

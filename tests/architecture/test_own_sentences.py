@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 import api.http
 from api.http.made import shape_of
 from api.http.problem import input_error
-from api.operations.groups import ALL
+from api.operations.groups import ALL, OF_FILES
 from events.errors import InvalidEvent
 from events.schema import json_schemas
 from events.validation import read_event
@@ -46,7 +46,7 @@ def models() -> Iterator[type[BaseModel]]:
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.name:
                 yield value
-    yield from {shape_of(operation) for operation in ALL if operation.question}
+    yield from {shape_of(operation) for operation in (*ALL, *OF_FILES) if operation.question}
 
 
 MODELS = sorted(models(), key=lambda one: f"{one.__module__}.{one.__qualname__}")

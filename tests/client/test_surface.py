@@ -133,6 +133,14 @@ def test_an_owner_that_would_change_the_path_is_refused(owner: str) -> None:
         Memory().of(owner)
 
 
+def test_a_client_of_one_owner_makes_none_of_another() -> None:
+    scoped = Memory().of("alice")
+    assert scoped.of("alice").scope.owner == "alice"
+    with pytest.raises(InputError) as refusal:
+        scoped.of("bob")
+    assert refusal.value.field == "owner"
+
+
 def test_an_address_without_a_scheme_is_refused() -> None:
     with pytest.raises(InputError, match="http://127"):
         Memory("127.0.0.1:8733")

@@ -173,8 +173,9 @@ def test_nothing_that_can_be_printed_of_a_client_tells_the_token(data: Path) -> 
 def test_the_platforms_own_folder_is_that_of_the_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ENGRAMLOG_DATA")
     assert data_folder() == user_data_path("engramlog")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
-    assert data_folder() == user_data_path("engramlog")
+    for told in (str(tmp_path / "xdg"), "rel", "", " "):
+        monkeypatch.setenv("XDG_DATA_HOME", told)
+        assert data_folder() == user_data_path("engramlog")
 
 
 @pytest.mark.parametrize("kind", KINDS)

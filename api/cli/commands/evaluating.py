@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from api.choices import LEAVE
 from api.cli.app import Json, app, out, progress, show
 from api.cli.files import LongTurns
 from api.cli.show.tables import Cell, Column, tabulate
-from api.exchange.long_texts import LEAVE
 from events.errors import refused
 from events.parameters import Profile
 from projections.choices import RANKINGS, SEARCH_MODES

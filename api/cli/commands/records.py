@@ -8,28 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkstemp
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import typer
-
-from api.choices import ASKED_FOR
-from api.cli.app import (
-    ActorOption,
-    AfterOption,
-    AsOfOption,
-    Json,
-    KnownOption,
-    Owner,
-    app,
-    opened,
-    print_json,
-    progress,
-    show,
-)
-from api.cli.commands.writing import File, import_app
+from api.cli.app import opened, print_json, progress, show
+from api.cli.commands.writing import import_app
 from api.cli.files import counting, end
+from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.exchange.lines import open_lines
+from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
 from events.errors import refused
 
 if TYPE_CHECKING:
@@ -40,90 +27,36 @@ STEP = 500
 """Memories between two looks at the progress bar."""
 
 
-@import_app.command(epilog="Example: `engramlog import records memories.jsonl --owner alice`")
-def records(
-    context: typer.Context,
-    file: File,
-    owner: Annotated[str, typer.Option("--owner", help="Whose memories the records are.", show_default=False)],
-    shape: Annotated[
-        str,
-        typer.Option(
-            help="engramlog (what `export` writes), ebbinghaus (id, content, createdAt ...), consolidating (id, content,"
-            " created_at ...), or auto: as the fields of each line show.",
-        ),
-    ] = "auto",
-    assume_utc: Annotated[
-        bool, typer.Option("--assume-utc", help="Times without a zone are in UTC; else they are refused.")
-    ] = False,
-    core: Annotated[
-        bool,
-        typer.Option(
-            "--core", help="Records of tier core and system stay so: you answer for what they put into prompts."
-        ),
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.
-
-    A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they
-    were imported, two of one id, or an id that the owner had a memory of already. Records of tier core or system become
-    ordinary memories, and are counted, unless `--core` says that you stand for them.
-    """
+@command(IMPORT_RECORDS, more=(FILE, WHOSE), subject=(), on=import_app, name="records")
+def records(call: Call) -> None:
+    """As many as the file has: a bad line stops there."""
     from api.exchange.importing_records import RecordOptions
 
-    options = RecordOptions(owner=owner, shape=shape, assume_utc=assume_utc, core=core)
+    (file,) = call.take("file")
+    options = RecordOptions(**call.given)
     with (
-        open_lines(file) as lines,
-        opened(context) as application,
-        counting("importing", file, json) as advance,
+        open_lines(file, whole=True) as lines,
+        opened(call.context) as application,
+        counting("importing", file, call.json) as advance,
     ):
         answer = application.records.take_in(lines, options, advance)
-    show(answer.as_dict(), json, render_records.imported)
+    show(answer.as_dict(), call.json, render_records.imported)
     end(answer.imported.done, "of the records", answer.exit_code)
 
 
-@app.command(
-    epilog="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice | engramlog import records -"
-    " --owner alice-again`"
-)
-def export(
-    context: typer.Context,
-    owner: Owner,
-    file: Annotated[
-        str, typer.Option("--out", metavar="FILE|-", help="Where to; standard output if not given.", show_default=False)
-    ] = "-",
-    form: Annotated[
-        str, typer.Option("--format", help="jsonl, which `import records` reads again, or text, for people.")
-    ] = "jsonl",
-    include: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--include", help=f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.", show_default=False
-        ),
-    ] = None,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Also secret memories (sensitivity 3).")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
-    as_of: AsOfOption = None,
-    known: KnownOption = None,
-    after: AfterOption = None,
-    actor: ActorOption = "user",
-    reason: Annotated[str, typer.Option("--reason", help="With --reveal: why, which is recorded.")] = "",
-    json: Json = False,
-) -> None:
-    """An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.
-
-    A file is written whole or not at all, readable by its owner alone. What is purged is never exported.
-    Leaves no trace but for --reveal: which secrets are shown is recorded first.
-    """
+@command(EXPORT_REVEALED, more=OUT)
+def export(call: Call) -> None:
+    """Written as it is read: into a file that appears once it is whole, or as it comes."""
     from api.exchange.exporting import ExportOptions
     from api.revealing import By
 
+    file, force, include, reveal, actor, reason = call.take("file", "force", "include", "reveal", "actor", "reason")
+    form, json = call.given["form"], call.json
     target = None if file == "-" else _target(file, force)
-    options = ExportOptions(include=[one for told in include or () for one in told.split(",")], reveal=reveal)
-    with opened(context) as application:  # until all is written: what the lines hold is read as they are
-        found, revealed = application.revealer.export(
-            owner, options, By("command", actor, reason), form, as_of=as_of, known=known, after=after
-        )
+    options = ExportOptions(include=[one for told in include for one in told.split(",")], reveal=reveal)
+    with opened(call.context) as application:  # until all is written: the log is read while it is
+        by = By("command", actor, reason)
+        found, revealed = EXPORT_REVEALED.ask(application, call.given | {"options": options, "by": by})
         answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
         if target is not None:
             with progress("exporting", json) as advance, _whole_file(target) as stream:

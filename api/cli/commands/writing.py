@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.choices import LEAVE
 from api.cli.app import Json, app, complain, opened, out, progress, show
-from api.cli.files import LongTurns, counting, end, paced
+from api.cli.files import File, LongTurns, TurnsOnly, counting, end, paced
 from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.cli.show.files import render_turns, tell_failures
 from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
-from api.exchange.long_texts import LEAVE
 from api.operations.definition import Option, Parameter
 from api.operations.writing import DELETE_MANY
 from events.errors import EngramlogError
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from api.exchange.importing import ImportReport
 
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE|-", help="A file of JSON Lines, or - for standard input.", show_default=False)
-]
 MORE = (
     "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
     "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
@@ -91,9 +88,7 @@ def turns(
     category: Annotated[
         str, typer.Option(help="identity, stable_preference, short_term_preference, fact, skill or temporary.")
     ] = "fact",
-    turns_only: Annotated[
-        bool, typer.Option("--turns-only", help="Record the turns without making memories of them.")
-    ] = False,
+    turns_only: TurnsOnly = False,
     long_turns: LongTurns = LEAVE,
     json: Json = False,
 ) -> None:

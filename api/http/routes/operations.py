@@ -10,6 +10,7 @@ from starlette.responses import Response
 from api.http.answer import Json
 from api.http.asking import Parts
 from api.http.made import add, answers_of, new_router, register, shape_of
+from api.operations.definition import Operation
 from api.operations.groups import MADE_WHOLE
 from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
@@ -37,7 +38,8 @@ def check_size(count: int, what: str) -> None:
         )
 
 
-def _partly(operation: Any, description: str) -> dict[Any, Any]:
+def partly(operation: Operation, description: str) -> dict[Any, Any]:
+    """The documented answers of what may be done in part: 207 then."""
     responses = answers_of(operation)
     return responses | {207: responses[200] | {"description": description}}
 
@@ -78,14 +80,14 @@ register(
     router,
     DELETE,
     _delete,
-    _partly(DELETE, "It was not deleted, or only in part: `skipped`, `left_alone` and `waiting` say what and why."),
+    partly(DELETE, "It was not deleted, or only in part: `skipped`, `left_alone` and `waiting` say what and why."),
 )
 register(
     router,
     DELETE_MANY,
     _delete_many,
-    _partly(DELETE_MANY, "Some were not deleted; `skipped` names each with the reason."),
+    partly(DELETE_MANY, "Some were not deleted; `skipped` names each with the reason."),
 )
 register(
-    router, EXTRACT, _extract, _partly(EXTRACT, "The model failed (`trouble`); what was read until then stays read.")
+    router, EXTRACT, _extract, partly(EXTRACT, "The model failed (`trouble`); what was read until then stays read.")
 )

@@ -8,49 +8,28 @@ from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
-from fastapi import APIRouter, Body, Depends, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Depends, Request
 from starlette.responses import Response
 
-from api.choices import ASKED_FOR
 from api.exchange.exporting import ExportOptions
 from api.exchange.importing_records import RecordOptions
-from api.exchange.records import FORMATS, Export
-from api.http.admitted import AdmittedRoute
-from api.http.answer import Json, documented, problems
-from api.http.asking import AS_OF, KNOWN, Asked, AsOfAsked, Owner, Question, Speaker, Unrevealed
+from api.exchange.records import Export
+from api.http.answer import Json, problems
+from api.http.asking import Parts
 from api.http.guard import LINES_TYPES, media_type
+from api.http.made import new_router, register, shape_of
 from api.http.parsing import by_thread
-from api.http.routes.operations import check_size
+from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces
-from api.operations.answers import RecordsImported
 from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
-from api.requests.timelines import LineTerms
+from api.operations.definition import Given
+from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
 from api.revealing import By
 from events.errors import ConcurrencyError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
-router = APIRouter(prefix="/v1/owners/{owner}", tags=["owners"], route_class=AdmittedRoute)
 PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
-
-
-class ExportAsked(AsOfAsked):
-    """What to export."""
-
-    format: str = Field(
-        default="jsonl",
-        description="`jsonl`, which an import reads again, or `text`, Markdown for people.",
-        examples=list(FORMATS),
-    )
-    include: list[str] = Field(
-        default=[],
-        description=f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.",
-        examples=[["deleted"]],
-    )
-    reveal: Unrevealed = Field(
-        default=False, description="Refused: POST shows secrets too, and records it.", examples=[False]
-    )
 
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
@@ -70,59 +49,18 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Exporting(BaseModel):
-    """What to export, secrets too."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    format: str = Field(default="jsonl", description="`jsonl` or `text`.", examples=list(FORMATS))
-    include: list[str] = Field(
-        default=[], description=f"What else than what stands: {', '.join(ASKED_FOR)}.", examples=[["deleted"]]
-    )
-    reveal: bool = Field(default=False, description="Also secret memories (sensitivity 3).", examples=[True])
-    actor: Speaker = Field(default="user", description="Who asks: user, assistant or judge.", examples=["user"])
-    reason: str = Field(default="", description="Why, in words.", examples=["they asked for their data"])
-    as_of: str | None = AS_OF
-    known: str | None = KNOWN
-    after: str | None = Field(default=None, description="Wait until this position is folded.", examples=["3:128"])
+def _export(parts: Parts, owner: str, asked: Any) -> Response:
+    told = asked.model_dump(exclude={"reveal"})
+    options = ExportOptions(include=told.pop("include"))
+    return _answered(parts.application.records.export(owner, options, **told), {})
 
 
-@router.get(
-    "/export",
-    summary="Export",
-    responses=_EXPORTED | problems(409, 504),
-    response_class=Pieces,
-    status_code=200,
-)
-def export(application: Asked, owner: Owner, asked: Annotated[ExportAsked, Query()]) -> Response:
-    """All memories of an owner as lines to import again, or as a text; of secrets none. Leaves no trace."""
-    options = ExportOptions(include=asked.include)
-    return _answered(application.records.export(owner, options, asked.format, **_lines_of(asked)), {})
-
-
-_SECRETS: dict[str, Any] = {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}}
-
-
-@router.post(
-    "/export",
-    summary="Export with secrets",
-    responses=_EXPORTED | problems(409, 504, 507),
-    response_class=Pieces,
-    status_code=200,
-)
-def export_revealed(
-    application: Asked, owner: Owner, asked: Annotated[Exporting | None, Body(openapi_examples=_SECRETS)] = None
-) -> Response:
-    """The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`, `engramlog-revealed`)."""
-    asked = asked or Exporting()
-    options = ExportOptions(include=asked.include, reveal=asked.reveal)
-    by = By("http", asked.actor, asked.reason)
-    found, revealed = application.revealer.export(owner, options, by, asked.format, **_lines_of(asked))
+def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
+    told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
+    options = ExportOptions(include=told.pop("include"), reveal=told.pop("reveal"))
+    by = By("http", told.pop("actor"), told.pop("reason"))
+    found, revealed = parts.application.revealer.export(owner, options, by, **told)
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
-
-
-def _lines_of(asked: ExportAsked | Exporting) -> LineTerms:
-    return LineTerms(as_of=asked.as_of, known=asked.known, after=asked.after)
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:
@@ -179,19 +117,6 @@ def _sent(lines: list[bytes]) -> Sent:
     return Sent(lines)
 
 
-class ImportAsked(Question):
-    """How to read the records."""
-
-    shape: str = Field(
-        default="auto",
-        description="`engramlog` (what an export holds), `ebbinghaus`, `consolidating`, or `auto`: as each one's fields show.",
-        examples=["auto", "engramlog", "ebbinghaus", "consolidating"],
-    )
-    assume_utc: bool = Field(
-        default=False, description="Times without a zone are in UTC; else they are refused.", examples=[False]
-    )
-
-
 _RECORD = {"type": "object", "description": "One record in any of the shapes."}
 _RECORDS = {
     "requestBody": {
@@ -211,25 +136,10 @@ _RECORDS = {
         },
     }
 }
-_IMPORTED = documented(RecordsImported, "Every record is in the log and folded.", 409, 413, 504, 507)
-_IMPORTED[207] = _IMPORTED[200] | {
-    "description": "Some records stayed out: changed since they were imported, two of one id, or an id that was taken."
-}
 
 
-@router.post("/import/records", summary="Import records", responses=_IMPORTED, openapi_extra=_RECORDS)
-def import_(
-    application: Asked,
-    owner: Owner,
-    sent: Annotated[Sent, Depends(records_of)],
-    asked: Annotated[ImportAsked, Query()],
-) -> Response:
-    """Up to 1,000 older records become memories with their counters: checked whole first, so that a bad one writes nothing.
-
-    Importing again is safe: what is there is counted and changes nothing.
-    """
-    options = RecordOptions(owner=owner, shape=asked.shape, assume_utc=asked.assume_utc)
-    answer = application.records.take_in_whole(sent.lines, options)
+def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
+    answer = parts.application.records.take_in_whole(sent.lines, RecordOptions(owner=owner, **asked.model_dump()))
     done = answer.imported.done
     if done.error is not None:
         raise done.error
@@ -238,3 +148,20 @@ def import_(
             "nothing was written: every record was imported before with other content", **answer.as_dict()
         )
     return Json(answer.as_dict(), 207 if answer.exit_code else 200)
+
+
+router = new_router()
+_STREAMED: Given = {"response_class": Pieces, "status_code": 200}
+for definition, endpoint in ((EXPORT, _export), (EXPORT_REVEALED, _export_revealed)):
+    register(router, definition, endpoint, _EXPORTED | problems(*definition.statuses), **_STREAMED)
+register(
+    router,
+    IMPORT_RECORDS,
+    _import,
+    partly(
+        IMPORT_RECORDS,
+        "Some records stayed out: changed since they were imported, two of one id, or an id that was taken.",
+    ),
+    sent=Annotated[Sent, Depends(records_of)],
+    openapi_extra=_RECORDS,
+)

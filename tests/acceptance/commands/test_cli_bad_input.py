@@ -29,6 +29,12 @@ BAD_WORDS = [
     (["search", "ada", "broken \udcff"], "query: got 'broken \\udcff'", "UTF-8"),
     (["search", "ada", "x", "--mode", "loud"], "mode: got 'loud'", "normal, review, debug"),
     (["search", "ada", "x", "-k", "0"], "limit: got 0", "1 to 100"),
+    (["search", "ada", "x", "-k", "many"], "limit: got 'many'", "a whole number"),
+    (["search", "ada", "x", "--limit=1.5"], "limit: got '1.5'", "a whole number"),
+    (["search", "ada", "x", "--min-relevance", "much"], "min_relevance: got 'much'", "a number"),
+    (["search", "ada", "x", "--metadata", "page"], "metadata: got 'page'", "name=value"),
+    (["list", "ada", "--offset", "-1"], "offset: got '-1'", "at least 0"),
+    (["review", "ada", "m1", "--grade", "x"], "grade: got 'x'", "a whole number"),
     (["search", "ada", "x", "-k", "101"], "limit: got 101", "1 to 100"),
     (["search", "ada", "x", "--as-of", NAIVE], f"as_of: got '{NAIVE}'", "with a time zone"),
     (["search", "ada", "x", "--as-of", NONSENSE], "as_of: got 'yesterday'", "2023-10-22T12:00:00Z"),
@@ -212,9 +218,7 @@ def test_a_file_that_cannot_be_read_does_not_even_start_a_store(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "words", [["nonsense"], ["search"], ["search", "ada"], ["search", "ada", "x", "-k", "many"], ["status", "--loud"]]
-)
+@pytest.mark.parametrize("words", [["nonsense"], ["search"], ["search", "ada"], ["status", "--loud"]])
 def test_a_command_line_that_makes_no_sense_is_bad_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:

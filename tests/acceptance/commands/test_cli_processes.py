@@ -45,6 +45,20 @@ def test_an_import_killed_half_way_is_made_whole_by_the_next_one(tmp_path: Path,
     assert (verdict["ok"], verdict["events"], verdict["memories"]) == (True, 3_000, 1_500)
 
 
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+def test_an_export_is_whole_on_a_store_that_nobody_serves(
+    tmp_path: Path, environment: dict[str, str], form: str
+) -> None:
+    file = tmp_path / "out"
+    run(["import", "turns", written(tmp_path / "turns.jsonl", TURNS[:30])], environment)
+    assert run(["export", "owner-1", "--format", form, "--out", str(file)], environment).code == 0
+    piped = run(["export", "owner-1", "--format", form], environment)
+    assert piped.code == 0
+    assert file.read_text("utf-8").count("早上喝茶") == piped.out.count("早上喝茶") == 6
+    whole = json.loads(run(["export", "owner-1", "--json", "--format", form, "--reveal"], environment).out)
+    assert str(whole.get("records") or whole["text"]).count("早上喝茶") == 6
+
+
 def test_an_import_of_chats_killed_half_way_is_made_whole_by_the_next_one(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

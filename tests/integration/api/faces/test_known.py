@@ -298,7 +298,7 @@ def test_every_verb_of_the_client_that_takes_as_of_takes_known() -> None:
     verbs = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
     takes = {name: set(inspect.signature(getattr(Memory(), name)).parameters) for name in verbs}
     with_as_of = {name for name, has in takes.items() if "as_of" in has}
-    assert with_as_of == {"search", "context", "get", "get_all", "history", "why"}
+    assert {"search", "context", "get", "get_all", "history", "why", "uses", "export", "stats"} <= with_as_of
     assert with_as_of == {name for name, has in takes.items() if "known" in has}
 
 
@@ -387,8 +387,8 @@ def test_every_verb_of_the_client_answers_about_what_was_known(tmp_path: Path, m
     monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
     with service(tmp_path) as running, connected("sync", running.url, owner="by-client") as memory:
         known = corrected_later(running.http, "by-client")
-        for verb in ("search", "context", "get", "get_all", "history", "why"):
-            words = () if verb in ("get_all", "history") else ("coffee",)
+        for verb in ("search", "context", "get", "get_all", "history", "why", "uses", "provenance", "fading"):
+            words = () if verb in ("get_all", "history", "fading") else ("coffee",)
             answer = getattr(memory, verb)(*words, known=known)
             assert (answer.known, answer.position) == (known, known), verb
             assert "tea" not in answer.model_dump_json(), verb

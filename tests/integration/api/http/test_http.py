@@ -261,6 +261,20 @@ def test_what_fastapi_refuses_is_told_in_the_same_shape(
     assert (answer.status_code, told.get("field"), told.get("got")) == expected
 
 
+def test_every_question_refuses_a_parameter_that_it_does_not_know(http: HttpStore) -> None:
+    """Also one that takes none: a misspelt `as_of` would be answered about the present."""
+    owner = "asker"
+    http.told(owner, created("coffee", owner=owner))
+    paths = http.client.get("/v1/openapi.json").json()["paths"]
+    asked = [path for path, methods in paths.items() if "get" in methods and path.startswith("/v1/")]
+    assert len(asked) > 25
+    for path in asked:
+        where = path.replace("{owner}", owner).replace("{memory_id}", "coffee")
+        given = {one["name"]: "coffee" for one in paths[path]["get"].get("parameters", ()) if one["required"]}
+        answer = http.client.get(where, params=given | {"as_ofs": "2023-10-22"})
+        assert (answer.status_code, "as_ofs" in answer.text) == (422, True), (path, answer.text)
+
+
 def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: HttpStore) -> None:
     assert http.client.delete("/v1/status").headers["allow"] == "GET"
 

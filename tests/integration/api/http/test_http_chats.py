@@ -136,13 +136,13 @@ def test_an_owner_that_cannot_be_is_refused(http: HttpStore, owner: str) -> None
 def test_more_turns_or_bytes_than_a_piece_may_hold_are_too_many(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api.exchange.chats, "MOST_TURNS", 3)
+    monkeypatch.setattr(api.exchange.chats, "MOST_CHAT_TURNS", 3)
     before = head(http, "large")
     body = b"\n".join(orjson.dumps(turn(n)) for n in range(4))
     refusal = sent(http, "large", body, 413)
     assert (refusal["error"], refusal["allowed"], head(http, "large")) == ("RequestTooLarge", 3, before)
     assert sent(http, "large", body.rpartition(b"\n")[0])["turns"] == 3
-    monkeypatch.setattr(api.exchange.chats, "MOST_BYTES", len(body) - 1)
+    monkeypatch.setattr(api.exchange.chats, "MOST_CHAT_BYTES", len(body) - 1)
     assert sent(http, "large", body, 413)["got"] == len(body)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from api.cli.commands import owners as command
-from api.services.store import owners as service
+from api.operations.store import OWNERS
+from api.services.store.owners import Owners
 from tests.given.http import HttpStore, created, http_store
 
 NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
@@ -43,8 +44,9 @@ def test_owners_are_listed_in_order_with_how_many_memories_each_has(http: HttpSt
     assert (page["matching"], page["next"]) == (len(NAMES), None)
 
 
-def test_a_page_of_the_command_is_as_long_as_one_of_the_service() -> None:
-    assert command.LIMIT == service.LIMIT
+def test_a_page_is_as_long_at_every_face_as_in_the_service() -> None:
+    (limit,) = (one for one in OWNERS.question if one.name == "limit")
+    assert limit.default == inspect.signature(Owners.owners).parameters["limit"].default == 100
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, len(NAMES) - 1, len(NAMES), len(NAMES) + 1])

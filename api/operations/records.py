@@ -1,0 +1,169 @@
+"""Memories as files: an export, and what imports of records and chats may be told. Each face reads and writes in its own way."""
+
+from __future__ import annotations
+
+from api.choices import ASKED_FOR, FORMATS, LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS, SHAPE_NAMES, WAYS
+from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
+from api.operations.definition import NEVER, Body, Operation, Option, Parameter
+from api.operations.places import OF_PLACE, OF_WRITES, OWNER
+
+_FORM = Parameter(
+    "form",
+    str,
+    "`jsonl`, which an import reads again, or `text`, Markdown for people.",
+    "jsonl",
+    FORMATS,
+    wire="format",
+    option=Option(("--format",), "jsonl, which `import records` reads again, or text, for people."),
+)
+_INCLUDE = Parameter(
+    "include", list[str], f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.", [], (["deleted"],)
+)
+EXPORT = Operation(
+    name="export",
+    call="records.export",
+    path=f"{OWNER}/export",
+    title="Export",
+    tag="owners",
+    question=(
+        _FORM,
+        _INCLUDE,
+        Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
+        *PLACE,
+    ),
+    statuses=OF_PLACE,
+    route_help="All memories of an owner as lines to import again, or as a text; of secrets none. Leaves no trace.",
+)
+EXPORT_REVEALED = Operation(
+    name="export",
+    endpoint="export_revealed",
+    call="revealer.export",
+    path=f"{OWNER}/export",
+    title="Export with secrets",
+    tag="owners",
+    question=(
+        _FORM,
+        _INCLUDE,
+        Parameter("reveal", bool, "Also secret memories (sensitivity 3).", False, (True,)),
+        *LINES,
+        AFTER,
+        ACTOR.but(description="Who asks: user, assistant or judge."),
+        REASON.but(
+            description="Why, in words.",
+            examples=("they asked for their data",),
+            option=Option(help="With --reveal: why, which is recorded."),
+        ),
+    ),
+    body=Body(
+        "Exporting",
+        "What to export, secrets too.",
+        {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}},
+    ),
+    statuses=OF_WRITES,
+    more="A file is written whole or not at all, readable by its owner alone. What is purged is never exported.\n"
+    "Leaves no trace but for --reveal: which secrets are shown is recorded first.",
+    route_help="The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`,"
+    " `engramlog-revealed`).",
+    example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice | engramlog import records -"
+    " --owner alice-again`",
+)
+OUT = (
+    Parameter("file", str, "Where to; standard output if not given.", "-", option=Option(("--out",), metavar="FILE|-")),
+    Parameter("force", bool, "Replace the file if there is one.", False),
+)
+"""Where the command writes an export."""
+FILE = Parameter(
+    "file", str, "A file of JSON Lines, or - for standard input.", option=Option(argument=True, metavar="FILE|-")
+)
+CHATS = FILE.but(description="An export of chats, or - for standard input.")
+WHOSE = Parameter("owner", str, "Whose memories the records are.", option=Option(("--owner",)))
+WHOSE_TURNS = (
+    Parameter("owner", str | None, "One owner for all turns.", None),
+    Parameter(
+        "owner_from", str, "The field of a conversation (of a line, in lines) that names the owner.", "conversation"
+    ),
+)
+TURNS_ONLY = Parameter("turns_only", bool, "Record the turns without making memories of them.", False, (False,))
+LONG_TURNS = Parameter(
+    "long_turns",
+    str,
+    "A turn over 64 KiB: `leave` it out, counted, or `cut` it.",
+    LEAVE,
+    WAYS,
+    option=Option(help=f"A turn over 64 KiB: {' or '.join(WAYS)}; left out it is counted, cut it ends with …"),
+)
+IMPORT_RECORDS = Operation(
+    name="import_records",
+    endpoint="import_",
+    call="records.take_in_whole",
+    path=f"{OWNER}/import/records",
+    title="Import records",
+    tag="owners",
+    question=(
+        Parameter(
+            "shape",
+            str,
+            "`engramlog` (what an export holds), `ebbinghaus`, `consolidating`, or `auto`: as each one's fields show.",
+            "auto",
+            ("auto", "engramlog", "ebbinghaus", "consolidating"),
+            option=Option(
+                help="engramlog (what `export` writes), ebbinghaus (id, content, createdAt ...), consolidating (id, content,"
+                " created_at ...), or auto: as the fields of each line show."
+            ),
+        ),
+        Parameter("assume_utc", bool, "Times without a zone are in UTC; else they are refused.", False, (False,)),
+        Parameter(
+            "core",
+            bool,
+            "Records of tier core and system stay so: you answer for what they put into prompts.",
+            False,
+            route=False,
+        ),
+    ),
+    answer="RecordsImported",
+    told="Every record is in the log and folded.",
+    statuses=(409, 413, 504, 507),
+    help="Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.",
+    more="A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they"
+    "\nwere imported, two of one id, or an id that the owner had a memory of already. Records of tier core or system become"
+    "\nordinary memories, and are counted, unless `--core` says that you stand for them.",
+    route_help="Up to 1,000 older records become memories with their counters: checked whole first, so that a bad one writes"
+    " nothing.\n\nImporting again is safe: what is there is counted and changes nothing.",
+    example="Example: `engramlog import records memories.jsonl --owner alice`",
+)
+IMPORT_CHATS = Operation(
+    name="chat-import",
+    endpoint="import_chats",
+    call="chats.take_in_whole",
+    path=f"{OWNER}/chats",
+    title="Import chats",
+    tag="owners",
+    question=(
+        Parameter("shape", str, f"{', '.join(SHAPE_NAMES)}; auto: as the beginning shows.", "auto", SHAPE_NAMES),
+        Parameter(
+            "since",
+            str | None,
+            "When conversations without times began; each message is a minute after the last.",
+            None,
+            ("2026-01-01T00:00:00Z",),
+            wire="from",
+            option=Option(
+                ("--from",),
+                "When conversations without times began, RFC 3339 with a zone; each message is a minute after the last.",
+            ),
+        ),
+        TURNS_ONLY,
+        LONG_TURNS,
+    ),
+    answer="ChatsImported",
+    told="Every turn is in the log and folded.",
+    statuses=(409, 413, 504, 507),
+    help="Import exported chats: JSON Lines of turns, or conversations of OpenAI messages, ChatGPT, Claude or ShareGPT.",
+    more="A conversation is a session. System prompts, tools, hidden messages, abandoned branches and attachments are left out, and"
+    "\ncounted. A second import appends nothing. A bad message stops there; what stood before it is imported.",
+    route_help="Exported chats become turns: OpenAI messages, ChatGPT, Claude, ShareGPT, or lines of turns. At most"
+    f" {MOST_CHAT_TURNS:,} turns and {MOST_CHAT_BYTES >> 20} MiB, checked whole first, so that a bad message writes nothing."
+    " A conversation is a session; system prompts, tools, hidden messages, abandoned branches, attachments are left out and"
+    " counted. Importing again is safe: ids derive from what is sent.",
+    example="Example: `engramlog chat-import conversations.json --owner alice` or `... --shape claude`",
+)
