@@ -14,6 +14,8 @@ from api.cli.app import CUT, out
 
 UNBROKEN = 40
 """Ids up to this long are never broken over lines where there is room; a generated one has 38 characters."""
+LEAST_REST = 16
+"""Columns that a text has at least."""
 LONG_ID = 20
 """Ids longer than this are cut where there is no room."""
 LEAST_SHOWN = 12
@@ -70,18 +72,29 @@ def has_room(console: Console = out) -> bool:
     return console.width >= ROOM
 
 
+def _width(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cut: Mapping[str, Mapping[str, str]]) -> int:
+    """Columns that a table takes at least where no id is broken over lines."""
+    widths = []
+    for column in columns:
+        cells = (cut.get(column.name, {}).get(str(row[column.name]), row[column.name]) for row in rows)
+        lengths = (Text.from_markup(one).cell_len if isinstance(one, str) else one.cell_len for one in cells)
+        widths.append(LEAST_REST if column.takes_rest else max(lengths, default=0))
+    return sum(max(width, len(column.name)) for width, column in zip(widths, columns, strict=True)) + 2 * len(columns)
+
+
 def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], console: Console = out) -> None:
     """Print rows, each a cell by the name of its column."""
     table = grid()
     kept = [column for column in columns if has_room(console) or not column.if_room]
-    cut: dict[str, dict[str, str]] = {}
+    ids = {column.name: [str(row[column.name]) for row in rows] for column in kept if column.is_id}
+    fits = has_room(console) and (not console.is_terminal or _width(kept, rows, {}) <= console.width)
+    cut = {} if fits else {name: shortened_ids(every) for name, every in ids.items()}
+    whole = _width(kept, rows, cut) <= console.width
     for column in kept:
         if column.is_id:
-            ids = [str(row[column.name]) for row in rows]
-            cut[column.name] = {} if has_room(console) else shortened_ids(ids)
-            id_column(table, [cut[column.name].get(one, one) for one in ids], column.name, console)
+            table.add_column(column.name, style="cyan", overflow="fold", no_wrap=whole, min_width=4)
         elif column.takes_rest:
-            table.add_column(column.name, ratio=1, min_width=16, overflow="fold")
+            table.add_column(column.name, ratio=1, min_width=LEAST_REST, overflow="fold")
         else:
             justify = "right" if column.right else "left"
             table.add_column(column.name, style=column.style, no_wrap=True, justify=justify)  # type: ignore[arg-type]
@@ -92,3 +105,5 @@ def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cons
         console.print(
             f"[dim]{CUT} ends what is cut: whole with --json or `| cat`, and TAB completes it[/]", soft_wrap=True
         )
+    if rows and (left := ", ".join(column.name for column in columns if column not in kept)):
+        console.print(f"[dim]not shown: {left}; --json, `| cat` or {ROOM} columns show them[/]", soft_wrap=True)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from api.application import Application
 from api.http.app import create_app
+from api.requests.checks import parse_as_of
 from api.http.bearer import OPEN_PATHS
 from api.http.reference import FILES, HEADERS, serve_reference
 
@@ -186,6 +187,25 @@ def test_every_parameter_has_a_control_and_what_the_path_needs_begins_as_its_exa
         assert set(here) == wanted
         for (where, _), control in here.items():
             assert bool(control.get("value")) == (where == "path" or "required" in control.around[-2].text)
+
+
+def test_the_first_example_of_a_place_in_time_is_taken_for_any_owner(document: dict[str, Any]) -> None:
+    told = [
+        (one["name"], one["schema"]["examples"][0])
+        for _, _, operation in operations(document)
+        for one in operation.get("parameters", ())
+        if one["name"] in ("as_of", "known", "at")
+    ]
+    told += [
+        (name, field["examples"][0])
+        for schema in document["components"]["schemas"].values()
+        for name, field in schema.get("properties", {}).items()
+        if name in ("as_of", "known") and "examples" in field
+    ]
+    assert len(told) > 40
+    for name, example in told:
+        for owner in ("ada", "bo", "猫"):
+            assert parse_as_of(example, owner, 16, name).seq is None
 
 
 def test_every_body_has_its_examples_to_edit_and_its_fields_told(page: Page, document: dict[str, Any]) -> None:
