@@ -17,9 +17,9 @@ from pydantic import BaseModel, Field
 
 from api.application import Application
 from api.http.app import create_app
-from api.requests.checks import parse_as_of
 from api.http.bearer import OPEN_PATHS
 from api.http.reference import FILES, HEADERS, serve_reference
+from api.requests.checks import parse_as_of
 
 BASE = "http://127.0.0.1:8733"
 TOKEN = "a-token-of-the-tests-0123456789-abcdef"
