@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -26,6 +27,16 @@ def is_private(folder: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def make_private(folder: Path) -> bool:
+    """Whether it is private; an empty one of this user is closed to all others first, as the service would do it."""
+    with suppress(OSError):
+        if folder.stat().st_uid == os.geteuid() and not any(folder.iterdir()):
+            folder.chmod(0o700)
+            if any(one.lstat().st_uid != os.geteuid() for one in folder.iterdir()):
+                return False  # put there just before
+    return is_private(folder)
 
 
 def not_by_others(path: Path) -> bool:

@@ -20,7 +20,7 @@ from threading import Thread
 from time import monotonic, sleep
 
 from engramlog.errors import Unreachable
-from engramlog.folder import is_private, not_by_others
+from engramlog.folder import is_private, make_private, not_by_others
 
 SOCKET = "api.sock"
 LOCK = "engramlog.start"
@@ -108,10 +108,10 @@ def _prepare(folder: Path) -> None:
         raise _unreachable(
             f"the data folder {folder} cannot be made ({error.strerror}); ENGRAMLOG_DATA names one"
         ) from None
-    if not is_private(folder):
+    if not make_private(folder):
         raise _unreachable(
-            f"the data folder {folder} is another user's, or others can write to it; make it yours alone (chmod 700), or name"
-            " another by ENGRAMLOG_DATA"
+            f"the data folder {folder} is another user's, or others could write to it, and what lies in it may be theirs: look"
+            f" through it, then close it (chmod 700 {folder}), or name another by ENGRAMLOG_DATA"
         )
 
 

@@ -17,7 +17,7 @@ def private_folder(folder: Path) -> tuple[Path, str | None]:
     """The folder as a resolved path, made where it is missing, of mode 0700; and what was mended, in a sentence.
 
     A folder that others could enter is closed to them where it is a data folder or empty. Raises UnusableFolder where it is
-    another user's, or holds something else: whoever else uses that would be locked out.
+    another user's, holds what others may use (they would be locked out), or holds what others could have put there.
     """
     try:
         folder = folder.expanduser().resolve()
@@ -41,7 +41,16 @@ def private_folder(folder: Path) -> tuple[Path, str | None]:
                 f" folder of its own, or close this one: chmod 700 {folder}",
                 folder=str(folder),
             )
-        folder.chmod(0o700)
+        planted = bool(names and mode & 0o022)
+        if not planted:
+            folder.chmod(0o700)
+            planted = not names and any(one.lstat().st_uid != os.geteuid() for one in folder.iterdir())
+        if planted:
+            raise UnusableFolder(
+                f"others could write to the data folder {folder} ({mode:04o}), so that what lies in it may be theirs: look"
+                f" through it, then close it (chmod 700 {folder}), or name another folder",
+                folder=str(folder),
+            )
     except (OSError, RuntimeError, ValueError) as error:
         raise unusable(folder, error) from error
     return folder, f"others could enter the data folder {folder} ({mode:04o}); it is closed to them now (0700)"

@@ -256,11 +256,20 @@ def test_a_folder_to_which_others_can_write_is_not_trusted(machine: Machine) -> 
         listening(str(machine.folder / starting.SOCKET), socket.AF_UNIX) as listener,
         Memory(owner="alice", retry=EAGER) as memory,
     ):
-        with pytest.raises(Unreachable, match="others can write to it"):
+        with pytest.raises(Unreachable, match=r"others could write to .* look through it, .*chmod 700"):
             memory.get_all()
         with pytest.raises(BlockingIOError):
             listener.accept()
     assert machine.started == []
+
+
+def test_an_empty_folder_to_which_others_could_write_is_closed_to_them_and_used(machine: Machine) -> None:
+    machine.install()
+    machine.folder.mkdir()
+    machine.folder.chmod(0o777)
+    with Memory(owner="alice", retry=EAGER) as memory:
+        assert memory.get_all().total == 0
+    assert (machine.folder.stat().st_mode & 0o7777, len(machine.started)) == (0o700, 1)
 
 
 def test_whoever_listens_on_the_port_is_not_asked_unless_he_is_named(

@@ -10,6 +10,7 @@ import pytest
 
 from events.alarms import KNOWN
 from events.errors import BadSetting
+from ops.embedded.folder import UnusableFolder
 from ops.embedded.private_folder import private_folder
 from ops.main import main
 from ops.settings import Settings, load_settings
@@ -159,6 +160,47 @@ def test_a_data_folder_that_others_could_enter_is_closed_and_that_is_said(tmp_pa
             (folder / name).touch()
         assert "0755" in (private_folder(folder)[1] or "")
         assert (mode(folder), private_folder(folder)[1]) == (0o700, None)
+
+
+@pytest.mark.parametrize("bits", [0o777, 0o775, 0o707, 0o2770])
+def test_a_store_that_others_could_have_put_there_is_not_opened_and_what_to_do_is_said(
+    tmp_path: Path, bits: int
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "store.json").touch()
+    folder.chmod(bits)
+    with pytest.raises(UnusableFolder, match=f"could write to .* look through it, .*chmod 700 {folder}") as refusal:
+        private_folder(folder)
+    assert (refusal.value.exit_code, folder.stat().st_mode & 0o7777) == (2, bits)
+    folder.chmod(0o700)
+    assert private_folder(folder) == (folder, None)
+
+
+def test_an_empty_folder_to_which_others_could_write_is_closed_to_them(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert "0777" in (private_folder(folder)[1] or "")
+    assert folder.stat().st_mode & 0o7777 == 0o700
+
+
+def test_what_somebody_puts_into_a_folder_while_it_is_closed_is_not_taken_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o777)
+    close = Path.chmod
+
+    def beaten(path: Path, bits: int) -> None:
+        (path / "store.json").touch()
+        close(path, bits)
+        monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)  # who put it there is another
+
+    monkeypatch.setattr(Path, "chmod", beaten)
+    with pytest.raises(UnusableFolder, match="look through it"):
+        private_folder(folder)
 
 
 @pytest.mark.parametrize(("bits", "name"), [(0o755, "somebodys.txt"), (0o1777, "store.json")])
