@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
@@ -19,6 +20,7 @@ from api.http.answer import Json, documented
 from api.http.asking import AskedParts, MemoryId, Owner, Parts, Question, Speaker, Unrevealed
 from api.operations import answers
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, loaded_from
+from events.errors import refused
 
 SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId}
 KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
@@ -84,8 +86,24 @@ def register(
         summary=operation.title,
         tags=[operation.tag],
         responses=answers_of(operation) if responses is None else responses,
+        dependencies=[Depends(_asked_once(operation))],
         **route,
     )
+
+
+def _asked_once(operation: Operation) -> Callable[[Request], Awaitable[None]]:
+    """What refuses a name that stands twice in the address, or stands there where a body is asked for: neither would be heard."""
+    posted = operation.body is not None
+    several = {one.name_told for one in operation.question if "list[" in str(one.kind)}
+
+    async def checked(request: Request) -> None:
+        for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
+            if posted:
+                raise refused(name, request.query_params[name], "in the body; the address has no question here")
+            if count > 1 and name not in several:
+                raise refused(name, request.query_params.getlist(name), "one of them")
+
+    return checked
 
 
 def answers_of(operation: Operation) -> dict[Any, Any]:

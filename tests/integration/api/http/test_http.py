@@ -275,6 +275,28 @@ def test_every_question_refuses_a_parameter_that_it_does_not_know(http: HttpStor
         assert (answer.status_code, "as_ofs" in answer.text) == (422, True), (path, answer.text)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "field", "allowed"),
+    [
+        ("get", "memories?limit=1&limit=2", "limit", "one of them"),
+        ("get", "search?q=tea&mode=review&mode=debug", "mode", "one of them"),
+        ("post", "memories/coffee/negate?key=k", "key", "in the body"),
+        ("post", "chats?shape=lines&shape=claude", "shape", "one of them"),
+    ],
+)
+def test_what_would_not_be_heard_is_refused(http: HttpStore, method: str, path: str, field: str, allowed: str) -> None:
+    http.told("twice", created("coffee", owner="twice"))
+    answer = http.client.request(method, f"/v1/owners/twice/{path}")
+    assert (answer.status_code, answer.json()["field"], allowed in answer.text) == (422, field, True)
+    assert http.client.get("/v1/owners/twice/memories/coffee").json()["is_negated"] is False
+
+
+def test_what_may_be_told_several_times_is_heard_each_time(http: HttpStore) -> None:
+    http.told("twice", created("coffee", owner="twice"), created("tea", "I drink tea", owner="twice", kind="note"))
+    found = http.client.get("/v1/owners/twice/search?q=drink&kinds=note&kinds=fact&mode=debug").json()
+    assert {one["kind"] for one in found["results"]} == {"note", "fact"}
+
+
 def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(http: HttpStore) -> None:
     assert http.client.delete("/v1/status").headers["allow"] == "GET"
 
