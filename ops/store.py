@@ -106,11 +106,7 @@ def reach_the_store(
 
 @contextmanager
 def open_the_store(
-    settings: Settings,
-    role: Role = "command",
-    *,
-    on_wait: Callable[[str], None] | None = None,
-    tell: Tell = silent,
+    settings: Settings, role: Role = "command", *, on_wait: Callable[[str], None] | None = None, tell: Tell = silent
 ) -> Iterator[OpenStore]:
     """The store of these settings, created where there is none; alarms are told by `tell`. Raises StoreError where it cannot be
     opened."""

@@ -24,11 +24,7 @@ def quiet(_fact: str, **_facts: Any) -> None:
 
 @contextmanager
 def open_application(
-    settings: Settings,
-    role: Role = "command",
-    *,
-    tell: Tell = quiet,
-    on_wait: Callable[[str], None] | None = None,
+    settings: Settings, role: Role = "command", *, tell: Tell = quiet, on_wait: Callable[[str], None] | None = None
 ) -> Iterator[Application]:
     """The application for a command's duration: accesses are flushed and everything appended is folded at its end."""
     with (
@@ -50,12 +46,7 @@ def application_on(
     """The same on a store that is open already. `stays`: the process answers more than one command, so all is joined now."""
     catch_up, model = FoldCatchUp(store, tell), model_of(settings)
     application = JoinedApplication(
-        store,
-        catch_up,
-        tell,
-        queue_url=settings.queue_url,
-        meanings=meanings_of(settings, store),
-        model=model,
+        store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store), model=model
     )
     if stays:
         application.join()

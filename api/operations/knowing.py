@@ -113,11 +113,7 @@ SYNONYM = Operation(
             option=Option(argument=True),
         ),
         Parameter(
-            "synonym",
-            str,
-            "What it also means.",
-            examples=("咖啡",),
-            option=Option(argument=True, metavar="SYNONYM"),
+            "synonym", str, "What it also means.", examples=("咖啡",), option=Option(argument=True, metavar="SYNONYM")
         ),
         Parameter("similarity", float, "How alike, 0 to 1; 0 says that they are no synonyms.", 0.8, (0.9,)),
         *SAID,

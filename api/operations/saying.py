@@ -59,11 +59,7 @@ ADD = Operation(
         ),
         Parameter("kind", str, "A word for what it is: preference, lesson, note ...", KIND, ("preference",)),
         Parameter(
-            "source",
-            str | None,
-            "user, assistant, judge, system or import; who says so if not given.",
-            None,
-            ("user",),
+            "source", str | None, "user, assistant, judge, system or import; who says so if not given.", None, ("user",)
         ),
         Parameter("importance", float | None, "0 to 10; by its category if not given.", None, (5,)),
         Parameter("confidence", float | None, "0 to 1; 0.6 if not given.", None, (0.9,)),

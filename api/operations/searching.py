@@ -58,13 +58,7 @@ TERMS = (
     _filter("feeling", str | None, "Only what is positive, negative or urgent.", None, "positive"),
     _filter("session", str | None, "Only from this session.", None, "s1"),
     _filter("project", str | None, "Only of this project.", None, "engram"),
-    Parameter(
-        "near_project",
-        str | None,
-        "Memories of this project stand higher under `overlap`.",
-        None,
-        ("engram",),
-    ),
+    Parameter("near_project", str | None, "Memories of this project stand higher under `overlap`.", None, ("engram",)),
     _filter("speaker", str | None, "Only what this speaker said.", None, "Alice"),
     _filter(
         "since",
@@ -74,11 +68,7 @@ TERMS = (
         "2026-05-01",
     ),
     _filter(
-        "until",
-        str | None,
-        "Created up to the end of that; the same forms. The answer tells both.",
-        None,
-        "2026-06-01",
+        "until", str | None, "Created up to the end of that; the same forms. The answer tells both.", None, "2026-06-01"
     ),
     _filter("min_relevance", float, "Only at least so relevant, 0 to 1.", 0.0, 0.6),
     _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),

@@ -84,13 +84,7 @@ CLEAR = Operation(
     title="Clear an alarm",
     tag="store",
     question=(
-        Parameter(
-            "name",
-            str,
-            "The alarm's name.",
-            examples=("state_damaged",),
-            bounds={"max_length": 60},
-        ),
+        Parameter("name", str, "The alarm's name.", examples=("state_damaged",), bounds={"max_length": 60}),
         Parameter(
             "subject",
             str | None,
@@ -160,13 +154,7 @@ DEAD_DISCARD = Operation(
     title="Discard",
     tag="dead letters",
     question=(
-        Parameter(
-            "position",
-            str,
-            "The parked position to drop.",
-            examples=("3:128",),
-            option=Option(argument=True),
-        ),
+        Parameter("position", str, "The parked position to drop.", examples=("3:128",), option=Option(argument=True)),
         Parameter("reason", str, "Why, in words; kept in the log.", "", ("written by a broken producer",)),
         ACTOR.but(option=None),
     ),

@@ -79,12 +79,7 @@ def _cold_once(url: str, owner: str) -> dict[str, Any]:
         answer = search(ViewQuery(view, NOW, "review"), asked[0], RESULTS)
     taken, spent = perf_counter() - start, process_time() - used
     assert answer["results"]
-    return {
-        "memories": len(view),
-        "load_ms": loaded * 1e3,
-        "answer_ms": taken * 1e3,
-        "cpu_ms": spent * 1e3,
-    }
+    return {"memories": len(view), "load_ms": loaded * 1e3, "answer_ms": taken * 1e3, "cpu_ms": spent * 1e3}
 
 
 def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str, Any]:

@@ -57,12 +57,7 @@ class HeadFile:
         return found[::-1][:most]
 
     def append(
-        self,
-        at: str,
-        store: str,
-        heads: Iterable[Head],
-        kind: Literal["heads", "accepted"] = "heads",
-        reason: str = "",
+        self, at: str, store: str, heads: Iterable[Head], kind: Literal["heads", "accepted"] = "heads", reason: str = ""
     ) -> bytes:
         """Write one line, on disk when this returns; gives it. A new file begins with every head that is kept.
 

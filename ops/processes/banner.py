@@ -30,13 +30,7 @@ def banner(served: Served) -> str:
         if served.data
         else f"claude mcp add memory -- engramlog mcp --owner {owner}"
     )
-    tries = [
-        *other,
-        *first,
-        f'engramlog search {owner} "coffee"',
-        agent,
-        f"{CURL} {served.url}/v1/status",
-    ]
+    tries = [*other, *first, f'engramlog search {owner} "coffee"', agent, f"{CURL} {served.url}/v1/status"]
     return "\n".join(
         [
             "",

@@ -22,11 +22,7 @@ COLUMNS = ("alarm", "about", "since", "times", "what happened")
     ALARMS,
     more=(
         Parameter(
-            "subject",
-            str | None,
-            "With --clear: only the alarm about this.",
-            None,
-            option=Option(argument=True),
+            "subject", str | None, "With --clear: only the alarm about this.", None, option=Option(argument=True)
         ),
         Parameter("clear", str | None, "Acknowledge the alarms of this name.", None),
     ),

@@ -20,11 +20,7 @@ from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
 from events.errors import refused
 
 ALL = Parameter(
-    "everything",
-    bool,
-    "Also entries that only name a memory and change nothing.",
-    False,
-    option=Option(("--all",)),
+    "everything", bool, "Also entries that only name a memory and change nothing.", False, option=Option(("--all",))
 )
 
 
@@ -56,11 +52,7 @@ def get(call: Call) -> None:
     call.print(answer)
 
 
-@command(
-    HISTORY,
-    more=(_optional("memory_id", "[ID]", "A memory; the whole owner without."), ALL),
-    subject=("owner",),
-)
+@command(HISTORY, more=(_optional("memory_id", "[ID]", "A memory; the whole owner without."), ALL), subject=("owner",))
 def history(call: Call) -> None:
     """A page where one is asked for, else all of them, printed as they come."""
     from api.services.histories import MOST_CHANGES
@@ -116,12 +108,7 @@ def stats(call: Call) -> None:
 @command(
     MAP,
     more=(
-        Parameter(
-            "out",
-            Path | None,
-            "Also write it: .json, .graphml, .dot or .gv; .png or .svg as a picture.",
-            None,
-        ),
+        Parameter("out", Path | None, "Also write it: .json, .graphml, .dot or .gv; .png or .svg as a picture.", None),
     ),
 )
 def map_(call: Call) -> None:

@@ -39,11 +39,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
     from api.exchange.appending import append_lines
 
-    with (
-        open_lines(file) as lines,
-        opened(context) as application,
-        counting("appending", file, json) as advance,
-    ):
+    with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
         answer = append_lines(paced(application, advance), lines, advance)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
@@ -107,11 +103,7 @@ def turns(
     )
     with again(file) as lines:
         look_through(lines, options)
-    with (
-        open_lines(file) as lines,
-        opened(context) as application,
-        counting("importing", file, json) as advance,
-    ):
+    with open_lines(file) as lines, opened(context) as application, counting("importing", file, json) as advance:
         answer = import_turns(paced(application, advance), lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
         fold_appended(application, answer.done)
