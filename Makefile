@@ -25,14 +25,16 @@ demo: $(READY) ## The main job on an embedded real Redis: a short story, then wh
 	@$(BIN)/engramlog demo
 
 PYTEST = $(BIN)/python -P -m pytest -n 2 --dist loadfile
+EXAMPLES = quick# a third of each property's examples; full: all of them (tests/examples.py)
 
 test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
-	$(PYTEST) --part=quick
+	$(PYTEST) --part=quick --hypothesis-profile=$(EXAMPLES)
 
 test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
-	$(PYTEST) --part=rest
+	$(PYTEST) --part=rest --hypothesis-profile=full
 
-test-all: test test-rest ## All tests; they start their own servers
+test-all: EXAMPLES = full
+test-all: test test-rest ## All tests with all examples; they start their own servers
 
 check: $(READY) ## Format, lint, types, direction of imports
 	$(BIN)/ruff format --check .

@@ -11,13 +11,17 @@ import pytest
 import redis
 from hypothesis import Phase, settings
 
+from tests.examples import QUICK_EXAMPLES
 from tests.patience import UNSTEADY
 from tests.servers import MISSING, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
 
 pytest_plugins = ["pytester", "tests.parts"]
-settings.register_profile("engramlog", deadline=None)  # no timed assertions
-settings.register_profile("mutants", deadline=None, phases=(Phase.explicit, Phase.generate))  # nobody reads the example
-settings.load_profile("engramlog")
+settings.register_profile("full", deadline=None)  # no timed assertions
+settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
+settings.register_profile(  # what `make test` asks, and nobody reads the example
+    "mutants", deadline=None, max_examples=QUICK_EXAMPLES, phases=(Phase.explicit, Phase.generate)
+)
+settings.load_profile("full")
 
 
 def pytest_configure(config: pytest.Config) -> None:

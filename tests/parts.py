@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections import Counter, defaultdict
@@ -9,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from hypothesis import settings
 
 from tests.patience import UNSTEADY
 from tests.promises import guarding, guards, is_quick
@@ -55,6 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left)
 
 
+def pytest_collection_finish() -> None:
+    """Fifteen thousand tests stay until the end: nobody looks for garbage among them again and again, nor at the end."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Add what ran to the file of `--told`, where one is named; of several processes the one that hears of all."""
     file = config.getoption("--told")
@@ -72,7 +80,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 told[suite][OUTCOMES[category]] += 1
     suites = {suite: dict(counts) | {"seconds": round(seconds[suite], 1)} for suite, counts in told.items()}
     wall = round(monotonic() - config.stash[BEGAN])
-    line = {"part": config.getoption("--part") or "all", "wall": wall, "suites": suites}
+    examples = settings.get_current_profile_name()
+    line = {"part": config.getoption("--part") or "all", "examples": examples, "wall": wall, "suites": suites}
     with Path(file).open("a", encoding="utf-8") as written:
         written.write(json.dumps(line) + "\n")
 
@@ -80,12 +89,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def table(lines: list[str]) -> str:
     """What several runs told, by part and suite: how many passed, failed, were skipped and run again, and their seconds."""
     columns = ("passed", "failed", "skipped", "run again", "seconds")
-    rows = [("part", "suite", *columns)]
+    rows = [("part", "suite", *columns, "examples")]
     for run in map(json.loads, lines):
         for suite, told in sorted(run["suites"].items()):
-            rows.append((run["part"], suite, *(f"{told.get(column, 0):,}" for column in columns)))
+            rows.append((run["part"], suite, *(f"{told.get(column, 0):,}" for column in columns), ""))
         counts = [sum(told.get(column, 0) for told in run["suites"].values()) for column in columns[:-1]]
-        rows.append((run["part"], "together", *(f"{count:,}" for count in counts), f"{run['wall']:,} on the clock"))
+        rows.append(
+            (
+                run["part"],
+                "together",
+                *(f"{count:,}" for count in counts),
+                f"{run['wall']:,} on the clock",
+                run["examples"],
+            )
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

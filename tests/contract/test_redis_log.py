@@ -27,6 +27,7 @@ from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis.durability import KEPT_BY, read_durability
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
+from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers, fake_client, wheel_server
@@ -445,7 +446,7 @@ def agree(client: redis.Redis, requests: list[tuple[list[Prepared], dict[str, in
         assert {partition_of(owner, 2) for owner in OWNERS} == {0, 1}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(requests=requests_of)
 def test_on_fakeredis_any_requests_are_answered_as_in_memory(
     requests: list[tuple[list[Prepared], dict[str, int]]],
@@ -454,7 +455,7 @@ def test_on_fakeredis_any_requests_are_answered_as_in_memory(
         agree(client, requests)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(requests=requests_of)
 def test_on_redis_any_requests_are_answered_as_in_memory(
     redis_servers: Servers, requests: list[tuple[list[Prepared], dict[str, int]]]

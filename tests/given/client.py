@@ -127,6 +127,7 @@ def proxy(target: str) -> Iterator[Proxy]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def _meet(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))

@@ -19,11 +19,12 @@ from projections.fold.use import access
 from projections.fold.working_set import OwnerSettings, WorkingSet
 from projections.laws import LAWS
 from projections.memory.record import MAX_EDGES, Edge, Memory
+from tests.examples import examples
 from tests.given.events import CLOCK, Told, at, created, deleted, folded, merged, moment, reinforced
 from tests.given.histories import histories
 from tests.given.pooled import Shown, by_itself, fold_of_version_1, strengthened_plainly, summed
 
-QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 IDS = ("a", "b", "c", "d", "nobody")
 START = [
     created("I like tea", "a"),

@@ -14,6 +14,7 @@ from projections.fold.changelog import DECISIONS, pack, unpack
 from projections.fold.named import names
 from projections.fold.owner import OwnerHistory, OwnerState, decode_owner, encode_owner, fold_event, fold_owner
 from projections.memory.record import Memory, decode_memory, encode_memory
+from tests.examples import examples
 from tests.given.events import (
     Told,
     created,
@@ -30,7 +31,7 @@ from tests.given.events import (
 from tests.given.histories import FIRST, IDS, days, events, histories, scenes, turns
 from tests.given.partition import Partition
 
-QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 TIMES = (
     "created_at",
     "updated_at",

@@ -19,11 +19,12 @@ from projections.laws.law import FOREVER
 from projections.laws.tiered import effective_importance, fallen_at
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, HOUR, Memory
+from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded, parameters, profile, stored
 from tests.given.histories import days, histories, words
 from tests.given.law_cases import extreme, instants, lives, parameter_values, sensible, stories
 
-QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 ROOM = 1 + 1e-12
 each_law = pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
 
@@ -262,7 +263,7 @@ def test_accesses_count_and_move_the_clocks_the_same_in_any_order(told: list[Tol
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_that_is_drawn_here_is_allowed(name: str) -> None:
-    @settings(deadline=None, max_examples=10)
+    @settings(deadline=None, max_examples=examples(10))
     @given(parameter_values(name, 5e-324))
     def drawn(value: ParameterValue) -> None:
         assert problem_with(name, value) is None

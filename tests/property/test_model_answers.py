@@ -14,6 +14,7 @@ from events.errors import ModelFailed
 from projections.models.chat_wire import Completion, Output, Trouble, judged
 from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, Reply, model_endpoint
+from tests.examples import examples
 from tests.given.model import Verdict, chats
 
 OUTPUTS: tuple[Output, ...] = ("tool", "native", "prompted")
@@ -92,7 +93,7 @@ def chat(server: ModelEndpoint, request: pytest.FixtureRequest) -> Iterator[Mode
 
 
 @given(body=ANSWER)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_an_endpoint_answers_ends_in_an_answer_or_in_model_failed(
     server: ModelEndpoint, chat: ModelChat, body: Any
 ) -> None:

@@ -22,11 +22,12 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, SearchRequest
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
+from tests.examples import examples
 from tests.given.events import Told, at, created, negated
 from tests.given.search_stories import ALMOST, MOST, NAMES, Answer, Asker, askings, check, ids_of, queries, stories
 from tests.given.views import viewed
 
-fuzzed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+fuzzed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @fuzzed

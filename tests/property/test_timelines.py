@@ -19,10 +19,11 @@ from projections.memory.record import DAY
 from projections.memory.timelines import Lines
 from projections.views.query import ViewQuery, listing
 from projections.views.view import OwnerView
+from tests.examples import examples
 from tests.given.events import Told, at, profile, stored
 from tests.given.histories import histories
 
-QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 FIRST_RECORDED = at(100)
 """After all that is told happened, so that whatever came out of order came late."""
 GAPS = st.lists(st.sampled_from([0, 0, 1, DAY]), min_size=60, max_size=60)

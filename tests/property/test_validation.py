@@ -36,6 +36,7 @@ from events.vocabulary import (
     WORD_RULE,
     check_id,
 )
+from tests.examples import examples
 from tests.given.samples import MOMENT, NOW
 
 OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
@@ -188,7 +189,7 @@ def checked_event(event_type: str, raw: str) -> AnyEvent:
 
 @pytest.mark.parametrize("event_type", OPEN_TYPES)
 def test_what_a_schema_allows_comes_in_and_reads_back_with_the_same_values(event_type: str) -> None:
-    @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
     @given(document=documents(event_type))
     def holds(document: Document) -> None:
         raw = json.dumps(document)
@@ -204,7 +205,7 @@ def test_what_a_schema_allows_comes_in_and_reads_back_with_the_same_values(event
 
 @pytest.mark.parametrize("event_type", OPEN_TYPES)
 def test_an_event_made_from_values_is_the_event_read_from_its_own_json(event_type: str) -> None:
-    @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
     @given(document=documents(event_type))
     def holds(document: Document) -> None:
         sent = checked_event(event_type, json.dumps(document))
@@ -258,7 +259,7 @@ def test_whatever_json_comes_the_door_refuses_in_words(value: Any) -> None:
     assert let_in(json.dumps(value)) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(any_document, any_json, st.randoms(use_true_random=False))
 def test_a_valid_event_with_one_value_replaced_is_refused_in_words_or_can_be_decoded(
     document: Document, value: Any, chance: random.Random
@@ -285,7 +286,7 @@ def test_an_unknown_field_is_refused_wherever_it_stands(
         assert let_in(json.dumps(document)) is None
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(any_document, st.booleans()), min_size=1, max_size=4))
 def test_a_batch_names_exactly_its_bad_events_by_index(items: list[tuple[Document, bool]]) -> None:
     raws = [json.dumps(document | ({"actor": "nobody"} if bad else {})) for document, bad in items]
@@ -320,7 +321,7 @@ def hidden(text: str, chance: random.Random) -> str:
 
 
 @given(any_document, st.randoms(use_true_random=False), st.booleans())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 def test_a_name_twice_in_one_object_is_refused_however_it_is_hidden(
     document: Document, chance: random.Random, quoting: bool
 ) -> None:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from events.catalogue import SensitivitySet
 from projections.fold.owner import fold_owner
+from tests.examples import examples
 from tests.given.events import Told, at_door, compressed, created, merged, revised, stored
 from tests.given.histories import FIRST, IDS, MERGES, days, histories
 
-QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 TEXTS = st.sampled_from(
     [
         "I like tea",

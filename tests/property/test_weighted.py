@@ -13,10 +13,11 @@ from projections.laws import WEIGHTED
 from projections.laws.weighted import factors
 from projections.memory.columns import Columns
 from projections.memory.record import DAY, Memory
+from tests.examples import examples
 from tests.given.events import Told, at, folded
 from tests.given.histories import histories
 
-QUICK = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 rates = st.floats(0, 10)
 shares = st.floats(0, 1)
 parameter_sets = st.just(DEFAULTS) | st.builds(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from api.operations.store import OWNERS
 from api.services.store.owners import Owners
+from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store
 
 NAMES = ["ada", "bo/博", "conv-1", "conv-10", "conv-2", "conv_1", "conv.1", "团队-a", "团队-b", "zoe", "a.b", "a+b"]
@@ -56,7 +57,7 @@ def test_pages_of_any_length_hold_every_owner_once(http: HttpStore, limit: int) 
     assert all(len(page["owners"]) <= limit for page in found)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(prefix=st.one_of(st.sampled_from(NAMES), st.text("abcov-*?[]\\^团队1", max_size=4)), limit=st.integers(1, 4))
 def test_a_prefix_keeps_the_names_that_begin_with_it_and_no_sign_in_it_means_anything_else(
     http: HttpStore, prefix: str, limit: int

@@ -13,6 +13,7 @@ from api.exchange.exporting import ExportOptions, export_lines, selection
 from api.exchange.importing_records import RecordOptions, import_records
 from events.catalogue import Imported
 from projections.views.view import OwnerView
+from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, in_conflict, memory, moment
 from tests.given.exports import LIVED, SECRET, exported, imported, view_of
 from tests.given.histories import histories
@@ -87,7 +88,7 @@ def test_a_revealed_secret_is_a_secret_again() -> None:
 
 
 @given(histories)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_whatever_happened_the_lines_of_what_stands_come_back_the_same(events: list[Told]) -> None:
     view = OwnerView.of_history("ada", folded(*events))
     lines = list(export_lines(view, ExportOptions(reveal=True)))

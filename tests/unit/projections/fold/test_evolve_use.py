@@ -14,6 +14,7 @@ from events.parameters import DEFAULTS, Parameters, changed
 from projections.fold.owner import OwnerState, fold_event
 from projections.laws import LAWS
 from projections.memory.record import DAY, HOUR, Boost, Memory, Upkeep
+from tests.examples import examples
 from tests.given.events import (
     Story,
     Told,
@@ -181,7 +182,7 @@ limits = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(limits, st.lists(st.integers(0, 60 * 60), max_size=45))
 def test_no_uses_whatever_add_more_than_the_limit_within_any_day_or_come_sooner_than_the_cool_down(
     values: dict[str, float], minutes: list[int]
@@ -235,7 +236,7 @@ class Plain:
             self.asked = day
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from([1.0, 2.0, 2.4, 2.5, 2.6]),
     st.lists(st.tuples(st.integers(0, 8), st.sampled_from([1, 20, 64, 200, 448]), st.booleans()), max_size=25),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from projections.index.conversation_index import ConversationIndex
 from projections.ranking.conversation_weights import WEIGHTS
 from projections.views.view import OwnerView, indexed_text
+from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, parameters, profile, purged, revised
 from tests.given.views import asked, found, viewed
 
@@ -230,7 +231,7 @@ def spoken(lines: list[tuple[str, str, str, int]]) -> list[Told]:
     return told
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(lines=SAID, query=st.sampled_from(QUERIES), mode=st.sampled_from(["normal", "review", "debug"]))
 def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
     for one in asked(viewed(*spoken(lines)), query, 9, mode, 100)["results"]:
@@ -239,7 +240,7 @@ def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
         assert sum(one["explain"]["terms"].values()) == pytest.approx(one["explain"]["score"].get("text", 0), abs=2e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(query=st.text(min_size=1, max_size=30), text=st.text(min_size=1, max_size=60).filter(str.strip))
 def test_any_text_can_be_asked_and_searched(query, text) -> None:
     view = viewed(*chat(("Ann", "tea?"), ("Bob", text), ("Ann", "绿茶")))
@@ -275,7 +276,7 @@ def test_the_name_of_somebody_who_is_not_shown_is_no_name() -> None:
     assert "self" not in terms(viewed(*talk, deleted("c", day=1)), "Does Cleo drink tea", day=1)["a"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     lines=SAID,
     changes=st.lists(st.tuples(st.sampled_from(["revise", "delete", "purge"]), st.integers(0, 11)), max_size=5),

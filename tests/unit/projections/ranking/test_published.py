@@ -14,6 +14,7 @@ from projections.choices import SEARCH_MODES
 from projections.memory.columns import Columns, Rows
 from projections.ranking.published import Matched, hit, interaction, kind_priority, relevance_parts, score_parts, youth
 from projections.ranking.ranked import added
+from tests.examples import examples
 from tests.given.events import Told, accessed, at, created, folded
 
 SHARES = st.floats(0, 1)
@@ -122,7 +123,7 @@ def test_the_score_is_seven_tenths_relevance_two_interaction_and_one_kind() -> N
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(1, 2_000), st.floats(0, 4_000), st.sampled_from(["user_preference", "command_output", "x"]))
 def test_a_score_never_exceeds_one(accesses, day, kind) -> None:
     columns = columns_of(created(kind=kind), accessed("m", count=accesses))

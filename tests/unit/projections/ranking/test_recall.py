@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
+from tests.examples import examples
 from tests.given.events import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
 
@@ -256,7 +257,7 @@ def histories(draw: st.DrawFn) -> list[Told]:
     return events
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     events=histories(),
     query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),

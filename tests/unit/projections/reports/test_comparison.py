@@ -20,6 +20,7 @@ from projections.laws import LAWS
 from projections.memory.record import Memory
 from projections.reports.comparison import compare_laws, curves, mean_ranks
 from projections.views.view import OwnerView
+from tests.examples import examples
 from tests.given.events import (
     Told,
     accessed,
@@ -164,7 +165,7 @@ def test_an_owner_of_whom_nothing_is_known_has_nothing_to_compare() -> None:
 
 # --- one memory over time
 
-QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 
 
 def bare(memory: Memory | None) -> Memory | None:
