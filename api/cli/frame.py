@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
-from typer.models import CommandInfo
 
 from api.cli.refusing import in_our_words
 from api.operations.table import GROUPS, OperationRow, entries
@@ -56,13 +55,10 @@ def loaded(entry: OperationRow) -> Any:
     for group in app.registered_groups:
         if group.name == entry.name:
             return in_our_words(get_group_from_info(group, suggest_commands=True, **told))
-    found = next(one for one in app.registered_commands if name_of(one) == entry.name)
-    return in_our_words(get_command_from_info(found, **told))
-
-
-def name_of(registered: CommandInfo) -> str:
-    """A registered command's name, without making the command: others are only looked past."""
-    return registered.name or get_command_name(registered.callback.__name__ if registered.callback else "")
+    named = {
+        one.name or get_command_name(one.callback.__name__): one for one in app.registered_commands if one.callback
+    }
+    return in_our_words(get_command_from_info(named[entry.name], **told))
 
 
 def root() -> Commands:
