@@ -7,6 +7,7 @@ here. Verbs that do more than ask once (pages, conversations, waiting) are writt
 from __future__ import annotations
 
 import builtins
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -160,7 +161,14 @@ def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:
         default = ""
         if one.default not in (REQUIRED, None, "", False) and not isinstance(one.default, list | type):
             default = f" Unless told: {one.default}."
-        yield f"`{one.name}`: {one.description.rstrip('.')}.{default}"
+        yield f"`{one.name}`: {_described(one).rstrip('.')}.{default}"
+
+
+def _described(parameter: Parameter) -> str:
+    """In the command's words where HTTP's name a status."""
+    if parameter.option and re.search(r"\b[45]\d\d\b", parameter.description):
+        return parameter.option.help
+    return parameter.description
 
 
 def _quoted(summary: str, lines: Iterable[str]) -> str:

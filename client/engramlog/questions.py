@@ -100,8 +100,7 @@ def search(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `trace`: Record that these memories were shown, after the answer. Unless told: True.
     `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
@@ -158,8 +157,7 @@ def uses(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `limit`: How many, 1 to 1000. Unless told: 20.
     `offset`: How many to pass over.
     """
@@ -191,8 +189,7 @@ def provenance(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     """
     told = yield from ask(
         scope,
@@ -220,8 +217,7 @@ def stats(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -362,8 +358,7 @@ def facts(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     """
     told = yield from ask(
         scope,
@@ -395,8 +390,7 @@ def synonyms(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     """
     told = yield from ask(
         scope,
@@ -423,8 +417,7 @@ def define_synonym(
     `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Unless told: 0.8.
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else: 409.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
     told = yield from ask(
         scope,
@@ -461,8 +454,7 @@ def health(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many, 1 to 1000. Unless told: 50.
     `offset`: How many to pass over.
@@ -498,8 +490,7 @@ def fading(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many, 1 to 1000. Unless told: 50.
     `offset`: How many to pass over.
@@ -536,8 +527,7 @@ def review(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `min_importance`: Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6
     the default leaves out most. Unless told: 0.5.
@@ -575,8 +565,7 @@ def grade(
     `grade`: How well it was known, 0 (forgotten) to 5 (at once).
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else: 409.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
     told = yield from ask(
         scope,
@@ -608,8 +597,7 @@ def profile(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     """
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
@@ -633,8 +621,7 @@ def choose_profile(
     `parameters`: Parameters by name; to undo one, set its default again.
     `actor`: Who says so: user, assistant or judge. Unless told: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and
-    answers as it did. Sent with something else: 409.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
     told = yield from ask(
         scope,
@@ -670,8 +657,7 @@ def compare(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     `limit`: How many memories, 1 to 1000. Unless told: 20.
     `offset`: How many to pass over.
@@ -708,8 +694,7 @@ def curves(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `since`: Begin at this instant; at its creation if not given.
     `until`: End at this instant, past or future; now if not given.
     `points`: Evenly spaced instants, 2 to 2000. Unless told: 200.
@@ -757,8 +742,7 @@ def replay(
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is
-    parked or does not exist.
+    `after`: Wait until this position of the owner is folded: read your writes.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
