@@ -33,7 +33,8 @@ def check(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None
 
 def as_called(names: Iterable[str], error: EngramlogError) -> EngramlogError:
     """The error with fields called as the arguments are, of which `names` are those."""
-    for told in (error.context, *(error.context.get("problems") or ())):
+    problems = error.context.get("problems")
+    for told in (error.context, *(problems if isinstance(problems, list) else ())):
         field = told.get("field") if isinstance(told, dict) else None
         if isinstance(field, str) and (name := _called(field, set(names))) != field:
             told["field"] = name

@@ -73,6 +73,13 @@ def test_one_thing_where_several_are_asked_for_is_refused_and_nothing_is_sent(
     assert str(error).startswith(f"{field}: got ")
 
 
+@pytest.mark.parametrize("value", ["x" * 10_000, list("x" * 10_000)], ids=["text", "list"])
+def test_a_refusal_tells_the_beginning_of_a_long_value(memory: Any, value: Any) -> None:
+    with pytest.raises(InputError) as refusal:
+        memory.search("tea", **{"kinds" if isinstance(value, str) else "metadata": value})
+    assert 80 < len(str(refusal.value)) < 250
+
+
 def test_several_may_come_in_any_shape_that_holds_several(memory: Any) -> None:
     one = memory.add("I drink tea", tags={"drinks"}, keywords=(word for word in ["tea"]), source_turns=None)
     for tags in (["drinks"], ("drinks",), {"drinks"}, (tag for tag in ["drinks"]), {"drinks": 1}.keys()):

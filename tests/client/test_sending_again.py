@@ -128,7 +128,8 @@ def test_a_key_is_one_calls(memory: Any, running: Service) -> None:
             call()
         assert (refusal.value.field, refusal.value.got) == ("key", "k")
     assert events_of(running, owner_of(memory)) == before
-    assert memory.of(new_owner()).add("I drink cocoa", key="k").id != memory.add("I drink milk", key="k").id
+    with connected("sync", running.url, owner=new_owner()) as other:
+        assert other.add("I drink cocoa", key="k").id != memory.add("I drink milk", key="k").id
 
 
 @pytest.mark.parametrize(
