@@ -24,7 +24,8 @@ setup: $(READY) ## Make the environment in .venv from the pinned lock
 demo: $(READY) ## The main job on an embedded real Redis: a short story, then what to try next
 	@$(BIN)/engramlog demo
 
-PYTEST = $(BIN)/python -P -m pytest -n 2 --dist loadfile
+PYTEST = $(BIN)/python -P -m pytest -n $(WORKERS) --dist loadfile
+WORKERS = 2
 EXAMPLES = quick# a third of each property's examples; full: all of them (tests/examples.py)
 
 test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (tests/promises.py): about three minutes
@@ -33,6 +34,7 @@ test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (
 test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
 	$(PYTEST) --part=rest --hypothesis-profile=full
 
+test: WORKERS = 3# a third of a quick run is waiting: for processes, folds and time-outs
 test-all: EXAMPLES = full
 test-all: test test-rest ## All tests with all examples; they start their own servers
 

@@ -39,7 +39,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     path = collection_path.relative_to(TESTS).as_posix()
     if part == "rest":
-        return True if is_quick(path) or path in guarding() else None
+        return True if is_quick(path) else None
     return None if is_quick(path) or any(test.partition("::")[0] == path for test in guarding()) else True
 
 
