@@ -57,8 +57,9 @@ mutants: $(READY) ## Break thirty central lines, one at a time, and see that `ma
 house: $(READY) ## The house in figures: how crowded its rooms are, and what is said more than once
 	@$(BIN)/python -P -m tests.architecture.house
 
-client: $(READY) ## Write anew those verbs of the client that are made of the application's operations
+client: $(READY) ## Write anew what is made of the application's operations: verbs of the client, and the shapes of answers
 	@$(BIN)/python -P -m ops.client_source
+	@$(BIN)/python -P -m tests.made.answer_shapes
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))

@@ -134,7 +134,7 @@ def _asked(parameter: Parameter) -> str:
         return "datetime | str | None"
     if parameter.name in PAIRS:
         return "Mapping[str, str | int | float | bool] | None"
-    return _type(parameter.kind, asked=True)
+    return type_source(parameter.kind, asked=True)
 
 
 def _unless_told(parameter: Parameter) -> str:
@@ -230,7 +230,7 @@ def _models(kind: Any) -> Iterator[type[BaseModel]]:
 def _field(name: str, field: FieldInfo) -> str:
     default = _default(field)
     told = f'Field({f"default={default}, " if default else ""}alias="{field.alias}")' if field.alias else default
-    line = f"    {name}: {_type(field.annotation)}{' = ' + told if told else ''}\n"
+    line = f"    {name}: {type_source(field.annotation)}{' = ' + told if told else ''}\n"
     if not field.description:
         return line
     described = "\n    ".join(wrap(field.description, WIDTH - 12))
@@ -244,23 +244,24 @@ def _default(field: FieldInfo) -> str:
     return "" if value is PydanticUndefined else repr(value)
 
 
-def _type(kind: Any, *, asked: bool = False) -> str:
+def type_source(kind: Any, *, asked: bool = False) -> str:
+    """A type as it is written; `asked`: of an argument, which takes any sequence or mapping."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any or kind is object:
         return "Any"
     if origin in (Union, UnionType):
-        return " | ".join(_type(one, asked=asked) for one in sorted(parts, key=lambda one: one is NoneType))
+        return " | ".join(type_source(one, asked=asked) for one in sorted(parts, key=lambda one: one is NoneType))
     if origin is Literal:
         return f"Literal[{', '.join(map(repr, parts))}]"
     if origin is not None:
         name = {list: "Sequence", dict: "Mapping"}.get(origin, origin.__name__) if asked else origin.__name__
-        return f"{name}[{', '.join(_type(one, asked=asked) for one in parts)}]"
+        return f"{name}[{', '.join(type_source(one, asked=asked) for one in parts)}]"
     return "None" if kind is NoneType else str(kind.__name__)
 
 
-def formatted(source: str) -> str:
+def formatted(source: str, file: str = "made.py") -> str:
     """The source as the project's formatter has it."""
-    named = ["--stdin-filename", str(FOLDER / "made.py"), "-"]
+    named = ["--stdin-filename", str(FOLDER / file), "-"]
     for command in (["check", "--fix", "--quiet", "--exit-zero"], ["format", "--quiet"]):
         told = [sys.executable, "-m", "ruff", *command, *named]
         source = subprocess.run(told, input=source, capture_output=True, text=True, check=True).stdout

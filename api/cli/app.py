@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast
 
 import typer
 from rich.console import Console
@@ -31,6 +31,8 @@ app = frame.app
 """Where a module registers its commands."""
 Models = Callable[[], "Callable[[], Chat] | None"]
 """Reads the settings: what makes the language model that they name, or None where they name none."""
+Shape = TypeVar("Shape", bound=Mapping[str, object])
+"""What an operation answers, and its renderer takes."""
 CUT = "…"
 """Ends an id that a narrow table has cut; no id can hold it."""
 PIPE_WIDTH = 140
@@ -117,7 +119,7 @@ def model_of(context: typer.Context) -> Iterator[Chat]:
             close()
 
 
-def show(answer: dict[str, Any], as_json: bool, render: Callable[[dict[str, Any]], None]) -> None:
+def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
     """Print an answer as JSON or through its renderer, which gets every text with its controls made visible."""
     if as_json:
         print_json(answer)
@@ -144,19 +146,21 @@ def print_json(answer: Any) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_pages(pages: Iterator[dict[str, Any]], items: str) -> None:
+def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:
     """One JSON object of all pages, as `print_json` prints it, written as they come: `items` of all, the rest of the last."""
     sys.stdout.flush()
     write, first, rest = sys.stdout.buffer.write, True, next(pages)  # what cannot be asked is told before anything
     write(b'{\n  "%s": [' % items.encode())
     for page in chain([rest], pages):
-        for one in page.pop(items):
+        for one in page[items]:
             text = indent(exact_json(one), "    ")
             write((("" if first else ",") + "\n" + text).encode("utf-8", "backslashreplace"))
             first = False
         rest = page
     write(b"]" if first else b"\n  ]")
     for name, value in rest.items():
+        if name == items:
+            continue
         write(f",\n  {exact_json(name)}: {exact_json(value)}".encode("utf-8", "backslashreplace"))
     write(b"\n}\n")
     sys.stdout.buffer.flush()

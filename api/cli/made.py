@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter as Argument
 from inspect import Signature
@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 
 from api.cli import completing
-from api.cli.app import Json, MemoryId, Owner, app, opened, progress, show
+from api.cli.app import Json, MemoryId, Owner, Shape, app, opened, progress, show
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
 from events.errors import refused
 
@@ -42,16 +42,16 @@ class Call:
         """What was told under these names, which the service is not told."""
         return [self.given.pop(name) for name in names]
 
-    def print(self, answer: dict[str, Any], printed: Callable[[dict[str, Any]], None] | None = None) -> None:
+    def print(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer; exit code 3 where it was written and waits behind a quarantine."""
         self.show(answer, printed)
         self.end(answer)
 
-    def show(self, answer: dict[str, Any], printed: Callable[[dict[str, Any]], None] | None = None) -> None:
+    def show(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer."""
         show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown}"))
 
-    def end(self, answer: dict[str, Any]) -> None:
+    def end(self, answer: Mapping[str, object]) -> None:
         """Exit code 3 where what was told waits behind a quarantine; what was only asked is answered as of before it."""
         if self.operation.tells and "quarantined" in answer:
             raise typer.Exit(PARTLY)

@@ -21,6 +21,7 @@ from events.errors import InputError, RequestTooLarge, refused
 from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from projections.checks import Check
+from projections.shapes import Warned
 
 COMMAND = "send fewer conversations at a time, or use `engramlog chat-import`"
 
@@ -31,7 +32,7 @@ class ChatsTaken:
 
     owner: str
     imported: ImportedChats
-    warning: dict[str, Any] = field(default_factory=dict)
+    warning: Warned = field(default_factory=Warned)
     """`quarantined`, where the owner is: then nothing is folded yet."""
 
     @property

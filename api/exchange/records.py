@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
@@ -27,6 +27,7 @@ from projections.checks import counted
 from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
+from projections.shapes import Lagging, LinesTold, Warned
 from projections.views.telling import UNTOLD, Telling, telling
 
 _IGNORED = DECISIONS.index("ignored")
@@ -40,7 +41,7 @@ class TakenIn:
     imported: ImportedRecords
     ids_taken: list[str] = field(default_factory=list)
     """Ids under which the owner had a memory already, from elsewhere: their records are in the log and change nothing."""
-    warning: dict[str, Any] = field(default_factory=dict)
+    warning: Warned = field(default_factory=Warned)
     """`quarantined`, where the owner is: then nothing is folded yet."""
 
     @property
@@ -50,7 +51,7 @@ class TakenIn:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"owner": self.owner, **self.imported.as_dict(), "ids_taken": self.ids_taken} | self.warning
+        return {"owner": self.owner, **self.imported.as_dict(), "ids_taken": self.ids_taken, **self.warning}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,10 @@ class Export:
     position: str
     memories: tuple[Memory, ...]
     left_out: dict[str, int]
-    warning: dict[str, Any]
+    warning: Lagging
     made: Made = untold
     """What the log holds of the events that made them, read as the pieces are taken."""
-    lines: Mapping[str, str | None] = field(default_factory=dict)
+    lines: LinesTold | None = None
     """What was asked of the two time lines."""
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
@@ -89,7 +90,7 @@ class Export:
             "count": len(self.memories),
             "left_out": self.left_out,
         }
-        return told | dict(self.lines) | {"position": self.position} | self.warning
+        return told | dict(self.lines or {}) | {"position": self.position} | self.warning
 
 
 class Records:

@@ -293,7 +293,7 @@ class Feeds:
                 told = {
                     "owner": client.owner,
                     "position": position,
-                    "changes": [describe(one, client.partition) | change.told.clear() for one in change.entries],
+                    "changes": [change.told.beside(describe(one, client.partition)) for one in change.entries],
                 }
                 yield format_sse_event(event="change", id=position, data_str=_json(told))
                 client.last = position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -45,10 +46,11 @@ class Resources:
         with self._connection.session() as asked:
             listed = asked.application.reader.list(asked.owner, limit=RECENT)
         names = ("memory", "kind", "category", "created_at", "last_activated_at", "status")
+        found: Sequence[Mapping[str, Any]] = listed["memories"]
         memories = [
             {"memory_key": one["id"], "score": one["weight"], "uri": _uri(one["id"])}
             | {name: one[name] for name in names}
-            for one in listed["memories"]
+            for one in found
         ]
         told = {"owner": asked.owner, "total": listed["total"], "behind": listed["behind"], "memories": memories}
         return _json(told)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from api.mcp.recorded import TOLD
+from projections.shapes import Change
 
 PREVIEW = 200
 """Characters of a memory's text in a search result (seed 001, section 3.1.2)."""
@@ -312,9 +314,10 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def logged(change: dict[str, Any]) -> LoggedChange:
+def logged(change: Change) -> LoggedChange:
     """A change-log entry as an agent needs it."""
+    entry: Mapping[str, Any] = change
     names = ("time", "event", "decision", "reason", "old_weight", "new_weight", "position")
-    told: dict[str, Any] = {name: change[name] for name in names}
-    told |= {name: change.get(name) for name in ("actor", "said_reason", "late_by")}
+    told = {name: entry[name] for name in names}
+    told |= {name: entry.get(name) for name in ("actor", "said_reason", "late_by")}
     return LoggedChange(memory_key=change["memory"], **told)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -41,7 +42,7 @@ class ContextTools:
         never are.
         """
         with self._connection.session() as asked:
-            told = asked.application.contexts.context(
+            told: Mapping[str, Any] = asked.application.contexts.context(
                 asked.owner, text, session=session, turn_id=turn_id, budget=budget, proactive=proactive
             )
         names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")

@@ -14,6 +14,7 @@ from projections.memory.corrections import Correction, corrections
 from projections.memory.kind import is_statement
 from projections.memory.record import SECRET, Memory
 from projections.prompt.lines import MOST_CORRECTIONS
+from projections.shapes import ConflictsTold, Found, Result
 
 MOST_RESULTS = 20
 LEAST_RELEVANCE = 0.6
@@ -154,7 +155,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
     }
 
 
-def _marked(results: list[dict[str, Any]]) -> str | None:
+def _marked(results: list[Result]) -> str | None:
     """That none of what is shown is surely meant, where that is so."""
     best = max((one["relevance"] for one in results), default=1.0)
     if best >= LEAST_RELEVANCE:
@@ -162,7 +163,7 @@ def _marked(results: list[dict[str, Any]]) -> str | None:
     return f"none reaches a relevance of {LEAST_RELEVANCE:g} (the best {best:.2f}): leads, to be checked before you rely on them"
 
 
-def _below(below: dict[str, Any], least: float) -> str | None:
+def _below(below: Found, least: float) -> str | None:
     """What there is under the least relevance asked for, which nothing reaches; None where there is nothing."""
     if not below["results"]:
         return None
@@ -170,7 +171,7 @@ def _below(below: dict[str, Any], least: float) -> str | None:
     return f"nothing reaches {least:g}; {below['total']} memories are less relevant: ask for at most {best:.2f}, or for none"
 
 
-def _strategy(found: dict[str, Any]) -> str:
+def _strategy(found: Found) -> str:
     """How it was searched, and whether meaning could be compared."""
     meaning = found["meaning"]
     if meaning is None or "failed" in meaning:
@@ -179,12 +180,13 @@ def _strategy(found: dict[str, Any]) -> str:
     return f"{found['search_mode']}: {how} ({meaning['model']}, {meaning['embedded']} of {meaning['of']} embedded)"
 
 
-def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
+def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
     with session.application.reader.snapshot(session.owner) as snapshot:
         since = corrections(snapshot.view.columns)
         for one in results:
+            card: Mapping[str, object] = one
             row = snapshot.view.columns.row(one["id"])
             keywords = () if row is None else snapshot.view.keywords(row)
             memory = snapshot.view.get(one["id"])
@@ -199,8 +201,8 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
                     score=one["score"],
                     created_at=one["created_at"],
                     keywords=[keyword.word for keyword in keywords],
-                    metadata={name: one[name] for name in _METADATA}
-                    | {name: one[name] for name in _TOLD_IF_THERE if name in one}
+                    metadata={name: card[name] for name in _METADATA}
+                    | {name: card[name] for name in _TOLD_IF_THERE if name in card}
                     | _flags(one)
                     | (_corrected(memory, since) if memory is not None else {}),
                 )
@@ -208,12 +210,12 @@ def _told(session: Session, results: list[dict[str, Any]]) -> list[FoundMemory]:
     return answer
 
 
-def conflicting(told: dict[str, Any]) -> list[dict[str, str]]:
+def conflicting(told: ConflictsTold) -> list[dict[str, str]]:
     """The other lines that may contradict what is told, as tools tell them."""
-    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting", ())]
+    return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
 
 
-def _flags(told: dict[str, Any]) -> dict[str, Any]:
+def _flags(told: ConflictsTold) -> dict[str, list[dict[str, str]]]:
     found = conflicting(told)
     return {"possible_conflicts": found} if found else {}
 

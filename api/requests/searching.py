@@ -21,6 +21,7 @@ from projections.choices import RANKINGS
 from projections.ranking.conversation_dates import zoned_text
 from projections.ranking.filter_checks import check_name
 from projections.ranking.search_request import BY_MEANING, Filters, SearchRequest, filters_of
+from projections.shapes import MeaningCompared, Understood
 
 MOST_OFFSET = 100_000
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}
@@ -53,10 +54,12 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -
     )
 
 
-def told_filters(filters: Filters, zone: str) -> dict[str, str]:
-    """From when, and to when (not included), was searched, where a filter says so: RFC 3339 in the time zone."""
-    asked = {"since": filters.since, "until": filters.until}
-    return {name: zoned_text(instant, zone) for name, instant in asked.items() if instant is not None}
+def tell_filters(understood: Understood, filters: Filters, zone: str) -> None:
+    """Add from when, and to when (not included), was searched, where a filter says so: RFC 3339 in the time zone."""
+    if filters.since is not None:
+        understood["since"] = zoned_text(filters.since, zone)
+    if filters.until is not None:
+        understood["until"] = zoned_text(filters.until, zone)
 
 
 def check_terms(terms: SearchTerms, *, with_meaning: bool) -> None:
@@ -84,7 +87,7 @@ class Cursor(NamedTuple):
 FIRST_PAGE = Cursor("", 0, 0, "")
 
 
-def compared(meaning: dict[str, Any] | None) -> str:
+def compared(meaning: MeaningCompared | None) -> str:
     """A word for what an answer compared by meaning: the model and how many memories had its vectors."""
     if meaning is None:
         return ""

@@ -23,6 +23,7 @@ from projections.fold.partition import Quarantine
 from projections.memory.record import SECRET, Memory
 from projections.memory.timelines import Lines, recorded_at
 from projections.redis.view import RedisViews
+from projections.shapes import Lagging, Placed, Warned
 from projections.views.view import OwnerView
 
 KEPT_PASTS = 8
@@ -73,7 +74,7 @@ class Snapshot(NamedTuple):
         )
 
     @property
-    def warning(self) -> dict[str, Any]:
+    def warning(self) -> Warned:
         """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
         if self.quarantine is None:
             return {}
@@ -94,14 +95,14 @@ class Snapshot(NamedTuple):
         return f", but {many} not folded yet: ask with after {head}"
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Lagging:
         """What every answer says of itself: how far it is behind the log, and the warning."""
-        return {"behind": self.behind} | self.warning
+        return {"behind": self.behind, **self.warning}
 
     @property
-    def place(self) -> dict[str, Any]:
+    def place(self) -> Placed:
         """The same with the position that it was answered at."""
-        return {"position": self.position} | self.told
+        return {"position": self.position, **self.told}
 
 
 class Snapshots:

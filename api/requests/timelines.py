@@ -6,12 +6,13 @@ Happened (`as_of`) and recorded (`known`) are two lines; `at` is when weights ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from api.requests.checks import PRESENT, AsOf, parse_as_of, parse_instant, position_of
 from events.envelope import Stored, from_micros, utc_text
 from events.errors import refused
 from projections.memory.timelines import Lines, recorded_at, recorded_by
+from projections.shapes import LinesTold, TimesTold
 
 Progress = Callable[[int, int], None]
 
@@ -64,12 +65,12 @@ def times_of(asked: TimesAsked, owner: str, partitions: int) -> RequestedTimes:
     return RequestedTimes(as_of, known, instant, max([waits, *filter(None, (as_of.seq, known.seq))]))
 
 
-def told_times(asked: TimesAsked) -> dict[str, Any]:
+def told_times(asked: TimesAsked) -> TimesTold:
     """What an answer says of the times that it was asked about."""
-    return told_lines(asked) | {"at": asked.get("at")}
+    return {**told_lines(asked), "at": asked.get("at")}
 
 
-def told_lines(asked: LineTerms) -> dict[str, Any]:
+def told_lines(asked: LineTerms) -> LinesTold:
     """The same of an answer that computes no weights."""
     return {"as_of": asked.get("as_of"), "known": asked.get("known")}
 

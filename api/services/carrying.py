@@ -40,6 +40,7 @@ from projections.decide.command import EVENT, Command, Ids, Made, decide
 from projections.fold.changelog import describe
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
+from projections.shapes import Change
 
 MOST_KEY = 200
 """Longest key, in characters."""
@@ -349,12 +350,12 @@ class Carrier:
                 raise refusal_of(receipt)
         return receipts
 
-    def effects_of(self, owner: str, receipts: Sequence[AppendReceipt]) -> list[dict[str, Any]]:
+    def effects_of(self, owner: str, receipts: Sequence[AppendReceipt]) -> list[Change]:
         """Change-log entries of what these receipts stand for."""
         places = [parse_position(receipt.position) for receipt in receipts if receipt.position]
         return self.effects(owner, places[0][0] if places else 0, [seq for _, seq in places])
 
-    def effects(self, owner: str, partition: int, seqs: Iterable[int]) -> list[dict[str, Any]]:
+    def effects(self, owner: str, partition: int, seqs: Iterable[int]) -> list[Change]:
         """Change-log entries of the events at these seqs: read from the newest back, no farther than it takes."""
         wanted = set(seqs)
         applied, reach = self._views.applied(partition, [owner])[0], len(wanted) + NEWEST

@@ -23,7 +23,7 @@ from projections.laws.modes import visibility
 from projections.memory.corrections import corrections
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.working_memory import Conversation, conversation
-from projections.prompt.block import LEAST_BUDGET, SECTIONS, TITLES, Block, Line, Material, build
+from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, Material, build
 from projections.prompt.lines import (
     Rules,
     StandingLines,
@@ -43,6 +43,7 @@ from projections.prompt.lines import (
 from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
 from projections.redis.said import Recent, recent, recent_among
 from projections.redis.view import RedisViews
+from projections.shapes import ContextBlock, ContextLine, Recorded, Result
 
 MOST_BUDGET = 100_000
 CANDIDATES = 20
@@ -53,7 +54,7 @@ class SearchedQuery(NamedTuple):
     """What one search found, best first."""
 
     query: str
-    results: list[dict[str, Any]]
+    results: list[Result]
     withheld: dict[str, int]
     """How many further matches normal mode keeps back, by reason."""
 
@@ -105,7 +106,7 @@ class Contexts:
         trace: bool = True,
         inspect: bool = False,
         **times: Unpack[LineTerms],
-    ) -> dict[str, Any]:
+    ) -> ContextBlock:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
@@ -131,7 +132,7 @@ class Contexts:
         block = build(material, budget, wanted.language, self._count)
         read = Read(snapshot.position)
         if not trace or past is not None:
-            recorded: dict[str, Any] = {"status": "off"}
+            recorded: Recorded = {"status": "off"}
         elif inspect:
             self._accesses.record(owner, block.memories, via="inspection", query=text, read=read)
             recorded = {"status": "inspected"}
@@ -145,7 +146,13 @@ class Contexts:
             "language": wanted.language,
             "session": talk.session,
             "turn_id": talk.turn_id,
-            "parts": {"time": material.time} | {part: _told(block.parts[part]) for part in SECTIONS[1:]},
+            "parts": {
+                "time": material.time,
+                "core": _told(block.parts["core"]),
+                "remembered": _told(block.parts["remembered"]),
+                "retrieved": _told(block.parts["retrieved"]),
+                "tools": _told(block.parts["tools"]),
+            },
             "injected": block.memories,
             "recorded": recorded,
             "searches": [
@@ -155,7 +162,8 @@ class Contexts:
             "left_out": dict(left_out),
             "read_back": "all" if said.whole else "part",
             **told_lines(times),
-        } | snapshot.place
+            **snapshot.place,
+        }
 
     def _recent(self, owner: str, past: Past | None, text: str, session: str | None, turn_id: str | None) -> Recent:
         def enough(said: list[Any]) -> bool:
@@ -179,7 +187,7 @@ class Contexts:
 
     def _recorded(
         self, owner: str, block: Block, talk: Conversation, found: list[SearchedQuery], text: str, read: Read
-    ) -> dict[str, Any]:
+    ) -> Recorded:
         """Record what is new in the block for this turn: asked again, nothing is."""
         fresh = [one for one in block.memories if one not in talk.injected]
         if not fresh:
@@ -293,10 +301,10 @@ def _retrieved(
     return lines, counts
 
 
-def _told(lines: list[Line]) -> list[dict[str, Any]]:
-    told = []
+def _told(lines: list[Line]) -> list[ContextLine]:
+    told: list[ContextLine] = []
     for line in lines:
-        one: dict[str, Any] = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
+        one: ContextLine = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
         if line.relevance is not None:
             one["closeness"] = line.relevance
         told.append(one)

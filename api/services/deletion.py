@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from events.errors import EngramlogError, InputError, NotFound
+from projections.shapes import Change, Warned
 from projections.views.query import moment
 
 
@@ -31,13 +32,13 @@ class DeletionReport:
     """Id -> why it was not deleted."""
     waiting: list[str] = field(default_factory=list)
     """Written, and parked behind an event of the owner that cannot be folded."""
-    changes: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     """Change-log entries of the deletions."""
     restorable_until: int | None = None
     """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
     error: EngramlogError | None = None
     """What stopped it between two requests."""
-    warning: dict[str, Any] = field(default_factory=dict)
+    warning: Warned = field(default_factory=Warned)
     """`behind`, and `quarantined` where the owner is."""
     spared: bool = False
     """Whether a core or system memory was left alone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from api.requests.checks import check_limit
 from api.requests.timelines import LineTerms
@@ -10,7 +10,9 @@ from api.services.reading import Reader
 from events.errors import refused
 from events.text.saying import is_text
 from projections.memory.columns import Columns
+from projections.memory.record import Memory
 from projections.memory.triples import KnownTriple
+from projections.shapes import Fact, FactEvidence, FactsKnown
 from projections.views.query import card, moment
 
 MOST_FACTS = 1_000
@@ -28,7 +30,7 @@ class Facts:
 
     def facts(
         self, owner: str, *, about: str | None = None, limit: int = 50, offset: int = 0, **times: Unpack[LineTerms]
-    ) -> dict[str, Any]:
+    ) -> FactsKnown:
         """Triples by subject, predicate and object, or only those of which `about` is subject or object. Leaves no trace.
 
         Raises InputError for an owner, an entity, a limit or a place in time that cannot be.
@@ -40,15 +42,17 @@ class Facts:
             graph, columns = snapshot.view.graph, snapshot.view.columns
             found = graph.triples if about is None else graph.about(about)
             start = max(offset, 0)
-            answer = {
+            return {
                 "owner": owner,
                 "about": about,
                 "facts": [_told(triple, columns) for triple in found[start : start + wanted]],
                 "total": len(found),
                 "offset": start,
                 "known": len(graph.triples),
+                "as_of": times.get("as_of"),
+                "known_by": times.get("known"),
+                **snapshot.place,
             }
-        return answer | {"as_of": times.get("as_of"), "known_by": times.get("known")} | snapshot.place
 
 
 def _check_entity(about: str) -> None:
@@ -56,11 +60,10 @@ def _check_entity(about: str) -> None:
         raise refused("about", about[:60], f"an entity: some text in UTF-8 of at most {MOST_LETTERS} characters")
 
 
-def _told(triple: KnownTriple, columns: Columns) -> dict[str, Any]:
+def _told(triple: KnownTriple, columns: Columns) -> Fact:
     """A triple with its evidence, the newest memories first."""
     rows = [row for row in map(columns.row, triple.backing) if row is not None]
     memories = sorted((columns.memories[row] for row in rows), key=lambda one: (-one.created_at, one.id))
-    shown = ("id", "memory", "status", "speaker", "source_turns", "created_at")
     return {
         "subject": triple.subject,
         "predicate": triple.predicate,
@@ -70,5 +73,17 @@ def _told(triple: KnownTriple, columns: Columns) -> dict[str, Any]:
         "condition": triple.condition,
         "asserted_at": moment(triple.at),
         "backing": list(triple.backing),
-        "evidence": [{name: card(one, "full")[name] for name in shown} for one in memories[:MOST_EVIDENCE]],
+        "evidence": [_evidence(one) for one in memories[:MOST_EVIDENCE]],
+    }
+
+
+def _evidence(memory: Memory) -> FactEvidence:
+    told = card(memory, "full")
+    return {
+        "id": told["id"],
+        "memory": told["memory"],
+        "status": told["status"],
+        "speaker": told["speaker"],
+        "source_turns": told["source_turns"],
+        "created_at": told["created_at"],
     }

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import orjson
 
@@ -18,6 +18,7 @@ from events.errors import refused
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
 from projections.redis.changelog import EntryPlace
+from projections.shapes import Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
 MOST_CHANGES = 1_000
@@ -50,7 +51,7 @@ class Histories(Snapshots):
         cursor: str | None = None,
         order: str = ORDERS[0],
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> History:
         """A page of the change log of a memory, or of the whole owner; all of it without a limit.
 
         `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before.
@@ -72,11 +73,12 @@ class Histories(Snapshots):
             "order": order,
             "chain": chain,
             **told_lines(times),
-        } | snapshot.place
+            **snapshot.place,
+        }
 
     def _page(
         self, owner: str, snapshot: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
+    ) -> tuple[list[Change], str | None]:
         """A page of changes as they are told, and the cursor of the next."""
         if asked.limit is None:
             weigh(snapshot.view.state.entries)
@@ -90,7 +92,7 @@ class Histories(Snapshots):
 
     def history_pages(
         self, owner: str, memory_id: str | None = None, *, order: str = ORDERS[0], **times: Unpack[LineTerms]
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[History]:
         """All pages of a history, one after the other."""
         cursor: str | None = None
         while True:
@@ -125,24 +127,24 @@ class Histories(Snapshots):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
         return logs.entries(owner, of, start=start, newest=newest, check=current_check())
 
-    def _tell_beside(self, owner: str, changes: Sequence[dict[str, Any]], on_progress: Progress | None) -> None:
+    def _tell_beside(self, owner: str, changes: list[Change], on_progress: Progress | None) -> None:
         """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
 
         Words are told as far as the owner's memories of today let them be, whatever time is asked about.
         """
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
         told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
-        worded: list[tuple[dict[str, Any], Words]] = []
-        for change in changes:
+        worded: list[tuple[Change, Words]] = []
+        for number, change in enumerate(changes):
             beside = told.get(parse_position(change["position"])[1], UNTOLD)
-            change.update(beside.clear(), said_reason=None, because=None)
+            changes[number] = {**beside.beside(change), "said_reason": None, "because": None}
             if beside.words is not None:
-                worded.append((change, beside.words))
+                worded.append((changes[number], beside.words))
         if worded:
             with self.snapshot(owner) as today:
                 teller = Teller(today.view)
                 for change, words in worded:
-                    change.update(teller.told(words, change["memory"]))
+                    change["said_reason"], change["because"] = teller.told(words, change["memory"])
 
 
 _PAST = "past"

@@ -16,11 +16,11 @@ from api.requests.searching import (
     question_digest,
     read_cursor,
     request_of,
-    told_filters,
+    tell_filters,
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
-from api.requests.timelines import LineTerms, Progress, TimesAsked, told_times
+from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
 from api.work.patience import weigh
@@ -35,6 +35,7 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
+from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
 from projections.views.query import ViewQuery, detail, listing, why
 
 MOST_NODES = 1_000
@@ -67,7 +68,7 @@ class Reader(Histories):
         inspect: bool = False,
         on_progress: Progress | None = None,
         **terms: Any,
-    ) -> dict[str, Any]:
+    ) -> Found:
         """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
@@ -97,31 +98,33 @@ class Reader(Histories):
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
-            for part in answer.keys() & {"results", "associated"} if cursor is not None else ():
-                answer[part] = [one for one in answer[part] if not snapshot.has_lost(one["id"])]
+            if cursor is not None:
+                answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
+                if associated := answer.get("associated"):
+                    answer["associated"] = [one for one in associated if not snapshot.has_lost(one["id"])]
             entries = snapshot.view.state.entries
-        answer["understood"] |= told_filters(request.filters, zone)
+        tell_filters(answer["understood"], request.filters, zone)
         if failed is not None:
             answer["meaning"] = {"failed": failed}
         end = page.offset + wanted
         following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
         if cursor is not None and following.meaning != page.meaning:
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
-        answer["offset"] = page.offset
-        answer["next"] = cursor_text(following) if end < answer["total"] else None
+        if end < answer["total"]:
+            answer["next"] = cursor_text(following)
         if traced:
             read = Read(snapshot.position, checked, None if present and cursor is None else snapshot.now)
             self._record(owner, query, answer, read, inspect=inspect)
-        return answer | {"mode": checked} | told_times(told) | snapshot.place
+        return {**answer, **told_times(told), **snapshot.place}
 
-    def _record(self, owner: str, query: str, answer: dict[str, Any], read: Read, *, inspect: bool) -> None:
+    def _record(self, owner: str, query: str, answer: FoundAlone, read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
-        hit, mind = answer["results"], answer.get("associated", ())
+        hit, mind = answer["results"], answer.get("associated") or ()
         self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
         self._shown(owner, mind, "inspection" if inspect else "association", query, read)
 
     def _shown(
-        self, owner: str, cards: Iterable[dict[str, Any]], via: Via, query: str | None, read: Read, first: int = 1
+        self, owner: str, cards: Iterable[Card], via: Via, query: str | None, read: Read, first: int = 1
     ) -> None:
         if self._accesses is not None:
             self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
@@ -146,12 +149,12 @@ class Reader(Histories):
 
     def list(
         self, owner: str, *, mode: str = "normal", limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]
-    ) -> dict[str, Any]:
+    ) -> Listing:
         """An owner's memories, newest activation first."""
         checked, wanted = check_mode(mode), check_limit(limit, 1_000)
         with self.snapshot(owner, **times) as snapshot:
             answer = listing(ViewQuery(snapshot.view, snapshot.now, checked), wanted, max(offset, 0))
-        return answer | {"mode": checked} | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
     def get(
         self,
@@ -162,7 +165,7 @@ class Reader(Histories):
         trace: bool = True,
         inspect: bool = False,
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> Detail:
         """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records.
 
         `trace` and `inspect` as in a search; a deleted memory counts as shown only where somebody inspects it.
@@ -174,14 +177,14 @@ class Reader(Histories):
 
     def looked_at(
         self, owner: str, memory_id: str, *, reveal: bool, **times: Unpack[TimesAsked]
-    ) -> tuple[dict[str, Any], Read]:
+    ) -> tuple[Detail, Read]:
         """The same without a trace, and how it was read."""
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
             answer = detail(snapshot.view, memory, snapshot.now, reveal=reveal)
         present = snapshot.past is None and times.get("at") is None
         read = Read(snapshot.position, read_at=None if present else snapshot.now)
-        return answer | told_times(times) | snapshot.place, read
+        return {**answer, **told_times(times), **snapshot.place}, read
 
     def why(
         self,
@@ -192,12 +195,18 @@ class Reader(Histories):
         cursor: str | None = None,
         order: str = ORDERS[0],
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> Why:
         """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
 
         Of changes a page, as `history` tells them and with its cursors; all of them without a limit. With one the origins are
         bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
         """
+        answer, place = self._why(owner, memory_id, limit, cursor, order, times)
+        return {**answer, **told_times(times), **place}
+
+    def _why(
+        self, owner: str, memory_id: str, limit: int | None, cursor: str | None, order: str, times: TimesAsked
+    ) -> tuple[WhyAlone, Placed]:
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
@@ -205,19 +214,19 @@ class Reader(Histories):
                 weigh(snapshot.view.state.entries // SCANNED)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
+        answer["order"] = order
         self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES)
-        return answer | {"order": order} | told_times(times) | snapshot.place
+        return answer, snapshot.place
 
-    def _tell_events(self, owner: str, snapshot: Snapshot, told: dict[str, Any], most: int | None) -> None:
+    def _tell_events(self, owner: str, snapshot: Snapshot, told: OriginTree, most: int | None) -> None:
         names = {node["id"] for node in told["nodes"]}
         entries = (entry for _, entry in self._entries(owner, snapshot, names))
         with_events(told, entries, snapshot.partition, most)
 
     def provenance(
         self, owner: str, memory_id: str, *, bounded: bool = False, **times: Unpack[LineTerms]
-    ) -> dict[str, Any]:
+    ) -> Provenance:
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
         limit = 1 if bounded else None
-        answer = self.why(owner, memory_id, limit=limit, **times)
-        names = ("id", "provenance", "as_of", "known", "position", "behind", "quarantined")
-        return {name: answer[name] for name in names if name in answer}
+        answer, place = self._why(owner, memory_id, limit, None, ORDERS[0], {**times, "at": None})
+        return {"id": answer["id"], "provenance": answer["provenance"], **told_lines(times), **place}

@@ -25,6 +25,7 @@ from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
+from projections.shapes import Change
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
@@ -177,7 +178,7 @@ def _told(
     back: list[str],
     left: list[dict[str, str]],
     position: str | None,
-    changes: list[dict[str, Any]],
+    changes: list[Change],
 ) -> dict[str, Any]:
     also = [{"id": one, "reason": f"it went with {memory_id}, or was made of it"} for one in back]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from api.requests.checks import check_limit
 from api.requests.snapshots import PIECE
@@ -16,6 +16,7 @@ from projections.memory.record import SECRET
 from projections.memory.working_memory import Injection, Said, Turn, read_said
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
+from projections.shapes import MemoryUses, TurnSaid
 from projections.views.query import card, moment
 from projections.views.uses import MemoryUse, uses_of
 from projections.views.view import WITHHELD
@@ -32,7 +33,7 @@ class Uses:
 
     def uses(
         self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LineTerms]
-    ) -> dict[str, Any]:
+    ) -> MemoryUses:
         """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
 
         Texts of turns that hold a secret, or that a memory was made of that is deleted today, are withheld at any time.
@@ -71,7 +72,8 @@ class Uses:
             "total": len(found),
             "offset": skipped,
             **told_lines(times),
-        } | snapshot.place
+            **snapshot.place,
+        }
 
     def _with_texts(self, owner: str, page: Sequence[MemoryUse]) -> list[MemoryUse]:
         """The uses of a page with what was said, read from the log."""
@@ -98,7 +100,7 @@ def _without_text(said: Said) -> Turn | Injection | None:
     return said if isinstance(said, Injection) else None
 
 
-def _turn(turn: Turn, forgotten: frozenset[str]) -> dict[str, Any]:
+def _turn(turn: Turn, forgotten: frozenset[str]) -> TurnSaid:
     hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
     return {
         "turn_id": turn.turn_id,

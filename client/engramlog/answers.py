@@ -37,6 +37,16 @@ class Use(Result):
 class MemoryUses(Result):
     """Which answers used a memory, the newest first."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
     owner: str
     id: str
     memory: str
@@ -44,33 +54,54 @@ class MemoryUses(Result):
     uses: list[Use]
     total: int
     offset: int
-    as_of: str | None
-    known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
+
+
+class OriginEvent(Result):
+    """An event that made or changed a memory among the origins."""
+
     position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
+    event_id: str
+    event: str
+
+
+class OriginNode(Result):
+    """A memory that another comes from, and which one that is."""
+
+    id: str
+    parent: str | None
+    relation: str
+    depth: int
+    events: list[OriginEvent]
+    events_left_out: int | None = None
+    unknown: bool | None = None
+    """True: the owner has no such memory."""
+    source_turns: list[str] | None = None
+    created_at: str | None = None
+
+
+class OriginTree(Result):
+    """What a memory comes from: nodes that each name their parent."""
+
+    memory: str
+    nodes: list[OriginNode]
+    nodes_left_out: int | None = None
 
 
 class Provenance(Result):
     """Where a memory comes from: nodes that each name their parent."""
 
-    id: str
-    provenance: dict[str, Any]
-    as_of: str | None
-    known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    id: str
+    provenance: OriginTree
 
 
 class Coverage(Result):
@@ -91,18 +122,18 @@ class Coverage(Result):
 class OwnerStats(Result):
     """Counts of one owner's memories."""
 
-    owner: str
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
+    owner: str
     events: int
     change_log_entries: int
     profile: str
@@ -144,17 +175,17 @@ class Stats(Result):
 class Assessment(Result):
     """How sure we are about a topic."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     owner: str
     topic: str
     confidence: str
@@ -202,17 +233,17 @@ class Cluster(Result):
 class KnowledgeMap(Result):
     """What is known about a topic, as a graph."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     owner: str
     topic: str
     nodes: list[Node]
@@ -231,6 +262,8 @@ class KnowledgeMap(Result):
 class Branch(Result):
     """An associated memory, with what it is associated with in turn."""
 
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -247,8 +280,6 @@ class Branch(Result):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
     link: str
@@ -270,6 +301,19 @@ class BackedTriple(Result):
 class AssociationTree(Result):
     """A memory and what it is associated with."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    at: str | None
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -286,25 +330,12 @@ class AssociationTree(Result):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
     owner: str
     associations: list[Branch]
     triples: list[BackedTriple]
     mode: str
-    as_of: str | None
-    known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
-    at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
 
 
 class FactEvidence(Result):
@@ -338,6 +369,13 @@ class Fact(Result):
 class FactsKnown(Result):
     """A page of an owner's triples."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     owner: str
     about: str | None
     facts: list[Fact]
@@ -349,13 +387,6 @@ class FactsKnown(Result):
     as_of: str | None
     known_by: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
 
 
 class SynonymPair(Result):
@@ -380,6 +411,13 @@ class WordExpansion(Result):
 class SynonymsKnown(Result):
     """An owner's own synonyms."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     owner: str
     of: str | None
     synonyms: list[SynonymPair]
@@ -396,13 +434,6 @@ class SynonymsKnown(Result):
     as_of: str | None
     known_by: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
 
 
 class Change(Result):
@@ -444,23 +475,25 @@ class Change(Result):
 class SynonymSaid(Result):
     """What defining a synonym did; where it changed nothing, the entry says `ignored` and why."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     owner: str
     word: str
     synonym: str
     similarity: float
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     changes: list[Change]
 
 
 class Strength(Result):
     """A memory with its Ebbinghaus strength."""
 
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -477,8 +510,6 @@ class Strength(Result):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
     strength: int
@@ -498,17 +529,17 @@ class Strength(Result):
 class MemoryHealth(Result):
     """A page of live memories, strongest first."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     memories: list[Strength]
     total: int
     """Live memories in all."""
@@ -522,17 +553,17 @@ class MemoryHealth(Result):
 class Fading(Result):
     """A page of live memories under strength 30, weakest first."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     memories: list[Strength]
     total: int
     """How many are fading."""
@@ -546,6 +577,8 @@ class Fading(Result):
 class DueMemory(Result):
     """A memory that is due for review."""
 
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -562,8 +595,6 @@ class DueMemory(Result):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
     due_at: str
@@ -584,17 +615,17 @@ class DueMemory(Result):
 class ReviewsDue(Result):
     """What is due for review, most pressing first."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     memories: list[DueMemory]
     due: int
     """How many are due in all."""
@@ -627,17 +658,17 @@ class Held(Result):
 class Graded(Result):
     """What grading a memory did: its next review by each scheduler."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     grade: int
     id: str
     at: str
     owner: str
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     changes: list[Change]
     before: Held
     after: Held | None
@@ -650,6 +681,16 @@ class Graded(Result):
 class OwnerProfile(Result):
     """The law that an owner's recall and lifecycle go by."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
     owner: str
     profile: str
     formula: str
@@ -658,16 +699,6 @@ class OwnerProfile(Result):
     """Least weight shown in normal and in review mode."""
     parameters: dict[str, dict[str, float | int | str | bool]]
     """Those that are not the defaults, by name: `value` and `default`."""
-    as_of: str | None
-    known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     changes: list[Change] | None = None
     """What choosing changed."""
 
@@ -723,17 +754,17 @@ class ComparedMemory(Result):
 class Compared(Result):
     """An owner's memories under every law, those first on which the laws disagree most."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
     profile: str
     laws: dict[str, LawReading]
     pairs: list[Pair]
@@ -766,13 +797,13 @@ class Jump(Result):
 class Touch(Result):
     """An event that changed the memory, or the parameters by which it is read."""
 
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     time: str
     event: str
     decision: str
@@ -784,6 +815,16 @@ class Touch(Result):
 class Curves(Result):
     """One memory's weights under every law over time."""
 
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
     owner: str
     id: str
     title: str
@@ -794,36 +835,26 @@ class Curves(Result):
     laws: dict[str, Curve]
     events: list[Touch]
     folded_together: int
-    as_of: str | None
-    known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
 
 
 class Replayed(Result):
     """What a replay under other parameters, or without some events, makes different."""
 
-    owner: str
-    set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
     as_of: str | None
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
-    owner's events are not in the answer. 0: it is level."""
-    quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
-    answer is as of the event before. Left out where it goes on."""
+    owner: str
+    set: dict[str, float | int | str | bool]
+    without: list[str]
+    without_actors: list[str]
     events: dict[str, int]
     differences: list[dict[str, Any]]
     query: dict[str, Any] | None = None

@@ -108,7 +108,7 @@ def rebuild(
         run.end(wire)
         wire.close()
     answer = {"switched": switched, "done_before": run.done, "accepted": accepted}
-    show(answer, json, lambda told: out.print(f"{len(told['switched'])} partition(s) rebuilt and switched"))
+    show(answer, json, lambda _: out.print(f"{len(switched)} partition(s) rebuilt and switched"))
 
 
 def _checked(reason: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from events.catalogue import MemoryRestored
 from events.envelope import derived_id
@@ -13,6 +13,7 @@ from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, LeftMemory
 from projections.memory.deletion_view import turns_behind
 from projections.memory.record import Memory
+from projections.shapes import Change
 
 
 class LastDeletion(NamedTuple):
@@ -38,7 +39,7 @@ class LastDeletion(NamedTuple):
         return self.entry.at
 
     @property
-    def change(self) -> dict[str, Any]:
+    def change(self) -> Change:
         """The entry as it is told."""
         return describe(self.entry, self.partition)
 

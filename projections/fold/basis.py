@@ -13,6 +13,7 @@ from events.vocabulary import MAX_GROUNDS, Plain
 from projections.fold.working_set import WorkingSet
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET, Basis, Memory, Report, Rests
+from projections.shapes import BasisListed, BasisTold
 
 NOTHING = Basis()
 
@@ -128,7 +129,7 @@ def with_reports(basis: Basis | None, other: Basis | None) -> Basis | None:
     return msgspec.structs.replace(basis, reports=tuple(reports.values()))
 
 
-def told(memory: Memory, *, hidden: bool) -> dict[str, Any]:
+def told(memory: Memory, *, hidden: bool) -> BasisTold:
     """JSON-ready: `because`, `grounds` and `metadata`. `hidden`: nothing of it is told but digests and whether they changed."""
     basis = memory.basis or NOTHING
     last = {report.uri: report.digest for report in basis.reports}
@@ -147,9 +148,15 @@ def told(memory: Memory, *, hidden: bool) -> dict[str, Any]:
     }
 
 
-def told_in_lists(memory: Memory) -> dict[str, Any]:
+def told_in_lists(memory: Memory) -> BasisListed:
     """The same beside a card, of what there is; nothing of a secret."""
-    if memory.basis is None or memory.sensitivity >= SECRET:
-        return {}
-    all_told = told(memory, hidden=False)
-    return {name: value for name, value in all_told.items() if value}
+    some: BasisListed = {}
+    if memory.basis is not None and memory.sensitivity < SECRET:
+        basis = told(memory, hidden=False)
+        if because := basis.get("because"):
+            some["because"] = because
+        if grounds := basis.get("grounds"):
+            some["grounds"] = grounds
+        if metadata := basis.get("metadata"):
+            some["metadata"] = metadata
+    return some

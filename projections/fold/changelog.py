@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any
 
 import msgspec
 
@@ -21,6 +20,7 @@ from events.partitions import position_text
 from projections.fold.working_set import Note
 from projections.laws.weighted import Factors, factors
 from projections.memory.record import SECRET, Memory
+from projections.shapes import Change
 
 FIRST_LINK = bytes(32)
 """What the first link of every chain follows."""
@@ -210,7 +210,7 @@ def unpack_seqs(raw: bytes) -> list[int]:
     return seqs
 
 
-def describe(entry: Entry, partition: int) -> dict[str, Any]:
+def describe(entry: Entry, partition: int) -> Change:
     """The entry as people and JSON read it."""
     delta = (
         None if entry.old_weight is None or entry.new_weight is None else round(entry.new_weight - entry.old_weight, 6)

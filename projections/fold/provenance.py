@@ -6,12 +6,12 @@ A tree of any depth without cycles, told as a flat list of nodes that each name 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from events.envelope import from_micros, utc_text
 from events.partitions import position_text
 from projections.fold.changelog import _TYPES, DECISIONS, Entry, id_text
 from projections.memory.record import Memory
+from projections.shapes import OriginNode, OriginTree
 
 Get = Callable[[str], Memory | None]
 
@@ -25,18 +25,18 @@ def origins(memory: Memory) -> list[tuple[str, str]]:
     return found
 
 
-def tree(memory_id: str, get: Get, most: int | None = None) -> dict[str, Any]:
+def tree(memory_id: str, get: Get, most: int | None = None) -> OriginTree:
     """The tree below a memory, without events. A memory that several come from stands below the first that names it.
 
     `most`: nodes at the most, the root among them; `nodes_left_out` says where there were more, and how many waited.
     """
-    nodes: list[dict[str, Any]] = []
+    nodes: list[OriginNode] = []
     seen = {memory_id}
     waiting: list[tuple[str, str | None, str, int]] = [(memory_id, None, "root", 0)]
     while waiting and (most is None or len(nodes) < most):
         current, parent, relation, depth = waiting.pop()
         memory = get(current)
-        node: dict[str, Any] = {"id": current, "parent": parent, "relation": relation, "depth": depth, "events": []}
+        node: OriginNode = {"id": current, "parent": parent, "relation": relation, "depth": depth, "events": []}
         if memory is None:
             node["unknown"] = True
         else:
@@ -47,23 +47,24 @@ def tree(memory_id: str, get: Get, most: int | None = None) -> dict[str, Any]:
                     seen.add(origin)
                     waiting.append((origin, current, origin_relation, depth + 1))
         nodes.append(node)
-    return {"memory": memory_id, "nodes": nodes} | ({"nodes_left_out": len(waiting)} if waiting else {})
+    told: OriginTree = {"memory": memory_id, "nodes": nodes}
+    if waiting:
+        told["nodes_left_out"] = len(waiting)
+    return told
 
 
-def with_events(
-    told: dict[str, Any], entries: Iterable[Entry], partition: int, most: int | None = None
-) -> dict[str, Any]:
+def with_events(told: OriginTree, entries: Iterable[Entry], partition: int, most: int | None = None) -> OriginTree:
     """The same tree with the events that made and changed its memories, which are read one by one, the oldest first.
 
     `most`: events of one memory at the most; `events_left_out` says how many more it had.
     """
-    nodes: dict[str, dict[str, Any]] = {node["id"]: node for node in told["nodes"]}
+    nodes = {node["id"]: node for node in told["nodes"]}
     for entry in entries:
         node = nodes.get(entry.memory_id)
         if node is None or DECISIONS[entry.decision] in ("ignored", "named"):
             continue
         if most is not None and len(node["events"]) >= most:
-            node["events_left_out"] = node.get("events_left_out", 0) + 1
+            node["events_left_out"] = (node.get("events_left_out") or 0) + 1
             continue
         node["events"].append(
             {

@@ -17,6 +17,7 @@ from events.parameters import Parameters
 from projections.laws.law import Floats, Instants, Law
 from projections.memory.columns import Columns
 from projections.memory.record import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
+from projections.shapes import Withheld
 
 Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
@@ -170,7 +171,7 @@ def secrets(columns: Columns) -> Flags:
     return hidden
 
 
-def reasons_told(reasons: Bytes, mode: Mode) -> list[dict[str, object]]:
+def reasons_told(reasons: Bytes, mode: Mode) -> list[Withheld]:
     """How many matches were withheld, by reason, and which mode shows them."""
     counts = np.bincount(reasons[reasons >= 0], minlength=len(REASONS))
     shown_by = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS
 from projections.memory.triples import KnownTriple, ReachedMemory
 from projections.ranking.spreading import Activated, spread
+from projections.shapes import Associated, Step
 from projections.views.query import ViewQuery, card, conflicts_told
 from projections.views.view import OwnerView
 
@@ -20,7 +20,7 @@ MOST_ASSOCIATED = 5
 
 def brought_to_mind(
     asked: ViewQuery, query: str, seeds: Sequence[tuple[int, float]], shown: set[int], seen: Visibility
-) -> list[dict[str, Any]]:
+) -> list[Associated]:
     """What the best hits bring to mind and the results do not show: over associations, then over triples."""
     view, now, _ = asked
     over_edges = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
@@ -32,19 +32,26 @@ def brought_to_mind(
         hop=view.parameters.spread_decay,
         admits=_backed(view, seen),
     )
-    told: dict[int, tuple[float, list[dict[str, Any]]]] = {}
+    told: dict[int, tuple[float, list[Step]]] = {}
     for way in over_edges:
         told[way.row] = (way.activation, path_told(view.columns, way))
     for reached in over_triples:
         if seen.shown[reached.row] and reached.activation > told.get(reached.row, (0.0, []))[0]:
             told[reached.row] = (reached.activation, _triples_told(reached))
     rows = sorted((row for row in told if row not in shown), key=lambda row: (-told[row][0], -row))
-    answer = []
+    answer: list[Associated] = []
     for row in rows[:MOST_ASSOCIATED]:
         memory = view.columns.memories[row]
         reading = view.law.read(memory, now, view.parameters)
-        fields = {"activation": round(told[row][0], 6), "weight": round(reading.weight, 6), "path": told[row][1]}
-        answer.append({**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **fields})
+        answer.append(
+            {
+                **card(memory, LEVELS[int(seen.levels[row])]),
+                **conflicts_told(view, memory),
+                "activation": round(told[row][0], 6),
+                "weight": round(reading.weight, 6),
+                "path": told[row][1],
+            }
+        )
     return answer
 
 
@@ -71,7 +78,7 @@ def _heir(columns: Columns, memory_id: str) -> int | None:
     return row
 
 
-def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
+def path_told(columns: Columns, way: Activated) -> list[Step]:
     """The way of an activation, edge by edge."""
     return [
         {
@@ -84,7 +91,7 @@ def path_told(columns: Columns, way: Activated) -> list[dict[str, Any]]:
     ]
 
 
-def _triples_told(reached: ReachedMemory) -> list[dict[str, Any]]:
+def _triples_told(reached: ReachedMemory) -> list[Step]:
     return [
         {"from": triple.subject, "to": triple.object, "link": triple.predicate, "negation": triple.negation}
         for triple in reached.path

@@ -24,6 +24,7 @@ from projections.language.times.chinese import SIGNS, chinese
 from projections.language.times.english import WORDS, english
 from projections.language.times.phrases import MASK, Phrase, masked
 from projections.laws.law import Floats
+from projections.shapes import TimeNamed
 
 Instants = npt.NDArray[np.int64]
 WEEK = 7
@@ -121,13 +122,13 @@ def parse_range(text: str, now: int, zone: str) -> TimeRange:
     raise ValueError(f"{asked[:60]!r} is no time; allowed: {RANGE_RULE}")
 
 
-def told(times: QuestionTimes, question: str, within: tuple[int, int] | None = None) -> list[dict[str, str]]:
+def told(times: QuestionTimes, question: str, within: tuple[int, int] | None = None) -> list[TimeNamed]:
     """What was understood: the words (`text`), from when and to when (RFC 3339 in the time zone; `to` is not included).
 
     `within`: the owner's first and last instant, microseconds since 1970, which bound what is open ("before April").
     """
     folded = _evened(question.casefold())
-    lines = []
+    lines: list[TimeNamed] = []
     for phrase in times.phrases:
         start, end, _ = range_of(phrase.span, times.now, times.zone)
         if within is not None and phrase.span.first == BEGINNING:

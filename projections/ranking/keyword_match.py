@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from projections.language.text import kept_tokens, stem, tokens
 from projections.laws.law import Floats
 from projections.memory.columns import Rows
 from projections.ranking.ranked import best
+from projections.shapes import KeywordMatched
 from projections.views.view import PLAIN_WEIGHING, OwnerView
 
 MOST_ASKED = 8
@@ -60,11 +61,11 @@ class KeywordMatch:
         self.values: Floats = self._scored()
         """k, from 0 to 1, shape (len(rows),)."""
 
-    def matched(self, place: int) -> list[dict[str, Any]]:
+    def matched(self, place: int) -> list[KeywordMatched]:
         """For the row at a place: each matched keyword of the question, by which keyword, how, and what it adds to k."""
-        found: list[dict[str, Any]] = []
+        found: list[KeywordMatched] = []
         for asked, (value, hit, keyword) in sorted(self._best(int(self._rows[place])).items()):
-            told: dict[str, Any] = {
+            told: KeywordMatched = {
                 "asked": self.expansion.original[asked],
                 "keyword": keyword.word,
                 "weight": keyword.weight,
@@ -72,7 +73,9 @@ class KeywordMatch:
                 "match": hit.how,
                 "adds": round(value / len(self._asked), 6),
             }
-            found.append(told if hit.similarity is None else told | {"similarity": hit.similarity})
+            if hit.similarity is not None:
+                told["similarity"] = hit.similarity
+            found.append(told)
         return found
 
     def _keys(self) -> tuple[dict[str, list[int]], dict[str, list[tuple[int, float]]]]:

@@ -6,8 +6,6 @@ what it replaced, reasons that add up, and what was withheld.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from projections.embedding.meaning import Sense
@@ -33,6 +31,7 @@ from projections.ranking.running import RunningSearch, direct, plain_bm25, under
 from projections.ranking.search_request import PLAIN, SearchRequest
 from projections.ranking.successors import Lifted, with_successors
 from projections.ranking.told import embedded, results, understood_as, widened, withheld
+from projections.shapes import FoundAlone
 from projections.views.query import ViewQuery
 
 
@@ -43,7 +42,7 @@ def search(
     request: SearchRequest = PLAIN,
     sense: Sense | None = None,
     offset: int = 0,
-) -> dict[str, Any]:
+) -> FoundAlone:
     """The best `limit` matches after `offset` that the mode shows, each with its reasons, and what was withheld.
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
@@ -53,7 +52,7 @@ def search(
     ranked = _relevant(this, ranked)
     pages = best(ranked.scores, ranked.rows, offset + limit)
     order = pages[offset:]
-    answer: dict[str, Any] = {
+    answer: FoundAlone = {
         "results": results(this, ranked, order, replaced),
         "total": int(ranked.rows.size),
         "search_mode": this.request.search_mode,
@@ -61,6 +60,9 @@ def search(
         "expanded": widened(this),
         "meaning": None if this.sense is None else embedded(this.sense),
         "withheld": withheld(this),
+        "offset": offset,
+        "next": None,
+        "mode": asked.mode,
     }
     if request.associations:
         shown = set(ranked.rows[pages].tolist())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -19,37 +18,35 @@ from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING
+from projections.shapes import Expanded, Explanation, MeaningCompared, Omitted, Result, Understood
 from projections.views.query import card, conflicts_told
 
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
 
 
-def results(
-    this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]]
-) -> list[dict[str, Any]]:
+def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]]) -> list[Result]:
     rows = ranked.rows[order]
     memories = [this.view.columns.memories[int(row)] for row in rows]
     brought = _brought(this, [memory.id for memory in memories])
     relevance = relevance_of(this.asked, this.query, rows, plain_bm25(this, rows), this.request, this.sense)
     whole = relevance.whole
-    levels, results = this.seen.levels_of(rows).tolist(), []
+    levels, results = this.seen.levels_of(rows).tolist(), list[Result]()
     for number, (at, memory, bm25) in enumerate(zip(order, memories, brought, strict=True)):
         row = int(rows[number])
         reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
+        explained = _explained(this, ranked, int(at), bm25, reading.factors)
+        _tell_more(this, ranked, row, replaced, explained)
+        if this.request.ranking == "published":
+            explained["keywords"] = relevance.keywords.matched(number)
         results.append(
             {
-                **(card(memory, LEVELS[levels[number]]) | conflicts_told(this.view, memory)),
+                **card(memory, LEVELS[levels[number]]),
+                **conflicts_told(this.view, memory),
                 "score": round(float(ranked.scores[at]), 6),
                 "relevance": round(float(whole[number]), 6),
                 "weight": round(reading.weight, 6),
-                "explain": _explained(this, ranked, int(at), bm25)
-                | {
-                    "law": this.view.law.name,
-                    "factors": {name: round(value, 6) for name, value in reading.factors.items()},
-                }
-                | _only_told(this, ranked, row, replaced)
-                | ({"keywords": relevance.keywords.matched(number)} if this.request.ranking == "published" else {}),
+                "explain": explained,
             }
         )
     return results
@@ -64,26 +61,36 @@ def _brought(this: RunningSearch, ids: list[str]) -> list[dict[str, float]]:
     )
 
 
-def _explained(this: RunningSearch, ranked: Ranked, at: int, bm25: Mapping[str, float]) -> dict[str, Any]:
+def _explained(
+    this: RunningSearch, ranked: Ranked, at: int, bm25: Mapping[str, float], factors: Mapping[str, float]
+) -> Explanation:
     """The parts of a score, which add up to it, with the weight of each where it has one; and the terms of the text."""
     score = {name: round(value, 6) if (value := part.item(at)) else 0.0 for name, part in ranked.parts.items()}
+    law, told = this.view.law.name, {name: round(value, 6) for name, value in factors.items()}
     if this.reading is None:
-        return {"score": score, "terms": _terms(bm25, float(text_score(this.view, np.array(sum(bm25.values())))))}
+        text = float(text_score(this.view, np.array(sum(bm25.values()))))
+        return {"score": score, "terms": _terms(bm25, text), "law": law, "factors": told}
     score = {name: value for name, value in score.items() if value}
     weights = {name: TERM_WEIGHTS[name] for name in score if name in TERM_WEIGHTS}
-    return {"score": score, "weights": weights, "terms": _terms(bm25, score.get("text", 0.0))}
+    return {
+        "score": score,
+        "weights": weights,
+        "terms": _terms(bm25, score.get("text", 0.0)),
+        "law": law,
+        "factors": told,
+    }
 
 
-def _only_told(this: RunningSearch, ranked: Ranked, row: int, replaced: Mapping[int, list[str]]) -> dict[str, Any]:
+def _tell_more(
+    this: RunningSearch, ranked: Ranked, row: int, replaced: Mapping[int, list[str]], explained: Explanation
+) -> None:
     """What an explanation tells only where there is something to tell."""
-    found: dict[str, Any] = {}
     if row in replaced:
-        found["replaces"] = replaced[row]
+        explained["replaces"] = replaced[row]
     if row in ranked.ways:
-        found["path"] = path_told(this.view.columns, ranked.ways[row])
+        explained["path"] = path_told(this.view.columns, ranked.ways[row])
     if this.request.filters.tags or this.request.filters.feeling is not None:
-        found["tags"] = list(this.view.context(row).tags)
-    return found
+        explained["tags"] = list(this.view.context(row).tags)
 
 
 def _terms(bm25: Mapping[str, float], text: float) -> dict[str, float]:
@@ -92,7 +99,7 @@ def _terms(bm25: Mapping[str, float], text: float) -> dict[str, float]:
     return {term: round(value / whole * text, 6) for term, value in bm25.items()}
 
 
-def understood_as(this: RunningSearch) -> dict[str, Any]:
+def understood_as(this: RunningSearch) -> Understood:
     """Whom and what times the question names, as far as they count in the ranking."""
     reading, columns, shown = this.reading, this.view.columns, this.seen.shown
     if reading is None:
@@ -103,11 +110,11 @@ def understood_as(this: RunningSearch) -> dict[str, Any]:
     rows = [int(np.argmax(shown & (index.speaker[: shown.size] == speaker))) for speaker in reading.speakers]
     return {
         "times": told(reading.times, this.query, within),
-        "speakers": [columns.memories[row].speaker for row in rows],
+        "speakers": [speaker for row in rows if (speaker := columns.memories[row].speaker) is not None],
     }
 
 
-def widened(this: RunningSearch) -> dict[str, Any]:
+def widened(this: RunningSearch) -> Expanded:
     """What else the question's keywords are looked for by."""
     found = expanded(this.view, this.query)
     if this.request.ranking not in BY_MEANING:  # the others go by the words as they are
@@ -116,12 +123,12 @@ def widened(this: RunningSearch) -> dict[str, Any]:
     return {"original": list(found.original), "synonyms": synonyms, "related": related}
 
 
-def embedded(sense: Sense) -> dict[str, Any]:
+def embedded(sense: Sense) -> MeaningCompared:
     """Which model, and how many of the memories that hold text have vectors of it."""
     return {"model": sense.model, "embedded": int(sense.known.sum()), "of": sense.wanted}
 
 
-def withheld(this: RunningSearch) -> list[dict[str, Any]]:
+def withheld(this: RunningSearch) -> list[Omitted]:
     """How many matches were left out, by reason, with the best of them by id."""
     view, seen, matches = this.view, this.seen, this.matches
     left = np.flatnonzero(seen.reasons[matches.rows] >= 0)
@@ -132,9 +139,10 @@ def withheld(this: RunningSearch) -> list[dict[str, Any]]:
     # Secrets stand in no index, so which of them match is not known: every one is told, in debug mode too.
     withheld[secrets(view.columns)] = REASONS.index("sensitive")
     left = left[np.argsort(-matches.scores[left], kind="stable")]
-    answer = reasons_told(withheld, this.asked.mode)
-    for one in answer:
-        number = REASONS.index(str(one["reason"]))
+    answer: list[Omitted] = []
+    for one in reasons_told(withheld, this.asked.mode):
+        number = REASONS.index(one["reason"])
         rows = [row for row in matches.rows[left].tolist() if withheld[row] == number][:MOST_WITHHELD]
-        one["ids"] = [] if one["reason"] == "sensitive" else [view.columns.memories[row].id for row in rows]
+        ids = [] if one["reason"] == "sensitive" else [view.columns.memories[row].id for row in rows]
+        answer.append({**one, "ids": ids})
     return answer

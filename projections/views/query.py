@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -18,6 +18,17 @@ from projections.laws.modes import Mode, effective_levels, reasons_told, visibil
 from projections.memory.columns import Columns, conflict_of, state_of
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
+from projections.shapes import (
+    Card,
+    ConflictsTold,
+    CorrectionTold,
+    DetailAlone,
+    ExtractedKeyword,
+    Listed,
+    ListingAlone,
+    PossibleConflict,
+    WhyAlone,
+)
 from projections.views.view import WITHHELD, OwnerView
 
 MAX_RESULTS = 100
@@ -31,25 +42,26 @@ class ViewQuery(NamedTuple):
     mode: Mode
 
 
-def listing(asked: ViewQuery, limit: int, offset: int) -> dict[str, Any]:
+def listing(asked: ViewQuery, limit: int, offset: int) -> ListingAlone:
     """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
     view, now, mode = asked
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
     rows = np.flatnonzero(seen.shown)
     order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
-    page = []
+    page: list[Listed] = []
     for row in order[offset : offset + limit]:
         memory = view.columns.memories[int(row)]
         weight = view.law.read(memory, now, view.parameters).weight
-        told = {**card(memory, LEVELS[int(seen.levels[row])]), **conflicts_told(view, memory), **told_in_lists(memory)}
-        page.append({**told, "weight": round(weight, 6)})
-    return {"memories": page, "total": len(rows), "offset": offset, "withheld": reasons_told(seen.reasons, mode)}
+        told, conflicts = card(memory, LEVELS[int(seen.levels[row])]), conflicts_told(view, memory)
+        page.append({**told, **conflicts, **told_in_lists(memory), "weight": round(weight, 6)})
+    withheld = reasons_told(seen.reasons, mode)
+    return {"memories": page, "total": len(rows), "offset": offset, "withheld": withheld, "mode": mode}
 
 
-def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
+def card(memory: Memory, level: str, *, reveal: bool = False) -> Card:
     """What every answer tells of a memory."""
     secret = memory.sensitivity >= SECRET and memory.purged_at is None and not reveal
-    fields: dict[str, Any] = {
+    fields: Card = {
         "id": memory.id,
         "memory": WITHHELD if secret else shown_text(memory, level),
         "level": level,
@@ -74,14 +86,14 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> dict[str, Any]:
     return fields
 
 
-def conflicts_told(view: OwnerView, memory: Memory) -> dict[str, Any]:
+def conflicts_told(view: OwnerView, memory: Memory) -> ConflictsTold:
     """`possible_conflicts`, ids of what may contradict the memory, and `conflicting`, the same with texts; nothing where none does.
 
     What stands no longer contradicts nothing, and what is secret is not shown here either.
     """
     others = (view.get(other_id) for other_id in memory.conflicts)
     standing = [other for other in others if other is not None and state_of(other) == Columns.LIVE]
-    lines = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
+    lines: list[PossibleConflict] = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
     return {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
 
 
@@ -98,6 +110,10 @@ def status(memory: Memory) -> str:
     return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]
 
 
+@overload
+def moment(micros: int) -> str: ...
+@overload
+def moment(micros: int | None) -> str | None: ...
 @lru_cache(maxsize=4096)
 def moment(micros: int | None) -> str | None:
     """Microseconds since 1970 as RFC 3339 in UTC."""
@@ -112,12 +128,12 @@ def level_at(view: OwnerView, memory: Memory, now: int) -> str:
     return LEVELS[int(effective_levels(alone, view.law, weights, now, view.parameters)[0])]
 
 
-def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> dict[str, Any]:
+def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> DetailAlone:
     """Everything about one memory; a secret's texts only where `reveal` asks for them."""
     hidden = memory.sensitivity >= SECRET and not reveal
     reading = view.law.read(memory, now, view.parameters)
     gone = _gone(view, memory.negations)
-    negations = [
+    negations: list[CorrectionTold] = [
         {
             "time": moment(n.at),
             "reason": None if hidden or n in gone else _told_reason(n.reason, reveal=reveal),
@@ -129,7 +145,8 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         for n in memory.negations
     ]
     return {
-        **(card(memory, level_at(view, memory, now), reveal=reveal) | conflicts_told(view, memory)),
+        **card(memory, level_at(view, memory, now), reveal=reveal),
+        **conflicts_told(view, memory),
         **basis_told(memory, hidden=hidden),
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,
@@ -173,10 +190,14 @@ def _told_reason(reason: str, *, reveal: bool) -> str:
     return reason if reveal or detect_sensitivity(reason) < SECRET else WITHHELD
 
 
-def _keywords(view: OwnerView, memory: Memory) -> list[dict[str, Any]]:
+def _keywords(view: OwnerView, memory: Memory) -> list[ExtractedKeyword]:
     """What the memory is found by as keywords, the given ones among them; none of a secret, revealed or not."""
     row = view.columns.row(memory.id)
-    return [] if row is None else [one._asdict() for one in view.keywords(row)]
+    return (
+        []
+        if row is None
+        else [{"word": one.word, "weight": one.weight, "source": one.source} for one in view.keywords(row)]
+    )
 
 
 def _correction(view: OwnerView, negation: CorrectionEntry, *, reveal: bool) -> str | None:
@@ -201,7 +222,7 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)
 
 
-def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> dict[str, Any]:
+def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> WhyAlone:
     """The weight at an instant, its factors, and where the memory comes from; `changes` and the events of the origins are empty,
     for whoever reads the change log to fill in. `most`: of origins.
     """
@@ -224,4 +245,6 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> d
         "created_at": moment(memory.created_at),
         "last_activated_at": moment(memory.last_activated_at),
         **conflicts_told(view, memory),
+        "next": None,
+        "order": "oldest",
     }

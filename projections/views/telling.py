@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from events.vocabulary import Actor
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET, Memory
+from projections.shapes import Change
 from projections.views.view import WITHHELD, OwnerView
 
 
@@ -47,11 +48,16 @@ class Telling(NamedTuple):
     """Seconds, where it was recorded more than five minutes after it occurred."""
     words: Words | None = None
 
-    def clear(self) -> dict[str, Any]:
-        """JSON-ready, without any words."""
-        told = self._asdict()
-        del told["words"]
-        return told
+    def beside(self, change: Change) -> Change:
+        """The change with what is told beside it, without any words."""
+        return {
+            **change,
+            "actor": self.actor,
+            "correlation_id": self.correlation_id,
+            "recorded_at": self.recorded_at,
+            "principal": self.principal,
+            "late_by": self.late_by,
+        }
 
 
 UNTOLD = Telling()
@@ -113,7 +119,7 @@ class Teller:
         self._view = view
         self._forgotten: frozenset[str] | None = None
 
-    def told(self, words: Words, memory_id: str | None) -> dict[str, str | None]:
+    def told(self, words: Words, memory_id: str | None) -> tuple[str | None, str | None]:
         """`said_reason`, why it was done, and `because`, why the memory is kept.
 
         None where what they are about is purged, or its correction deleted, or its turn retracted; a deleted memory is no longer
@@ -121,13 +127,11 @@ class Teller:
         """
         memories = list(self._memories([*words.about, memory_id]))
         if any(one.purged_at is not None for one in memories) or self._is_gone(words):
-            return {"said_reason": None, "because": None}
+            return None, None
         secret = not words.of_showing and any(one.sensitivity >= SECRET for one in memories)
         kept = not any(one.deleted_at is not None for one in memories)
-        return {
-            "said_reason": _as_may_be(words.reason, secret=secret),
-            "because": _as_may_be(words.because if kept else None, secret=secret),
-        }
+        because = words.because if kept else None
+        return _as_may_be(words.reason, secret=secret), _as_may_be(because, secret=secret)
 
     def _memories(self, ids: Iterable[str | None]) -> Iterable[Memory]:
         found = (self._view.get(one) for one in dict.fromkeys(ids) if one is not None)

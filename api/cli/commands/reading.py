@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -18,6 +18,7 @@ from api.operations.definition import Option, Parameter
 from api.operations.knowing import MAP
 from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
 from events.errors import refused
+from projections.shapes import History, Why
 
 ALL = Parameter(
     "everything", bool, "Also entries that only name a memory and change nothing.", False, option=Option(("--all",))
@@ -76,11 +77,11 @@ def history(call: Call) -> None:
                 _more(answer)
 
 
-def _changes(title: str | None, everything: bool, answer: dict[str, Any]) -> None:
+def _changes(title: str | None, everything: bool, answer: History) -> None:
     render.changes(answer["changes"], everything=everything, title=title)
 
 
-def _more(answer: dict[str, Any]) -> None:
+def _more(answer: History | Why) -> None:
     if answer["next"]:
         out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
 

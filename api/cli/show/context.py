@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import err, out
 from api.cli.show.memories import part_of, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
+from projections.shapes import ContextBlock, MemoryUses
 
 
-def block(answer: dict[str, Any], console: Console = out) -> None:
+def block(answer: ContextBlock, console: Console = out) -> None:
     """The block alone on standard output; what was left out on standard error."""
     console.print(Text(answer["block"]), soft_wrap=True)
     said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}{times_of(answer)}"]
@@ -25,7 +24,7 @@ def block(answer: dict[str, Any], console: Console = out) -> None:
     err.print(Text("; ".join(said), "dim"), soft_wrap=True)
 
 
-def used(answer: dict[str, Any], console: Console = out) -> None:
+def used(answer: MemoryUses, console: Console = out) -> None:
     """Which answers used a memory."""
     found, total = answer["uses"], answer["total"]
     console.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))

@@ -67,7 +67,7 @@ def mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> Non
         out.print(
             "[yellow]Nothing is shown about that[/]" if answer["withheld"] else "[yellow]Nothing is known about that[/]"
         )
-    withheld(answer)
+    withheld(answer["withheld"])
     for remark in remarks:
         out.print(Text(remark, "yellow"))
     if path is not None:

@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.show.tables import Cell, Column, has_room, tabulate
+from projections.shapes import Card, Change, Effects, Listing, OriginTree, Provenance, Why, Withheld
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -52,21 +53,23 @@ def plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def withheld(answer: dict[str, Any], console: Console = out) -> None:
+def withheld(found: Sequence[Withheld], console: Console = out) -> None:
     """What the mode left out, and which mode shows it."""
-    for item in answer["withheld"]:
+    for item in found:
         reason = item["reason"].replace("_", " ")
-        named = f": {escape(', '.join(item['ids']))}" if item.get("ids") else ""
-        more = " ..." if named and item["count"] > len(item["ids"]) else ""
+        told = item.get("ids")  # where a search tells them
+        ids = told if isinstance(told, list) else []
+        named = f": {escape(', '.join(ids))}" if ids else ""
+        more = " ..." if named and item["count"] > len(ids) else ""
         console.print(f"[dim]withheld: {item['count']:,} {reason} (shown by {item['shown_by']}){named}{more}[/]")
 
 
-def place(answer: dict[str, Any]) -> str:
+def place(answer: Mapping[str, object]) -> str:
     """Where and when an answer was computed."""
     return f"{answer.get('mode', '')} mode, position {answer['position']}{times_of(answer)}"
 
 
-def times_of(answer: dict[str, Any]) -> str:
+def times_of(answer: Mapping[str, object]) -> str:
     """The times that were asked about, each after a comma; nothing of the present."""
     return "".join(
         f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
@@ -80,7 +83,7 @@ def part_of(offset: int, shown: int, total: int) -> str:
     return f"{offset + 1:,} of " if shown == 1 else f"{offset + 1:,} to {offset + shown:,} of "
 
 
-def memories(answer: dict[str, Any], console: Console = out) -> None:
+def memories(answer: Listing, console: Console = out) -> None:
     """A list of memories."""
     shown, total = answer["memories"], answer["total"]
     if not shown:
@@ -88,7 +91,7 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
         console.print(
             f"[yellow]{total or 'No'} {_several(total, 'memory', 'memories')}[/]{past} [dim]({place(answer)})[/]"
         )
-        withheld(answer, console)
+        withheld(answer["withheld"], console)
         return
     part = part_of(answer["offset"], len(shown), total)
     console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
@@ -114,14 +117,14 @@ def memories(answer: dict[str, Any], console: Console = out) -> None:
     ]
     tabulate(columns, rows, console)
     conflicts(shown, console)
-    withheld(answer, console)
+    withheld(answer["withheld"], console)
 
 
-def conflicts(found: Sequence[dict[str, Any]], console: Console = out) -> None:
+def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
     """Memories that may contradict others, both lines of each pair, once."""
     told: set[frozenset[str]] = set()
     for one in found:
-        for other in one.get("conflicting", ()):
+        for other in one.get("conflicting") or ():
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:
                 told.add(pair)
@@ -134,13 +137,13 @@ def _several(count: int, one: str, more: str) -> str:
     return one if count == 1 else more
 
 
-def standing(card: dict[str, Any], console: Console) -> dict[str, Cell]:
+def standing(card: Card, console: Console) -> dict[str, Cell]:
     """Level and status; in one column where there is no room for two."""
     status = "" if card["status"] == "live" else card["status"].replace("_", " ")
     return {"level": card["level"] if has_room(console) or not status else status, "status": status}
 
 
-def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
+def fields(answer: Mapping[str, object], leave_out: Sequence[str] = ()) -> None:
     """A dictionary, a field a line; what holds nothing is left out."""
     table = Table(show_header=False, box=None, padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
@@ -152,7 +155,7 @@ def fields(answer: dict[str, Any], leave_out: Sequence[str] = ()) -> None:
 
 
 def changes(
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[Change],
     console: Console = out,
     *,
     everything: bool = False,
@@ -187,13 +190,13 @@ def changes(
         console.print(f"[dim]{len(rows) - len(shown)} more only name a memory and change nothing; --all shows them[/]")
 
 
-def _cause(entry: dict[str, Any]) -> str:
+def _cause(entry: Change) -> str:
     """Who caused a change: of a language model's decision, which model."""
     job, _, model = (entry.get("correlation_id") or "").partition(":")
     return model if model and job in MODELS_DECIDE else entry.get("actor") or "-"
 
 
-def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
+def _change(entry: Change, console: Console) -> dict[str, Cell]:
     return {
         "position": entry["position"],
         "time": when(entry["time"], console),
@@ -208,7 +211,7 @@ def _change(entry: dict[str, Any], console: Console) -> dict[str, Cell]:
     }
 
 
-def _why(entry: dict[str, Any]) -> Text:
+def _why(entry: Change) -> Text:
     """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
     from events.lateness import late_words
 
@@ -222,7 +225,7 @@ def _why(entry: dict[str, Any]) -> Text:
     return told
 
 
-def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
+def reasons(answer: Why, *, everything: bool = False) -> None:
     """Why a memory weighs what it weighs."""
     out.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     weight = f"[bold green]{answer['weight']:.4f}[/]"
@@ -242,18 +245,18 @@ def reasons(answer: dict[str, Any], *, everything: bool = False) -> None:
     origins(answer["provenance"])
 
 
-def provenance(answer: dict[str, Any]) -> None:
+def provenance(answer: Provenance) -> None:
     """Where a memory comes from."""
     origins(answer["provenance"])
 
 
-def origins(told: dict[str, Any], console: Console = out) -> None:
+def origins(told: OriginTree, console: Console = out) -> None:
     """The provenance tree."""
     trees: dict[str, Tree] = {}
     root = None
     for node in told["nodes"]:
         events = ", ".join(f"{e['event']} {e['position']}" for e in node["events"][:6])
-        turns = node.get("source_turns", [])
+        turns = node.get("source_turns") or []
         heard = f"  turns {', '.join(turns[:8])}{' …' if len(turns) > 8 else ''}" if turns else ""
         relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
         unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
@@ -267,12 +270,12 @@ def origins(told: dict[str, Any], console: Console = out) -> None:
         console.print(root)
 
 
-def effects(answer: dict[str, Any]) -> None:
+def effects(answer: Effects, apart: Sequence[str] = ()) -> None:
     """What a verb did, and plainly so where it did nothing."""
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
-        if name not in ("changes", "owner", "position", "behind", "quarantined") and value is not None
+        if name not in ("changes", "owner", "position", "behind", "quarantined", *apart) and value is not None
     ]
     out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
     rows = [c for c in answer["changes"] if c["decision"] != "named"]

@@ -12,6 +12,7 @@ from rich.text import Text
 from api.cli.app import err, out
 from api.cli.show import memories as render
 from api.cli.show.tables import Cell, Column, tabulate
+from projections.shapes import DeletedMany, DeletedOne, Effects, GroundReported, Restored, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
@@ -60,7 +61,7 @@ def imported(answer: dict[str, Any]) -> None:
 def exported(answer: Mapping[str, Any], file: str | None) -> None:
     """On standard error: how much was exported, and what was left out, with the way to have it."""
     told = f"{_several(answer['count'], 'memory', 'memories')} of {answer['owner']} at {answer['position']}"
-    told += render.times_of(dict(answer))
+    told += render.times_of(answer)
     told += f" written to {file}" if file is not None else ""
     left_out = [
         f"{count:,} {reason}{HOW_TO_INCLUDE.get(reason, f' (--include {reason})')}"
@@ -76,18 +77,24 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
         )
 
 
-def deleted_one(answer: dict[str, Any]) -> None:
+def deleted_one(answer: DeletedOne) -> None:
     """What deleting a single memory did."""
     if not answer["skipped"] or answer["changes"]:
-        render.effects(
-            {name: value for name, value in answer.items() if name in ("id", "position", "changes", "quarantined")}
-        )
+        done: Effects = {
+            "id": answer["id"],
+            "owner": answer["owner"],
+            "position": answer["position"],
+            "changes": answer["changes"],
+        }
+        if "quarantined" in answer:
+            done["quarantined"] = answer["quarantined"]
+        render.effects(done)
         _along(answer)
         return
     out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
 
 
-def deleted_many(answer: dict[str, Any], console: Console = out) -> None:
+def deleted_many(answer: DeletedMany, console: Console = out) -> None:
     """What deleting several memories did: those deleted in a line, those left in a table with the reasons."""
     deleted, skipped = answer["deleted"], answer["skipped"]
     told = f": {_named(deleted)}" if deleted else ""
@@ -102,19 +109,18 @@ def deleted_many(answer: dict[str, Any], console: Console = out) -> None:
     _reasons(skipped, console)
 
 
-def restored(answer: dict[str, Any], console: Console = out) -> None:
+def restored(answer: Restored, console: Console = out) -> None:
     """What restoring a memory did, what came back with it and what did not."""
-    apart = ("also", "not_restored")
-    render.effects({name: value for name, value in answer.items() if name not in apart})
-    if answer["also"]:
-        console.print(f"{len(answer['also']):,} came back with it")
-        _reasons(answer["also"], console)
-    if answer["not_restored"]:
-        console.print(f"[yellow]{len(answer['not_restored']):,} stay deleted[/]")
-        _reasons(answer["not_restored"], console)
+    render.effects(answer, ("also", "not_restored"))
+    if also := answer["also"]:
+        console.print(f"{len(also):,} came back with it")
+        _reasons(also, console)
+    if left := answer["not_restored"]:
+        console.print(f"[yellow]{len(left):,} stay deleted[/]")
+        _reasons(left, console)
 
 
-def _along(answer: dict[str, Any], console: Console = out) -> None:
+def _along(answer: DeletedMany, console: Console = out) -> None:
     """What goes with what is deleted, what is left alone, and where it is still said."""
     if answer["also"]:
         console.print(f"{len(answer['also']):,} made of it {'would go' if answer['dry_run'] else 'went'} with it")
@@ -127,7 +133,7 @@ def _along(answer: dict[str, Any], console: Console = out) -> None:
         console.print(f"[yellow]Still said in {_several(len(said), 'turn')}[/]: {named}  [dim](--with-sources)[/]")
 
 
-def _reasons(told: list[dict[str, str]], console: Console) -> None:
+def _reasons(told: list[Skipped], console: Console) -> None:
     rows: list[dict[str, Cell]] = [{"id": Text(one["id"]), "reason": Text(one["reason"])} for one in told[:SHOWN]]
     tabulate((Column("id", is_id=True), Column("reason", takes_rest=True)), rows, console)
     if len(told) > SHOWN:
@@ -143,11 +149,11 @@ def _several(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def ground_reported(answer: dict[str, Any], console: Console = out) -> None:
+def ground_reported(answer: GroundReported, console: Console = out) -> None:
     """Which memories a digest withheld, and which came back."""
-    for name, style in (("withheld", "yellow"), ("back", "green")):
-        if answer[name]:
-            console.print(Text.assemble((f"{name}: ", style), ", ".join(answer[name])))
+    for name, ids, style in (("withheld", answer["withheld"], "yellow"), ("back", answer["back"], "green")):
+        if ids:
+            console.print(Text.assemble((f"{name}: ", style), ", ".join(ids)))
     if not answer["withheld"] and not answer["back"]:
         console.print(Text("Nothing changed: no memory rests on it with anything else to know", "dim"))
     if answer["left"]:

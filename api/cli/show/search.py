@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
@@ -11,19 +9,20 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import conflicts, number, place, shortened, standing, when, withheld
 from api.cli.show.tables import Cell, Column, tabulate
+from projections.shapes import Associated, Found
 
 BAR = 24
 """Characters of the longest bar of a part of a score."""
 
 
-def results(answer: dict[str, Any], console: Console = out) -> None:
+def results(answer: Found, console: Console = out) -> None:
     """Search results."""
     found = answer["results"]
     if not found:
         nothing = "Nothing is left of this page" if answer["offset"] else "Nothing found"
         console.print(f"[yellow]{nothing}[/] [dim]({escape(place(answer))})[/]")
         _told(answer, console)
-        withheld(answer, console)
+        withheld(answer["withheld"], console)
         return
     console.print(f"[dim]{escape(place(answer))}[/]")
     columns = (
@@ -48,12 +47,12 @@ def results(answer: dict[str, Any], console: Console = out) -> None:
     ]
     tabulate(columns, rows, console)
     conflicts(found, console)
-    _associated(answer.get("associated", []), console)
+    _associated(answer.get("associated") or [], console)
     _told(answer, console)
-    withheld(answer, console)
+    withheld(answer["withheld"], console)
 
 
-def _associated(found: list[dict[str, Any]], console: Console) -> None:
+def _associated(found: list[Associated], console: Console) -> None:
     """What the hits bring to mind, with the way there."""
     if not found:
         return
@@ -78,12 +77,13 @@ def _associated(found: list[dict[str, Any]], console: Console) -> None:
     tabulate(columns, rows, console)
 
 
-def _told(answer: dict[str, Any], console: Console) -> None:
+def _told(answer: Found, console: Console) -> None:
     """How the question was understood, how much could be compared by meaning, and how to go on."""
     for time in answer["understood"]["times"]:
         console.print(Text(f"{time['text']}: {time['from']} to {time['to']}", "dim"))
     heard = answer["understood"]
-    bounds = [f"{words} {heard[name]}" for name, words in (("since", "from"), ("until", "to before")) if name in heard]
+    said = (("from", heard.get("since")), ("to before", heard.get("until")))
+    bounds = [f"{words} {instant}" for words, instant in said if instant is not None]
     if bounds:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
@@ -92,21 +92,21 @@ def _told(answer: dict[str, Any], console: Console) -> None:
     meaning = answer["meaning"]
     if meaning is not None and "failed" in meaning:
         console.print(Text(f"compared by words only: {meaning['failed']}", "yellow"))
-    elif meaning is not None and meaning["embedded"] < meaning["of"]:
-        part = f"{meaning['embedded']:,} of {meaning['of']:,} memories have vectors of {meaning['model']}"
+    elif meaning is not None and (embedded := meaning["embedded"] or 0) < (whole := meaning["of"] or 0):
+        part = f"{embedded:,} of {whole:,} memories have vectors of {meaning['model']}"
         console.print(Text(f"{part}; the others were compared by words only (`engramlog embed`)", "yellow"))
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --cursor {answer['next']}", "dim"))
 
 
-def explained(answer: dict[str, Any], console: Console = out) -> None:
+def explained(answer: Found, console: Console = out) -> None:
     """Search results, and under them each one's score, part by part."""
     results(answer, console)
     for found in answer["results"]:
         console.print(Text.assemble((found["id"], "bold"), f"  {found['score']:.3f}"))
         why = found["explain"]
-        weights, terms = why.get("weights", {}), why["terms"]
+        weights, terms = why.get("weights") or {}, why["terms"]
         top = max((abs(value) for value in why["score"].values()), default=1.0) or 1.0
         rows: list[dict[str, Cell]] = [
             {

@@ -69,11 +69,15 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
         "engramlog-position": found.position,
         "engramlog-left-out": ", ".join(f"{reason}={count}" for reason, count in sorted(found.left_out.items())),
     }
-    headers |= {f"engramlog-{name.replace('_', '-')}": quote(told, ":+") for name, told in found.lines.items() if told}
+    headers |= {
+        f"engramlog-{name.replace('_', '-')}": quote(str(told), ":+")
+        for name, told in (found.lines or {}).items()
+        if told
+    }
     if found.warning["behind"]:
         headers["engramlog-behind"] = str(found.warning["behind"])
-    if "quarantined" in found.warning:
-        headers["engramlog-quarantined"] = found.warning["quarantined"]["position"]
+    if stuck := found.warning.get("quarantined"):
+        headers["engramlog-quarantined"] = stuck["position"]
     kind = "text/markdown; charset=utf-8" if found.format == "text" else "application/x-ndjson"
     return Pieces(_joined(found.pieces()), kind, headers | more)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
+from api.operations.answers.log import Example, LinesTold, Placed, exampled
 from api.operations.answers.memories import EXAMPLE_PLACE, EXAMPLE_WITHHELD, Place, Withheld
 
 EXAMPLE_READING: Example = {"threshold": 0.3, "shown": 1, "withheld": [EXAMPLE_WITHHELD]}
@@ -124,14 +124,11 @@ class Jump(BaseModel):
     after: float | None
 
 
-class Touch(BaseModel):
+class Touch(Placed):
     """An event that changed the memory, or the parameters by which it is read."""
 
     model_config = exampled(EXAMPLE_TOUCH)
 
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     time: str
     event: str
     decision: str = Field(description="As in the change log; `access` of what writes no entry there.")
@@ -139,7 +136,7 @@ class Touch(BaseModel):
     weights: dict[str, Jump]
 
 
-class Curves(BaseModel):
+class Curves(LinesTold, Placed):
     """One memory's weights under every law over time."""
 
     model_config = exampled(
@@ -167,8 +164,3 @@ class Curves(BaseModel):
     events: list[Touch]
     folded_together: int
     """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
+from api.operations.answers.log import Example, LinesTold, Placed, exampled
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -87,7 +87,7 @@ class Recorded(BaseModel):
     position: str | None = None
 
 
-class ContextBlock(BaseModel):
+class ContextBlock(LinesTold, Placed):
     """What to put into a prompt, and everything in it by id."""
 
     model_config = exampled(
@@ -134,11 +134,6 @@ class ContextBlock(BaseModel):
     read_back: str = Field(
         description="all: the whole of what was said was read; part: the newest events of the owner."
     )
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class TurnSaid(BaseModel):
@@ -168,7 +163,7 @@ class Use(BaseModel):
     )
 
 
-class MemoryUses(BaseModel):
+class MemoryUses(LinesTold, Placed):
     """Which answers used a memory, the newest first."""
 
     model_config = exampled(
@@ -193,8 +188,3 @@ class MemoryUses(BaseModel):
     uses: list[Use]
     total: int
     offset: int
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, QUARANTINED, exampled
+from api.operations.answers.log import Placed, exampled
 
 
 class Coverage(BaseModel):
@@ -17,7 +17,7 @@ class Coverage(BaseModel):
     failed: str | None = Field(default=None, description="Why the embedder cannot be made, where that is so.")
 
 
-class Embedding(Coverage):
+class Embedding(Coverage, Placed):
     """The same as an answer of its own."""
 
     model_config = exampled(
@@ -32,6 +32,3 @@ class Embedding(Coverage):
     )
 
     owner: str
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
+from api.operations.answers.log import KNOWN, Example, Placed, exampled
 
 EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
@@ -56,7 +56,7 @@ class Fact(BaseModel):
     evidence: list[FactEvidence] = Field(description="The newest five of them.")
 
 
-class FactsKnown(BaseModel):
+class FactsKnown(Placed):
     """A page of an owner's triples."""
 
     model_config = exampled(
@@ -81,6 +81,3 @@ class FactsKnown(BaseModel):
     known: int = Field(description="How many triples the owner has in all.")
     as_of: str | None
     known_by: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

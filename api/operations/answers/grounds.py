@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, exampled
+from api.operations.answers.log import EXAMPLE_CHANGE, Change, Placed, exampled
 
 
-class GroundReported(BaseModel):
+class GroundReported(Placed):
     """What a report of a digest did."""
 
     model_config = exampled(
@@ -43,7 +43,4 @@ class GroundReported(BaseModel):
     back: list[str] = Field(description="Memories that rest on this one and were withheld for another.")
     left: int = Field(description="How many more there are: report again.")
     newer: int = Field(description="Of how many something newer is known already: the report changes nothing of them.")
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]

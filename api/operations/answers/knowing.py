@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, exampled
+from api.operations.answers.log import exampled
 from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place, Withheld
 
 _STATS = {
@@ -182,7 +182,7 @@ class BackedTriple(BaseModel):
     negation: bool
 
 
-class AssociationTree(Card):
+class AssociationTree(Card, Place):
     """A memory and what it is associated with."""
 
     model_config = exampled(
@@ -193,9 +193,3 @@ class AssociationTree(Card):
     associations: list[Branch]
     triples: list[BackedTriple]
     mode: str
-    as_of: str | None
-    known: str | None = KNOWN
-    at: str | None
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, Example, exampled
+from api.operations.answers.log import EXAMPLE_CHANGE, Change, Example, Placed, exampled
 from api.operations.answers.memories import EXAMPLE_CARD, EXAMPLE_PLACE, Card, Place
 
 EXAMPLE_STRENGTH: Example = EXAMPLE_CARD | {
@@ -168,7 +168,7 @@ class Held(BaseModel):
     scheduler: str
 
 
-class Reinforced(BaseModel):
+class Reinforced(Placed):
     """What reinforcing a memory did."""
 
     model_config = exampled(
@@ -200,16 +200,13 @@ class Reinforced(BaseModel):
     id: str
     at: str = Field(description="The instant of both readings.")
     owner: str
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     before: Held
     after: Held | None = Field(description="Null where the owner is quarantined and the event waits.")
     remarks: list[str] = Field(description="What it did not do, and why: a use within the cool-down of the last, say.")
 
 
-class Graded(BaseModel):
+class Graded(Placed):
     """What grading a memory did: its next review by each scheduler."""
 
     model_config = exampled(
@@ -235,9 +232,6 @@ class Graded(BaseModel):
     id: str
     at: str
     owner: str
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     before: Held
     after: Held | None

@@ -25,6 +25,39 @@ QUARANTINED: dict[str, str] | None = Field(
     description="Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the answer"
     " is as of the event before. Left out where it goes on.",
 )
+
+
+class Warned(BaseModel):
+    """An answer that says so where the owner is quarantined."""
+
+    quarantined: dict[str, str] | None = QUARANTINED
+
+
+class Lagging(Warned):
+    """And how far it is behind the log."""
+
+    behind: int = BEHIND
+
+
+class Placed(Lagging):
+    """And the position that it was computed at."""
+
+    position: str
+
+
+class LinesTold(BaseModel):
+    """What an answer says of the past that it is about."""
+
+    as_of: str | None
+    known: str | None = KNOWN
+
+
+class TimesTold(LinesTold):
+    """And when its weights were computed."""
+
+    at: str | None
+
+
 EXAMPLE_EVENT: Example = {
     "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
     "type": "MemoryCreated",
@@ -142,7 +175,7 @@ class Change(BaseModel):
     )
 
 
-class Effects(BaseModel):
+class Effects(Placed):
     """What a verb did, read from the change log once it was folded."""
 
     model_config = exampled(
@@ -156,9 +189,6 @@ class Effects(BaseModel):
     )
 
     owner: str
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]
     id: str | None = None
     replaced_by: str | None = None
@@ -207,7 +237,7 @@ EXAMPLE_EFFECT_OF_MERGE: Example = {
 }
 
 
-class History(BaseModel):
+class History(LinesTold, Placed):
     """A page of the change log of a memory or of an owner, and the head of the owner's hash chain."""
 
     model_config = exampled(
@@ -232,8 +262,3 @@ class History(BaseModel):
     """Cursor of the next page; null on the last."""
     order: str
     chain: str
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED

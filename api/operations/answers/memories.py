@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field
 
 from api.operations.answers.conflicts import PossibleConflict
 from api.operations.answers.log import (
-    BEHIND,
     EXAMPLE_CHANGE,
     EXAMPLE_FACTORS,
-    KNOWN,
-    QUARANTINED,
     Change,
     Example,
+    LinesTold,
+    Placed,
+    TimesTold,
     exampled,
 )
 
@@ -56,7 +56,14 @@ EXAMPLE_PROVENANCE: Example = {
 }
 
 
-class Card(BaseModel):
+class ConflictsTold(BaseModel):
+    """What may contradict a memory; left out where nothing does."""
+
+    possible_conflicts: list[str] | None = None
+    conflicting: list[PossibleConflict] | None = None
+
+
+class Card(ConflictsTold):
     """What every answer tells of a memory."""
 
     model_config = exampled(EXAMPLE_CARD)
@@ -76,8 +83,6 @@ class Card(BaseModel):
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
     ground_changed: bool | None = Field(
         default=None, description="True: something that it rests on has another digest now; normal mode withholds it."
     )
@@ -102,26 +107,24 @@ class Withheld(BaseModel):
     shown_by: str
 
 
-class Place(BaseModel):
+class Place(TimesTold, Placed):
     """As of when an answer is, and the position it was computed at."""
 
     model_config = exampled(EXAMPLE_PLACE)
 
-    as_of: str | None
-    known: str | None = KNOWN
-    at: str | None
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
 
+class BasisListed(BaseModel):
+    """Why a memory is kept and what it rests on, as far as there is any."""
 
-class Listed(Card):
-    """One memory of a list."""
-
-    weight: float
     because: str | None = Field(default=None, description="Why it is kept, where that was told and it is no secret.")
     grounds: list[RestsOn] | None = Field(default=None, description="What it rests on, as far.")
     metadata: dict[str, str | int | float | bool] | None = Field(default=None, description="As it was told, as far.")
+
+
+class Listed(BasisListed, Card):
+    """One memory of a list."""
+
+    weight: float
 
 
 class ExtractedKeyword(BaseModel):
@@ -155,7 +158,42 @@ class Listing(Place):
     mode: str
 
 
-class Detail(Card, Place):
+class EarlierText(BaseModel):
+    """What a memory said before."""
+
+    version: int
+    content: str
+    until: str
+
+
+class CorrectionTold(BaseModel):
+    """That a memory was said to be wrong."""
+
+    time: str
+    reason: str | None
+    new_preference: str | None
+    resolution: str
+    replaced_by: str | None
+    turn_id: str | None
+
+
+class EdgeTold(BaseModel):
+    """What a memory is associated with."""
+
+    to: str
+    weight: float
+    link: str
+
+
+class BasisTold(BaseModel):
+    """Why a memory is kept, and what it rests on."""
+
+    because: str | None = Field(default=None, description="Why it is kept.")
+    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
+    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
+
+
+class Detail(BasisTold, Card, Place):
     """Everything about one memory."""
 
     model_config = exampled(
@@ -196,9 +234,6 @@ class Detail(Card, Place):
         }
     )
 
-    because: str | None = Field(default=None, description="Why it is kept.")
-    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
-    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
     content: str
     summary: str | None
     recorded_level: str
@@ -223,18 +258,18 @@ class Detail(Card, Place):
     sensitivity: int
     verified: bool
     version: int
-    versions: list[dict[str, Any]]
+    versions: list[EarlierText]
     updated_at: str
     last_mentioned_at: str | None
     last_accessed_at: str | None
     access_count: int
-    correction_history: list[dict[str, Any]]
+    correction_history: list[CorrectionTold]
     corrects: str | None
     merged_from: list[str]
     merged_into: str | None
     deleted_at: str | None
     purged_at: str | None
-    edges: list[dict[str, Any]]
+    edges: list[EdgeTold]
 
 
 class Revealed(Detail):
@@ -253,7 +288,37 @@ class Revealed(Detail):
     revealed: str = Field(description="Position of the event that records that it was shown.")
 
 
-class Why(Place):
+class OriginEvent(BaseModel):
+    """An event that made or changed a memory among the origins."""
+
+    position: str
+    event_id: str
+    event: str
+
+
+class OriginNode(BaseModel):
+    """A memory that another comes from, and which one that is."""
+
+    id: str
+    parent: str | None
+    relation: str
+    depth: int
+    events: list[OriginEvent]
+    events_left_out: int | None = None
+    unknown: bool | None = Field(default=None, description="True: the owner has no such memory.")
+    source_turns: list[str] | None = None
+    created_at: str | None = None
+
+
+class OriginTree(BaseModel):
+    """What a memory comes from: nodes that each name their parent."""
+
+    memory: str
+    nodes: list[OriginNode]
+    nodes_left_out: int | None = None
+
+
+class Why(BasisTold, ConflictsTold, Place):
     """Why a memory weighs what it weighs."""
 
     model_config = exampled(
@@ -287,23 +352,18 @@ class Why(Place):
     factors: dict[str, float]
     laws: dict[str, float]
     changes: list[Change]
-    next: str | None = Field(default=None, description="The next page of changes, as `cursor`; `history` takes it too.")
-    order: str = "oldest"
-    provenance: dict[str, Any]
+    provenance: OriginTree
     mention_count: int
     is_negated: bool
     level: str
     status: str
     created_at: str
     last_activated_at: str
-    because: str | None = Field(default=None, description="Why it is kept.")
-    grounds: list[RestsOn] = Field(default=[], description="What it rests on.")
-    metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
-    possible_conflicts: list[str] | None = None
-    conflicting: list[PossibleConflict] | None = None
+    next: str | None = Field(default=None, description="The next page of changes, as `cursor`; `history` takes it too.")
+    order: str = "oldest"
 
 
-class Provenance(BaseModel):
+class Provenance(LinesTold, Placed):
     """Where a memory comes from: nodes that each name their parent."""
 
     model_config = exampled(
@@ -311,15 +371,10 @@ class Provenance(BaseModel):
     )
 
     id: str
-    provenance: dict[str, Any]
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
+    provenance: OriginTree
 
 
-class Replayed(BaseModel):
+class Replayed(Place):
     """What a replay under other parameters, or without some events, makes different."""
 
     model_config = exampled(
@@ -351,12 +406,6 @@ class Replayed(BaseModel):
     set: dict[str, float | int | str | bool]
     without: list[str]
     without_actors: list[str]
-    as_of: str | None
-    known: str | None = KNOWN
-    at: str | None
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     events: dict[str, int]
     differences: list[dict[str, Any]]
     query: dict[str, Any] | None = None

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, QUARANTINED, Change, Example, exampled
+from api.operations.answers.log import (
+    EXAMPLE_CHANGE,
+    Change,
+    Example,
+    LinesTold,
+    Placed,
+    exampled,
+)
 
 EXAMPLE_THRESHOLDS: dict[str, float] = {"normal": 0.1, "review": 0.0}
 EXAMPLE_FORMULA = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"
 
 
-class OwnerProfile(BaseModel):
+class OwnerProfile(LinesTold, Placed):
     """The law that an owner's recall and lifecycle go by."""
 
     model_config = exampled(
@@ -35,11 +42,6 @@ class OwnerProfile(BaseModel):
     parameters: dict[str, dict[str, float | int | str | bool]] = Field(
         description="Those that are not the defaults, by name: `value` and `default`."
     )
-    as_of: str | None
-    known: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change] | None = Field(default=None, description="What choosing changed.")
 
 

@@ -6,7 +6,15 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, QUARANTINED, Change, Effects, Example, exampled
+from api.operations.answers.log import (
+    EXAMPLE_CHANGE,
+    Change,
+    Effects,
+    Example,
+    Lagging,
+    Warned,
+    exampled,
+)
 
 EXAMPLE_RECORD: Example = {
     "engramlog": 1,
@@ -48,7 +56,7 @@ class Skipped(BaseModel):
     reason: str
 
 
-class DeletedMany(BaseModel):
+class DeletedMany(Lagging):
     """What became of a request to delete memories."""
 
     model_config = exampled(
@@ -78,8 +86,6 @@ class DeletedMany(BaseModel):
     )
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     restorable_until: str | None = Field(
         default=None, description="When the next sweep may purge what was deleted now."
     )
@@ -132,7 +138,7 @@ class Restored(Effects):
     not_restored: list[Skipped] = Field(default=[], description="What went with it and stays deleted.")
 
 
-class RecordsImported(BaseModel):
+class RecordsImported(Warned):
     """What an import of older records did, and what stayed out."""
 
     model_config = exampled(
@@ -184,4 +190,3 @@ class RecordsImported(BaseModel):
     )
     failed: list[dict[str, Any]] | None = None
     error: dict[str, Any] | None = None
-    quarantined: dict[str, str] | None = QUARANTINED

@@ -20,6 +20,18 @@ class Step(BaseModel):
     negation: bool | None = None
 
 
+class KeywordMatched(BaseModel):
+    """Which keyword of the question matched which of the memory."""
+
+    asked: str
+    keyword: str
+    weight: float
+    source: str
+    match: str
+    adds: float
+    similarity: float | None = None
+
+
 class Explanation(BaseModel):
     """Why a result stands where it stands."""
 
@@ -33,7 +45,7 @@ class Explanation(BaseModel):
     law: str
     factors: dict[str, float]
     path: list[Step] | None = Field(default=None, description="The way of the activation, under `associative`.")
-    keywords: list[dict[str, object]] | None = Field(
+    keywords: list[KeywordMatched] | None = Field(
         default=None, description="Which keyword matched which, and how, under `published`."
     )
     replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
@@ -144,8 +156,6 @@ class Found(Place):
     results: list[Result]
     associated: list[Associated] | None = Field(default=None, description="Only where `associations` asked for it.")
     total: int = Field(description="How many results there are on all pages.")
-    offset: int = Field(description="How many of them stood on the pages before.")
-    next: str | None = Field(description="The cursor of the next page; null on the last.")
     search_mode: str
     understood: Understood
     expanded: Expanded
@@ -153,4 +163,6 @@ class Found(Place):
         description="Null where meaning was not compared: in keyword mode, and without an embedder."
     )
     withheld: list[Omitted]
+    offset: int = Field(description="How many of them stood on the pages before.")
+    next: str | None = Field(description="The cursor of the next page; null on the last.")
     mode: str

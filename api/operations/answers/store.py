@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 from api.operations.answers.alarms import AlarmStanding
 from api.operations.answers.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.operations.answers.embedding import Coverage
-from api.operations.answers.log import BEHIND, KNOWN, QUARANTINED, Example, exampled
+from api.operations.answers.log import Example, exampled
+from api.operations.answers.memories import Place
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -162,7 +163,7 @@ class OwnerPage(BaseModel):
     next: str | None = Field(description="What to give as `after` for the next page; null on the last.")
 
 
-class OwnerStats(BaseModel):
+class OwnerStats(Place):
     """Counts of one owner's memories."""
 
     model_config = exampled(
@@ -189,12 +190,6 @@ class OwnerStats(BaseModel):
     )
 
     owner: str
-    as_of: str | None
-    known: str | None = KNOWN
-    at: str | None
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     events: int
     change_log_entries: int
     profile: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import BEHIND, EXAMPLE_CHANGE, KNOWN, QUARANTINED, Change, Example, exampled
+from api.operations.answers.log import EXAMPLE_CHANGE, KNOWN, Change, Example, Placed, exampled
 
 EXAMPLE_PAIR: Example = {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}
 EXAMPLE_EXPANSION: Example = {
@@ -34,7 +34,7 @@ class WordExpansion(BaseModel):
     related: dict[str, float] = Field(description="Synonyms of synonyms, with the product: told, never matched.")
 
 
-class SynonymsKnown(BaseModel):
+class SynonymsKnown(Placed):
     """An owner's own synonyms."""
 
     model_config = exampled(
@@ -63,12 +63,9 @@ class SynonymsKnown(BaseModel):
     expansion: WordExpansion | None
     as_of: str | None
     known_by: str | None = KNOWN
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
 
 
-class SynonymSaid(BaseModel):
+class SynonymSaid(Placed):
     """What defining a synonym did; where it changed nothing, the entry says `ignored` and why."""
 
     model_config = exampled(
@@ -99,7 +96,4 @@ class SynonymSaid(BaseModel):
     word: str
     synonym: str
     similarity: float
-    position: str
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     changes: list[Change]

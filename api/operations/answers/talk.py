@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.operations.answers.cleaning import Decided
-from api.operations.answers.log import BEHIND, QUARANTINED, Example, exampled
+from api.operations.answers.log import Example, Lagging, Warned, exampled
 
 EXAMPLE_CONVERSATION: Example = {
     "id": "c1",
@@ -42,7 +42,7 @@ EXAMPLE_STATEMENT: Example = {
 }
 
 
-class ChatsImported(BaseModel):
+class ChatsImported(Warned):
     """What an import of chats did, and what stayed out."""
 
     model_config = exampled(
@@ -88,7 +88,6 @@ class ChatsImported(BaseModel):
     failed: list[dict[str, Any]] | None = Field(
         default=None, description="What was not written, with why: send it again."
     )
-    quarantined: dict[str, str] | None = QUARANTINED
 
 
 class Statement(BaseModel):
@@ -120,7 +119,7 @@ class Usage(BaseModel):
     output_tokens: int
 
 
-class Extracted(BaseModel):
+class Extracted(Lagging):
     """What the unread turns of an owner became, or would become."""
 
     model_config = exampled(
@@ -156,8 +155,6 @@ class Extracted(BaseModel):
     decisions: list[Decided] | None = Field(default=None, description="Else: what was appended, without contents.")
     appended: int | None = Field(default=None, description="How many of the decisions are in the log now.")
     position: str | None = Field(description="The position that was decided at, or of the last decision.")
-    behind: int = BEHIND
-    quarantined: dict[str, str] | None = QUARANTINED
     by: str = Field(description="`rules`, or the model's name.")
     read: int | None = Field(default=None, description="Turns that were read.")
     left: int | None = Field(default=None, description="Turns that are still to be read: send it again.")

@@ -1,0 +1,1078 @@
+# Made by `make client` of the models in `api.operations.answers`: change those, and make it again.
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+class AlarmStanding(TypedDict):
+    name: str
+    severity: Literal["stopped", "warning"]
+    subject: str
+    text: str
+    meaning: str
+    ends: Literal["itself", "operator"]
+    first: str
+    last: str
+    count: int
+    by: str
+
+class AlarmsStanding(TypedDict):
+    alarms: list[AlarmStanding]
+
+class AlarmCleared(AlarmsStanding):
+    name: str
+    subject: str | None
+    cleared: bool
+
+class Decided(TypedDict):
+    job: str
+    action: str
+    ids: list[str]
+    due_at: str
+    reason: str
+    event: str
+
+class AskedOf(TypedDict):
+    id: str
+    review: str
+    due_at: str
+
+class Cleaned(TypedDict):
+    owner: str
+    counts: dict[str, int]
+    decisions: list[Decided]
+    appended: int
+    position: str
+    dry_run: bool
+    jobs: list[str]
+    kept_days: float
+    reviewer: str
+    asked: list[AskedOf]
+    left_open: int
+    held_back: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+
+class Ticks(TypedDict):
+    last_tick: str
+    next_tick: str | None
+    every_minutes: int
+
+class Schedule(TypedDict):
+    leader: str | None
+    last_tick: str | None
+    next_tick: str | None
+    queued: int | None
+    running: int | None
+    failed: int | None
+    refused: NotRequired[int | None]
+    beside: NotRequired[dict[str, Ticks] | None]
+    stopped: NotRequired[dict[str, str] | None]
+    problem: NotRequired[str | None]
+
+class LawReading(TypedDict):
+    threshold: float
+    shown: int
+    withheld: list[Withheld]
+
+class Standing(TypedDict):
+    weight: float
+    level: str
+    shown: bool
+    reason: str | None
+    rank: float
+
+class Pair(TypedDict):
+    laws: list[str]
+    shown_by_one: int
+    rank_correlation: float | None
+
+class ComparedMemory(TypedDict):
+    id: str
+    memory: str
+    category: str
+    kind: str
+    status: str
+    tier: str
+    laws: dict[str, Standing]
+    spread: float
+
+class LinesTold(TypedDict):
+    as_of: str | None
+    known: NotRequired[str | None]
+
+class TimesToldAlone(TypedDict):
+    at: str | None
+
+class TimesTold(TimesToldAlone, LinesTold): ...
+
+class Warned(TypedDict):
+    quarantined: NotRequired[dict[str, str] | None]
+
+class LaggingAlone(TypedDict):
+    behind: NotRequired[int]
+
+class Lagging(LaggingAlone, Warned): ...
+
+class PlacedAlone(TypedDict):
+    position: str
+
+class Placed(PlacedAlone, Lagging): ...
+class Place(TimesTold, Placed): ...
+
+class ComparedAlone(TypedDict):
+    profile: str
+    laws: dict[str, LawReading]
+    pairs: list[Pair]
+    memories: list[ComparedMemory]
+    total: int
+    offset: int
+    owner: str
+    instant: str
+
+class Compared(ComparedAlone, Place): ...
+
+class Curve(TypedDict):
+    threshold: float
+    weights: list[float | None]
+    shown: list[bool]
+
+class Jump(TypedDict):
+    before: float | None
+    after: float | None
+
+class TouchAlone(TypedDict):
+    time: str
+    event: str
+    decision: str
+    reason: str
+    weights: dict[str, Jump]
+
+class Touch(TouchAlone, Placed): ...
+
+class CurvesAlone(TypedDict):
+    owner: str
+    id: str
+    title: str
+    window: dict[str, str]
+    times: list[str]
+    laws: dict[str, Curve]
+    events: list[Touch]
+    folded_together: int
+
+class Curves(CurvesAlone, LinesTold, Placed): ...
+
+class PossibleConflict(TypedDict):
+    id: str
+    memory: str
+
+class ContextLine(TypedDict):
+    kind: str
+    id: str
+    note: str
+    text: str
+    closeness: NotRequired[float | None]
+
+class ContextParts(TypedDict):
+    time: str
+    core: list[ContextLine]
+    remembered: list[ContextLine]
+    retrieved: list[ContextLine]
+    tools: list[ContextLine]
+
+class ContextSearch(TypedDict):
+    query: str
+    found: int
+    withheld: dict[str, int]
+
+class Recorded(TypedDict):
+    status: str
+    position: NotRequired[str | None]
+
+class ContextBlockAlone(TypedDict):
+    owner: str
+    block: str
+    tokens: int
+    budget: int
+    language: str
+    session: str | None
+    turn_id: str | None
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+    searches: list[ContextSearch]
+    dropped: dict[str, int]
+    left_out: dict[str, int]
+    read_back: str
+
+class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...
+
+class TurnSaid(TypedDict):
+    turn_id: str
+    role: str
+    speaker: str | None
+    text: str
+    at: str
+
+class Use(TypedDict):
+    turn_id: str | None
+    session: str | None
+    injected_at: str
+    turn: TurnSaid | None
+    replies: list[TurnSaid]
+    linked_by: str | None
+
+class MemoryUsesAlone(TypedDict):
+    owner: str
+    id: str
+    memory: str
+    status: str
+    uses: list[Use]
+    total: int
+    offset: int
+
+class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
+
+class Coverage(TypedDict):
+    model: str | None
+    embedded: int
+    of: int
+    share: float
+    failed: NotRequired[str | None]
+
+class EmbeddingAlone(Coverage):
+    owner: str
+
+class Embedding(EmbeddingAlone, Placed): ...
+
+class Episode(TypedDict):
+    memory_id: str
+    session: str | None
+    content: str
+    turns: list[str]
+    at: str
+    reason: str
+
+class Used(TypedDict):
+    memory_id: str
+    session: str | None
+    at: str
+    reason: str
+
+class Left(TypedDict):
+    owner: str
+    counts: dict[str, int]
+    appended: int
+    position: str | None
+    by_model: int
+    refused: int
+    failure: str | None
+    down: bool
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    dry_run: bool
+    episodes: list[Episode]
+    uses: list[Used]
+
+class FactEvidence(TypedDict):
+    id: str
+    memory: str
+    status: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+
+class Fact(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+    asserted_at: str
+    backing: list[str]
+    evidence: list[FactEvidence]
+
+class FactsKnownAlone(TypedDict):
+    owner: str
+    about: str | None
+    facts: list[Fact]
+    total: int
+    offset: int
+    known: int
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class FactsKnown(FactsKnownAlone, Placed): ...
+
+class GroundReportedAlone(TypedDict):
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str]
+    back: list[str]
+    left: int
+    newer: int
+    changes: list[Change]
+
+class GroundReported(GroundReportedAlone, Placed): ...
+
+class Stats(TypedDict):
+    memories: int
+    mean_confidence: float
+    coverage: float
+    mean_recency: float
+    mean_consolidation: float
+
+class Evidence(TypedDict):
+    id: str
+    snippet: str
+    confidence: float
+    relevance: float
+    access_count: int
+    updated_at: str
+
+class AssessmentAlone(TypedDict):
+    owner: str
+    topic: str
+    confidence: str
+    score: float
+    message: str
+    suggestions: list[str]
+    evidence: list[Evidence]
+    stats: Stats
+
+class Assessment(AssessmentAlone, Place): ...
+
+class Node(TypedDict):
+    id: str
+    label: str
+    kind: str
+    confidence: float
+    consolidation: float
+    weight: float
+    depth: int
+    is_center: bool
+    cluster: int
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str})
+
+class Cluster(TypedDict):
+    id: int
+    members: list[str]
+    words: list[str]
+    label: str
+
+class KnowledgeMapAlone(TypedDict):
+    owner: str
+    topic: str
+    nodes: list[Node]
+    edges: list[MapEdge]
+    clusters: list[Cluster]
+    depth: int
+    weaker: int
+    withheld: list[Withheld]
+    truncated: bool
+    mode: str
+
+class KnowledgeMap(KnowledgeMapAlone, Place): ...
+
+class ConflictsTold(TypedDict):
+    possible_conflicts: NotRequired[list[str] | None]
+    conflicting: NotRequired[list[PossibleConflict] | None]
+
+class Card(ConflictsTold):
+    id: str
+    memory: str
+    level: str
+    category: str
+    kind: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+    last_activated_at: str
+    mention_count: int
+    is_negated: bool
+    status: str
+    valid_from: NotRequired[str | None]
+    valid_to: NotRequired[str | None]
+    successor: NotRequired[str | None]
+    ground_changed: NotRequired[bool | None]
+
+class Branch(Card):
+    link: str
+    weight: float
+    base: float
+    boost: float
+    associations: list[Branch]
+
+class BackedTriple(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+
+class AssociationTreeAlone(Card):
+    owner: str
+    associations: list[Branch]
+    triples: list[BackedTriple]
+    mode: str
+
+class AssociationTree(AssociationTreeAlone, Place): ...
+
+class Strength(Card):
+    strength: int
+    colour: str
+    stability_hours: float
+    decay_rate: float
+    reinforce_count: int
+    last_reinforced_at: str
+    archives_at: str | None
+    deletes_at: str | None
+
+class MemoryHealthAlone(TypedDict):
+    memories: list[Strength]
+    total: int
+    offset: int
+    colours: dict[str, int]
+    mean_strength: float | None
+    profile: str
+
+class MemoryHealth(MemoryHealthAlone, Place): ...
+
+class FadingAlone(TypedDict):
+    memories: list[Strength]
+    total: int
+    live: int
+    offset: int
+    under: int
+    profile: str
+
+class Fading(FadingAlone, Place): ...
+
+class DueMemory(Card):
+    due_at: str
+    days_overdue: float
+    importance: float
+    confidence: float
+    consolidation: float
+    emotion: float
+    priority: float
+    interval_days: float
+    scheduler: str
+    access_count: int
+
+class ReviewsDueAlone(TypedDict):
+    memories: list[DueMemory]
+    due: int
+    left_out: int
+    min_importance: float
+    next_due_at: str | None
+
+class ReviewsDue(ReviewsDueAlone, Place): ...
+
+class Held(TypedDict):
+    strength: int
+    stability_hours: float
+    reinforce_count: int
+    importance: float
+    effective_importance: float
+    tier: str
+    law: str
+    weight: float
+    next_review_at: str
+    interval_days: float
+    scheduler: str
+
+class ReinforcedAlone(TypedDict):
+    outcome: str
+    from_memory: str | None
+    id: str
+    at: str
+    owner: str
+    changes: list[Change]
+    before: Held
+    after: Held | None
+    remarks: list[str]
+
+class Reinforced(ReinforcedAlone, Placed): ...
+
+class GradedAlone(TypedDict):
+    grade: int
+    id: str
+    at: str
+    owner: str
+    changes: list[Change]
+    before: Held
+    after: Held | None
+    decides: str
+    schedulers: dict[str, dict[str, Any]] | None
+
+class Graded(GradedAlone, Placed): ...
+
+class Receipt(TypedDict):
+    event_id: str
+    status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
+    position: str | None
+    fsynced: bool | None
+    replicas: int
+    error: NotRequired[str | None]
+    occurred_at: NotRequired[str | None]
+
+class Appended(TypedDict):
+    appended: int
+    already_appended: int
+    not_written: int
+    receipts: list[Receipt]
+
+class Change(TypedDict):
+    position: str
+    event_id: str
+    time: str
+    event: str
+    memory: str | None
+    decision: str
+    reason: str
+    law: str
+    old_weight: float | None
+    new_weight: float | None
+    delta: float | None
+    factors: dict[str, float] | None
+    fields: list[str]
+    version: int | None
+    content_hash: str | None
+    actor: NotRequired[str | None]
+    correlation_id: NotRequired[str | None]
+    recorded_at: NotRequired[str | None]
+    principal: NotRequired[str | None]
+    late_by: NotRequired[float | None]
+    said_reason: NotRequired[str | None]
+    because: NotRequired[str | None]
+
+class EffectsAlone(TypedDict):
+    owner: str
+    changes: list[Change]
+    id: NotRequired[str | None]
+    replaced_by: NotRequired[str | None]
+    into: NotRequired[str | None]
+    sources: NotRequired[list[str] | None]
+
+class Effects(EffectsAlone, Placed): ...
+
+class Remembered(Effects):
+    created: bool
+
+class Edited(Effects):
+    revised: bool
+    version: int
+
+class HistoryAlone(TypedDict):
+    owner: str
+    id: str | None
+    changes: list[Change]
+    next: str | None
+    order: str
+    chain: str
+
+class History(HistoryAlone, LinesTold, Placed): ...
+
+class RestsOn(TypedDict):
+    uri: str | None
+    digest: str
+    reported: NotRequired[str | None]
+    changed: NotRequired[bool]
+
+class Withheld(TypedDict):
+    reason: str
+    count: int
+    shown_by: str
+
+class BasisListed(TypedDict):
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn] | None]
+    metadata: NotRequired[dict[str, str | int | float | bool] | None]
+
+class Listed(BasisListed, Card):
+    weight: float
+
+class ExtractedKeyword(TypedDict):
+    word: str
+    weight: float
+    source: str
+
+class ListingAlone(TypedDict):
+    memories: list[Listed]
+    total: int
+    offset: int
+    withheld: list[Withheld]
+    mode: str
+
+class Listing(ListingAlone, Place): ...
+
+class EarlierText(TypedDict):
+    version: int
+    content: str
+    until: str
+
+class CorrectionTold(TypedDict):
+    time: str
+    reason: str | None
+    new_preference: str | None
+    resolution: str
+    replaced_by: str | None
+    turn_id: str | None
+
+class EdgeTold(TypedDict):
+    to: str
+    weight: float
+    link: str
+
+class BasisTold(TypedDict):
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn]]
+    metadata: NotRequired[dict[str, str | int | float | bool]]
+
+class DetailAlone(BasisTold, Card):
+    content: str
+    summary: str | None
+    recorded_level: str
+    weight: float
+    tier: str
+    ground: str | None
+    source: str
+    confidence: float
+    importance: float
+    keywords: list[str]
+    extracted_keywords: list[ExtractedKeyword]
+    tags: list[str]
+    emotion: float | None
+    project: str | None
+    task: str | None
+    modalities: list[str]
+    sensitivity: int
+    verified: bool
+    version: int
+    versions: list[EarlierText]
+    updated_at: str
+    last_mentioned_at: str | None
+    last_accessed_at: str | None
+    access_count: int
+    correction_history: list[CorrectionTold]
+    corrects: str | None
+    merged_from: list[str]
+    merged_into: str | None
+    deleted_at: str | None
+    purged_at: str | None
+    edges: list[EdgeTold]
+
+class Detail(DetailAlone, Place): ...
+
+class Revealed(Detail):
+    revealed: str
+
+class OriginEvent(TypedDict):
+    position: str
+    event_id: str
+    event: str
+
+class OriginNode(TypedDict):
+    id: str
+    parent: str | None
+    relation: str
+    depth: int
+    events: list[OriginEvent]
+    events_left_out: NotRequired[int | None]
+    unknown: NotRequired[bool | None]
+    source_turns: NotRequired[list[str] | None]
+    created_at: NotRequired[str | None]
+
+class OriginTree(TypedDict):
+    memory: str
+    nodes: list[OriginNode]
+    nodes_left_out: NotRequired[int | None]
+
+class WhyAlone(BasisTold, ConflictsTold):
+    id: str
+    memory: str
+    law: str
+    weight: float
+    unclipped_weight: float
+    factors: dict[str, float]
+    laws: dict[str, float]
+    changes: list[Change]
+    provenance: OriginTree
+    mention_count: int
+    is_negated: bool
+    level: str
+    status: str
+    created_at: str
+    last_activated_at: str
+    next: NotRequired[str | None]
+    order: NotRequired[str]
+
+class Why(WhyAlone, Place): ...
+
+class ProvenanceAlone(TypedDict):
+    id: str
+    provenance: OriginTree
+
+class Provenance(ProvenanceAlone, LinesTold, Placed): ...
+
+class ReplayedAlone(TypedDict):
+    owner: str
+    set: dict[str, float | int | str | bool]
+    without: list[str]
+    without_actors: list[str]
+    events: dict[str, int]
+    differences: list[dict[str, Any]]
+    query: NotRequired[dict[str, Any] | None]
+
+class Replayed(ReplayedAlone, Place): ...
+
+class OwnerProfileAlone(TypedDict):
+    owner: str
+    profile: str
+    formula: str
+    source: str
+    thresholds: dict[str, float]
+    parameters: dict[str, dict[str, float | int | str | bool]]
+    changes: NotRequired[list[Change] | None]
+
+class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
+
+class LawShape(TypedDict):
+    name: str
+    formula: str
+    factors: dict[str, str]
+    thresholds: dict[str, float]
+    source: str
+
+class Laws(TypedDict):
+    laws: list[LawShape]
+
+class Skipped(TypedDict):
+    id: str
+    reason: str
+
+class DeletedManyAlone(TypedDict):
+    owner: str
+    deleted: list[str]
+    skipped: list[Skipped]
+    also: NotRequired[list[Skipped]]
+    left_alone: NotRequired[list[Skipped]]
+    still_said_in: NotRequired[list[str]]
+    dry_run: NotRequired[bool]
+    position: str
+    restorable_until: NotRequired[str | None]
+    waiting: NotRequired[list[str] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class DeletedMany(DeletedManyAlone, Lagging): ...
+
+class DeletedOne(DeletedMany):
+    id: str
+    changes: list[Change]
+
+class Restored(Effects):
+    also: NotRequired[list[Skipped]]
+    not_restored: NotRequired[list[Skipped]]
+
+class RecordsImportedAlone(TypedDict):
+    owner: str
+    records: int
+    shapes: dict[str, int]
+    appended: int
+    already_appended: int
+    conflicts: list[dict[str, Any]]
+    repeated: int
+    duplicates: list[dict[str, Any]]
+    skipped: dict[str, int]
+    ignored_fields: dict[str, int]
+    made_ordinary: dict[str, int]
+    associations_left_out: int
+    newest_record: str | None
+    last_position: str | None
+    ids_taken: list[str]
+    failed: NotRequired[list[dict[str, Any]] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class RecordsImported(RecordsImportedAlone, Warned): ...
+
+Step = TypedDict(
+    "Step",
+    {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
+)
+
+class KeywordMatched(TypedDict):
+    asked: str
+    keyword: str
+    weight: float
+    source: str
+    match: str
+    adds: float
+    similarity: NotRequired[float | None]
+
+class Explanation(TypedDict):
+    score: dict[str, float]
+    weights: NotRequired[dict[str, float] | None]
+    terms: dict[str, float]
+    law: str
+    factors: dict[str, float]
+    path: NotRequired[list[Step] | None]
+    keywords: NotRequired[list[KeywordMatched] | None]
+    replaces: NotRequired[list[str] | None]
+    tags: NotRequired[list[str] | None]
+
+class Result(Card):
+    score: float
+    relevance: float
+    weight: float
+    explain: Explanation
+
+class Associated(Card):
+    activation: float
+    weight: float
+    path: list[Step]
+
+TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
+
+class Understood(TypedDict):
+    times: list[TimeNamed]
+    speakers: list[str]
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+
+class Expanded(TypedDict):
+    original: list[str]
+    synonyms: dict[str, dict[str, float]]
+    related: dict[str, dict[str, float]]
+
+class MeaningCompared(TypedDict):
+    model: NotRequired[str | None]
+    embedded: NotRequired[int | None]
+    of: NotRequired[int | None]
+    failed: NotRequired[str | None]
+
+class Omitted(Withheld):
+    ids: list[str]
+
+class FoundAlone(TypedDict):
+    results: list[Result]
+    associated: NotRequired[list[Associated] | None]
+    total: int
+    search_mode: str
+    understood: Understood
+    expanded: Expanded
+    meaning: MeaningCompared | None
+    withheld: list[Omitted]
+    offset: int
+    next: str | None
+    mode: str
+
+class Found(FoundAlone, Place): ...
+
+class PartitionStatus(TypedDict):
+    partition: int
+    head: int
+    checkpoint: int
+    lag: int
+    holder: str | None
+    epoch: int
+    quarantined: list[str]
+    memories: int
+    build: str
+    chain: str | None
+    digest: str | None
+    rebuild: NotRequired[dict[str, Any] | None]
+
+class AccessFigures(TypedDict):
+    recorded: NotRequired[int]
+    waiting: NotRequired[int]
+    dropped: NotRequired[int]
+    lost: int
+
+class StoreStatus(TypedDict):
+    store_id: str
+    events: int
+    memories: int
+    lag: int
+    partitions: list[PartitionStatus]
+    workers: list[dict[str, Any]]
+    memory: dict[str, Any]
+    lifecycle: Schedule
+    alarms: list[AlarmStanding]
+    accesses: AccessFigures
+    sealed: bool
+    notice: str
+
+class StoreStats(TypedDict):
+    owners: int
+    events: int
+    memories: int
+    lag: int
+    memory: dict[str, Any]
+    largest_owners: list[dict[str, Any]]
+
+class OwnerCount(TypedDict):
+    owner: str
+    partition: int
+    memories: int
+
+class OwnerPage(TypedDict):
+    owners: list[OwnerCount]
+    matching: int
+    next: str | None
+
+class OwnerStatsAlone(TypedDict):
+    owner: str
+    events: int
+    change_log_entries: int
+    profile: str
+    parameters: dict[str, Any]
+    memories: int
+    shown_in_normal_mode: int
+    by_category: dict[str, int]
+    by_level: dict[str, int]
+    by_state: dict[str, int]
+    negated: int
+    secret: int
+    mean_weight: float | None
+    chain: str
+    embedding: NotRequired[Coverage | None]
+
+class OwnerStats(OwnerStatsAlone, Place): ...
+
+class Stuck(TypedDict):
+    owner: str
+    position: str
+    kind: str
+    reason: str
+    parked: int
+
+class DeadOwners(TypedDict):
+    quarantined: list[Stuck]
+
+class DeadOwner(TypedDict):
+    owner: str
+    position: str
+    reason: str
+    parked: list[dict[str, Any]]
+
+class Retried(TypedDict):
+    owner: str
+    freed: bool
+    dead: NotRequired[DeadOwner | None]
+
+class Discarded(TypedDict):
+    owner: str
+    discarded: str
+    position: str
+    freed: bool
+    still: list[Stuck]
+
+class Health(TypedDict):
+    status: str
+
+class ReadyAlarm(TypedDict):
+    name: str
+    severity: str
+    since: str
+
+class Ready(TypedDict):
+    status: str
+    lag: int
+    partitions: dict[str, int]
+    workers: int
+    alarms: list[ReadyAlarm]
+
+class SynonymPair(TypedDict):
+    word: str
+    synonym: str
+    similarity: float
+
+class WordExpansion(TypedDict):
+    original: str
+    synonyms: dict[str, float]
+    related: dict[str, float]
+
+class SynonymsKnownAlone(TypedDict):
+    owner: str
+    of: str | None
+    synonyms: list[SynonymPair]
+    silenced: list[SynonymPair]
+    total: int
+    most: int
+    known: dict[str, float]
+    expansion: WordExpansion | None
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class SynonymsKnown(SynonymsKnownAlone, Placed): ...
+
+class SynonymSaidAlone(TypedDict):
+    owner: str
+    word: str
+    synonym: str
+    similarity: float
+    changes: list[Change]
+
+class SynonymSaid(SynonymSaidAlone, Placed): ...
+
+class ChatsImportedAlone(TypedDict):
+    owner: str
+    shape: str
+    conversations: int
+    left_out: dict[str, int]
+    turns: int
+    skipped: int
+    too_long: int
+    cut: int
+    appended: int
+    already_appended: int
+    conflicts: list[dict[str, Any]]
+    ignored_fields: dict[str, int]
+    newest_turn: str | None
+    last_position: str | None
+    failed: NotRequired[list[dict[str, Any]] | None]
+
+class ChatsImported(ChatsImportedAlone, Warned): ...
+
+class Statement(TypedDict):
+    operation: str
+    reason: str
+    turn_id: str
+    memory_id: str | None
+    other: str | None
+    content: str
+    category: str
+    kind: str
+    polarity: Any
+    asserted: bool
+    confidence: float
+    keywords: list[str]
+    triple: dict[str, Any] | None
+    span: list[int]
+
+class Usage(TypedDict):
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+class ExtractedAlone(TypedDict):
+    owner: str
+    dry_run: bool
+    counts: dict[str, int]
+    statements: NotRequired[list[Statement] | None]
+    decisions: NotRequired[list[Decided] | None]
+    appended: NotRequired[int | None]
+    position: str | None
+    by: str
+    read: NotRequired[int | None]
+    left: NotRequired[int | None]
+    by_rules: NotRequired[list[str] | None]
+    usage: NotRequired[Usage | None]
+    cost: NotRequired[float | None]
+    trouble: NotRequired[str | None]
+
+class Extracted(ExtractedAlone, Lagging): ...

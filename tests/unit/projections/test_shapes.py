@@ -1,0 +1,47 @@
+"""The shapes that mypy holds services to are made of the answer models, and cost nothing at run time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from projections import shapes as at_run_time
+from tests.made.answer_shapes import FILE, shapes
+from tests.places import ROOT
+
+
+def test_the_shapes_that_lie_there_are_what_is_made_of_the_models() -> None:
+    assert FILE.read_text("utf-8") == shapes(), "run `make client`"
+
+
+def test_at_run_time_a_shape_is_a_plain_dict() -> None:
+    shape = at_run_time.Why
+    assert shape is dict
+
+
+def test_what_is_no_shape_is_not_there() -> None:
+    with pytest.raises(AttributeError):
+        at_run_time.__path__  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [('reader.why("a", "b")["wieght"]', "wieght"), ('reader.why("a", "b")["memory"]', 'got "str", expected "float"')],
+)
+def test_mypy_sees_what_a_service_answers(tmp_path: Path, wrong: str, named: str) -> None:
+    """A field that an answer has not, or that is of another type, is an error of types."""
+    file = tmp_path / "asked.py"
+    head = "from api.services.reading import Reader\n\n\ndef weight(reader: Reader) -> float:\n"
+    file.write_text(f"{head}    return {wrong}\n", "utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(file)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert named in ran.stdout
