@@ -58,7 +58,7 @@ house: $(READY) ## The house in figures: how crowded its rooms are, and what is 
 	@$(BIN)/python -P -m tests.architecture.house
 
 client: $(READY) ## Write anew what is made of the application's operations: verbs of the client, and the shapes of answers
-	@$(BIN)/python -P -m ops.client_source
+	@$(BIN)/python -P -m tests.made.client_source
 	@$(BIN)/python -P -m tests.made.answer_shapes
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...

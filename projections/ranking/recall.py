@@ -51,9 +51,8 @@ def search(
     ranked, replaced = _current_first(this, _ranked(this))
     ranked = _relevant(this, ranked)
     pages = best(ranked.scores, ranked.rows, offset + limit)
-    order = pages[offset:]
     answer: FoundAlone = {
-        "results": results(this, ranked, order, replaced),
+        "results": results(this, ranked, pages[offset:], replaced),
         "total": int(ranked.rows.size),
         "search_mode": this.request.search_mode,
         "understood": understood_as(this),
@@ -65,8 +64,8 @@ def search(
         "mode": asked.mode,
     }
     if request.associations:
-        shown = set(ranked.rows[pages].tolist())
-        answer["associated"] = brought_to_mind(asked, query, seeds_of(direct(this)), shown, this.seen)
+        near = seeds_of(direct(this))
+        answer["associated"] = brought_to_mind(asked, query, near, set(ranked.rows[pages].tolist()), this.seen)
     return answer
 
 
@@ -98,8 +97,7 @@ def _current_first(this: RunningSearch, ranked: Ranked) -> Lifted:
     """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
     if this.request.ranking not in ("conversation", "text"):
         return Lifted(ranked, {})
-    found = _lending(this)
-    return with_successors(this.view, found, ranked, this.seen.shown, this.allowed.passes)
+    return with_successors(this.view, _lending(this), ranked, this.seen.shown, this.allowed.passes)
 
 
 def _lending(this: RunningSearch) -> Scores:

@@ -13,8 +13,8 @@ from api.operations import answers
 from engramlog import Memory
 from engramlog import answers as told
 from engramlog.results import Result
-from ops.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
 from tests.given.client import Service, connected, new_owner, service
+from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
 
 GIVEN: dict[str, tuple[Any, ...]] = {
     "assess": ("coffee",),

@@ -18,9 +18,9 @@ import pytest
 from api.http.app import create_app
 from engramlog import AsyncMemory, InputError, Memory, OwnerMissing, results
 from engramlog.client import Verb, Verbs
-from ops.client_source import VERBS as MADE
 from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
+from tests.made.client_source import VERBS as MADE
 from tests.patience import PATIENCE
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"

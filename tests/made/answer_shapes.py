@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from api.operations import answers
 from api.operations.answers.log import Lagging, LinesTold, Placed, TimesTold, Warned
 from api.operations.answers.memories import Place
-from ops.client_source import formatted, type_source
+from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 
 FILE = ROOT / "projections" / "shapes.pyi"

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from textwrap import wrap
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -28,6 +27,7 @@ from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
 from api.operations.searching import SEARCH
 from api.operations.store import ALARMS, OWNERS, STATUS
+from tests.places import ROOT
 
 VERBS: Mapping[str, Operation] = {
     "search": SEARCH,
@@ -58,7 +58,7 @@ VERBS: Mapping[str, Operation] = {
 }
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
-FOLDER = Path(__file__).parents[1] / "client" / "engramlog"
+FOLDER = ROOT / "client" / "engramlog"
 TIMES = frozenset({"as_of", "known", "at", "since", "until", "occurred_at"})
 """What may be told as a date-time too."""
 BY_HAND = frozenset({"Found", "PossibleConflict", "Withheld"})
