@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.show.tables import Cell, Column, has_room, tabulate
-from projections.shapes import Card, Change, Effects, Listing, OriginTree, Provenance, Why, Withheld
+from projections.shapes import Card, Change, DeletedOne, Effects, Listing, OriginTree, Provenance, Why, Withheld
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -270,7 +270,7 @@ def origins(told: OriginTree, console: Console = out) -> None:
         console.print(root)
 
 
-def effects(answer: Effects, apart: Sequence[str] = ()) -> None:
+def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:
     """What a verb did, and plainly so where it did nothing."""
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"

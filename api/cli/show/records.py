@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli.app import err, out
 from api.cli.show import memories as render
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.shapes import DeletedMany, DeletedOne, Effects, GroundReported, Restored, Skipped
+from projections.shapes import DeletedMany, DeletedOne, GroundReported, Restored, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
@@ -80,15 +80,7 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
 def deleted_one(answer: DeletedOne) -> None:
     """What deleting a single memory did."""
     if not answer["skipped"] or answer["changes"]:
-        done: Effects = {
-            "id": answer["id"],
-            "owner": answer["owner"],
-            "position": answer["position"],
-            "changes": answer["changes"],
-        }
-        if "quarantined" in answer:
-            done["quarantined"] = answer["quarantined"]
-        render.effects(done)
+        render.effects(answer, [name for name in answer if name != "id"])
         _along(answer)
         return
     out.print(Text.assemble(("Nothing changed: ", "yellow"), answer["skipped"][0]["reason"]))
