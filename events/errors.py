@@ -97,6 +97,13 @@ class InvalidEvent(InputError):
         )
         self.field, self.got, self.allowed = field, got, allowed
 
+    def of_verb(self) -> InvalidEvent:
+        """The same as who called a verb knows it: a field of the event's data is the verb's argument."""
+        context = {name: value for name, value in self.context.items() if name not in ("field", "got", "allowed")}
+        told = InvalidEvent(self.field.removeprefix("data."), self.got, self.allowed, **context)
+        told.ahead = self.ahead
+        return told
+
 
 class InvalidBatch(InputError):
     """Some events of a request do not fit their models; nothing of the request was written."""

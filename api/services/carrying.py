@@ -27,6 +27,7 @@ from events.errors import (
     EngramlogError,
     InputError,
     InvalidBatch,
+    InvalidEvent,
     KeyTaken,
     StoreUnavailable,
     refused,
@@ -196,19 +197,22 @@ class Carrier:
         correlation_id: str | None = None,
     ) -> AnyEvent:
         """An event of these data, checked as in validation."""
-        return make_event(
-            data,
-            owner=owner,
-            occurred_at=from_micros(when),
-            actor=actor,
-            now=self._log.now(),
-            event_id=event_id,
-            session_id=session,
-            causation_id=causation_id,
-            correlation_id=correlation_id,
-            by=self.by,
-            look=label_objection,
-        )
+        try:
+            return make_event(
+                data,
+                owner=owner,
+                occurred_at=from_micros(when),
+                actor=actor,
+                now=self._log.now(),
+                event_id=event_id,
+                session_id=session,
+                causation_id=causation_id,
+                correlation_id=correlation_id,
+                by=self.by,
+                look=label_objection,
+            )
+        except InvalidEvent as problem:
+            raise problem.of_verb() from None
 
     def carry_out(
         self,

@@ -79,7 +79,7 @@ def test_verbs_answer_in_their_documented_shapes(
         ("GET", "/v1/owners/alice/review?min_importance=2", None, 422, "from 0 to 1"),
         ("POST", "/v1/owners/alice/memories/nothing/reinforce", {}, 404, "has no memory nothing"),
         ("POST", "/v1/owners/alice/memories/coffee/grade", {}, 422, "grade: got nothing"),
-        ("POST", "/v1/owners/alice/memories/coffee/grade", {"grade": 7}, 422, "data.grade: got 7"),
+        ("POST", "/v1/owners/alice/memories/coffee/grade", {"grade": 7}, 422, "grade: got 7"),
         ("POST", "/v1/owners/alice/profile", {}, 422, "give a profile, parameters, or both"),
         ("POST", "/v1/owners/alice/profile", {"parameters": {"c_min": 7}}, 422, "from 0 to 1"),
     ],

@@ -150,7 +150,7 @@ def test_what_nothing_can_change_any_more_is_refused_before_anything_is_written(
         living.reinforce(owner, "live", from_memory="live")
     with pytest.raises(NotFound, match="has no memory nothing"):
         living.reinforce(owner, "live", from_memory="nothing")
-    with pytest.raises(InputError, match=r"data\.outcome"):
+    with pytest.raises(InputError, match=r"^outcome"):
         living.reinforce(owner, "live", outcome="luck")
     with pytest.raises(InputError, match=r"data\.grade"):
         living.grade(owner, "live", 6)
@@ -224,7 +224,7 @@ def test_a_profile_and_parameters_hold_from_here_on_and_a_default_undoes(store: 
     ("told", "named"),
     [
         ({}, "profile: got none"),
-        ({"profile": "gut feeling"}, "data.profile"),
+        ({"profile": "gut feeling"}, "profile"),
         ({"parameters": {"alpha": 1}}, "alpha"),
         ({"parameters": {"c_min": 2}}, "c_min"),
         ({"profile": "tiered", "actor": "ghost"}, "actor"),
