@@ -152,7 +152,7 @@ def test_what_nothing_can_change_any_more_is_refused_before_anything_is_written(
         living.reinforce(owner, "live", from_memory="nothing")
     with pytest.raises(InputError, match=r"^outcome"):
         living.reinforce(owner, "live", outcome="luck")
-    with pytest.raises(InputError, match=r"data\.grade"):
+    with pytest.raises(InputError, match=r"^grade: "):
         living.grade(owner, "live", 6)
     assert store.head(owner) == head
 
