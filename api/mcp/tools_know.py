@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -72,7 +73,7 @@ class KnowTools:
     def memory_assess_knowledge(self, topic: Topic) -> Assessed:
         """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
         with self._connection.session() as asked:
-            told = asked.application.knower.assess(asked.owner, topic)
+            told: Mapping[str, Any] = asked.application.knower.assess(asked.owner, topic)
         evidence = [
             EvidenceFound(
                 memory_key=one["id"],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from events.envelope import AnyEvent
 from events.errors import EngramlogError
@@ -16,6 +16,7 @@ from events.standing import Objection
 from projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
 from projections.memory.record import SECRET
 
+Text = TypeVar("Text", str, str | None)
 HIDDEN = "[withheld: it looks like a secret]"
 """Stands for a text beside content that may not be told."""
 _JOINED = re.compile(r"[_\-]+")
@@ -40,7 +41,7 @@ def is_sensitive(text: str) -> bool:
     return _level(text) >= SENSITIVE
 
 
-def masked(text: str | None) -> str | None:
+def masked(text: Text) -> Text:
     """A text as it may be told: itself, or that it is withheld."""
     return HIDDEN if text and is_secret(text) else text
 

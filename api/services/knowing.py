@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from api.requests.checks import check_mode, check_query
 from api.requests.snapshots import Snapshot
@@ -17,6 +17,7 @@ from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.reports.assess import assess
 from projections.reports.knowledge_map import knowledge_map
+from projections.shapes import Assessment, AssociationTree, BackedTriple, Branch, KnowledgeMap
 from projections.views.query import ViewQuery, card, conflicts_told
 
 MOST_DEPTH = 4
@@ -29,12 +30,12 @@ class Knower:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+    def assess(self, owner: str, topic: str, **times: Unpack[TimesAsked]) -> Assessment:
         """How sure we are about a topic, with evidence and advice."""
         _check_topic(topic)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = assess(snapshot.view, topic, snapshot.now)
-        return {"owner": owner, **answer} | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
     def map(
         self,
@@ -46,7 +47,7 @@ class Knower:
         limit: int = MOST_NODES,
         mode: str = "normal",
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> KnowledgeMap:
         """Nodes, edges and clusters around a topic."""
         _check_topic(topic)
         checked = check_mode(mode)
@@ -58,11 +59,11 @@ class Knower:
         with self._reader.snapshot(owner, **times) as snapshot:
             asked = ViewQuery(snapshot.view, snapshot.now, checked)
             answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
-        return {"owner": owner, **answer, "mode": checked} | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
     def associations(
         self, owner: str, memory_id: str, *, depth: int = 1, mode: str = "review", **times: Unpack[TimesAsked]
-    ) -> dict[str, Any]:
+    ) -> AssociationTree:
         """What a memory is associated with, as a tree: the strongest first, each memory once."""
         checked = check_mode(mode)
         _check_depth(depth)
@@ -72,14 +73,16 @@ class Knower:
             assert row is not None
             view = snapshot.view
             seen = visibility(view.columns, view.law, snapshot.now, view.parameters, checked)
-            answer = {
+            return {
                 **card(memory, LEVELS[int(seen.levels[row])]),
                 **conflicts_told(view, memory),
                 "owner": owner,
                 "associations": _tree(snapshot, seen, row, depth),
                 "triples": _triples(snapshot, memory.id),
+                "mode": checked,
+                **told_times(times),
+                **snapshot.place,
             }
-        return answer | {"mode": checked} | told_times(times) | snapshot.place
 
 
 def _check_topic(topic: str) -> None:
@@ -94,10 +97,10 @@ def _check_depth(depth: int) -> None:
         raise refused("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
 
 
-def _tree(snapshot: Snapshot, seen: Visibility, row: int, depth: int) -> list[dict[str, Any]]:
+def _tree(snapshot: Snapshot, seen: Visibility, row: int, depth: int) -> list[Branch]:
     """Breadth first from a row, at most 500 memories, each once: at the fewest steps, under the first branch that has it."""
     view, shown = snapshot.view, {row}
-    tree: list[dict[str, Any]] = []
+    tree: list[Branch] = []
     frontier = [(row, tree)]
     for _ in range(depth):
         following = []
@@ -113,7 +116,7 @@ def _tree(snapshot: Snapshot, seen: Visibility, row: int, depth: int) -> list[di
     return tree
 
 
-def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
+def _branch(memory: Memory, level: str, link: Link) -> Branch:
     return {
         **card(memory, level),
         "link": link.link,
@@ -124,7 +127,7 @@ def _branch(memory: Memory, level: str, link: Link) -> dict[str, Any]:
     }
 
 
-def _triples(snapshot: Snapshot, memory_id: str) -> list[dict[str, Any]]:
+def _triples(snapshot: Snapshot, memory_id: str) -> list[BackedTriple]:
     """The triples that a memory backs; a deleted one backs none."""
     columns = snapshot.view.columns
     row = columns.row(memory_id)

@@ -21,6 +21,7 @@ from projections.decide.commands import Tell
 from projections.fold.use import ALIKE
 from projections.reports.health import fading, health, held_now
 from projections.reports.review_due import due_list, next_reviews
+from projections.shapes import Fading, Held, MemoryHealth, OwnerProfile, OwnerProfileAlone, ReviewsDue
 from projections.views.query import moment
 from projections.views.view import OwnerView
 
@@ -32,7 +33,7 @@ class DatedReading(NamedTuple):
 
     at: int
     """Microseconds since 1970."""
-    reading: dict[str, Any]
+    reading: Held
     """By law."""
 
 
@@ -43,19 +44,19 @@ class Living:
         self._reader = reader
         self._writer = writer
 
-    def health(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+    def health(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> MemoryHealth:
         """Live memories by Ebbinghaus strength, strongest first, with counts by colour and the mean."""
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = health(snapshot.view, snapshot.now, wanted, max(offset, 0))
-        return answer | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
-    def fading(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> dict[str, Any]:
+    def fading(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> Fading:
         """Live memories of a strength under 30, weakest first."""
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = fading(snapshot.view, snapshot.now, wanted, max(offset, 0))
-        return answer | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
     def review(
         self,
@@ -65,14 +66,14 @@ class Living:
         limit: int = 10,
         kind: str | None = None,
         **times: Unpack[TimesAsked],
-    ) -> dict[str, Any]:
+    ) -> ReviewsDue:
         """What is due for review, most pressing first; how much is due in all, and how much the least importance left out."""
         wanted = check_limit(limit)
         if not 0 <= min_importance <= 1:
             raise refused("min_importance", min_importance, "a number from 0 to 1")
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = due_list(snapshot.view, snapshot.now, least=min_importance, limit=wanted, kind=kind)
-        return answer | told_times(times) | snapshot.place
+        return {**answer, **told_times(times), **snapshot.place}
 
     def reinforce(
         self,
@@ -155,11 +156,11 @@ class Living:
             at = max(when, memory.stamp)
             return DatedReading(at, held_now(snapshot.view, memory, at))
 
-    def profile(self, owner: str, **times: Unpack[LineTerms]) -> dict[str, Any]:
+    def profile(self, owner: str, **times: Unpack[LineTerms]) -> OwnerProfile:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = _profile(snapshot.view)
-        return {"owner": owner, **answer} | told_lines(times) | snapshot.place
+        return {**answer, **told_lines(times), **snapshot.place}
 
     def choose(
         self,
@@ -182,12 +183,13 @@ class Living:
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
-            return {"owner": owner, **_profile(snapshot.view), **told_lines({}), **done.answer}
+            return {**_profile(snapshot.view), **told_lines({}), **done.answer}
 
 
-def _profile(view: OwnerView) -> dict[str, Any]:
+def _profile(view: OwnerView) -> OwnerProfileAlone:
     law, parameters = view.law, view.parameters
     return {
+        "owner": view.owner,
         "profile": law.name,
         "formula": law.formula,
         "source": law.source,

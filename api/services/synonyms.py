@@ -15,6 +15,7 @@ from events.errors import refused
 from events.text.saying import is_text
 from projections.decide.commands import Tell
 from projections.language.keywords.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
+from projections.shapes import SynonymPair, SynonymsKnown, WordExpansion
 
 MOST_LETTERS = 100
 """Longest word or phrase, as in validation."""
@@ -45,7 +46,7 @@ class Synonyms:
         told = {"word": word, "synonym": synonym, "similarity": float(similarity)}
         return self._writer.carry_out(owner, Tell((data,), told=told), **given).answer
 
-    def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LineTerms]) -> dict[str, Any]:
+    def synonyms(self, owner: str, *, of: str | None = None, **times: Unpack[LineTerms]) -> SynonymsKnown:
         """The owner's own pairs, by their words; of a word also what it is looked for by, and which of that is known to all.
 
         Leaves no trace. Raises InputError for an owner, a word or a place in time that cannot be.
@@ -55,7 +56,7 @@ class Synonyms:
         with self._reader.snapshot(owner, **times) as snapshot:
             pairs, place = snapshot.view.synonyms, snapshot.place
         mine = pairs if of is None else tuple(pair for pair in pairs if word_key(of) in map(word_key, pair[:2]))
-        told = [
+        told: list[SynonymPair] = [
             {"word": masked(one), "synonym": masked(other), "similarity": similarity} for one, other, similarity in mine
         ]
         return {
@@ -69,10 +70,11 @@ class Synonyms:
             "expansion": _expansion(of, pairs),
             "as_of": times.get("as_of"),
             "known_by": times.get("known"),
-        } | place
+            **place,
+        }
 
 
-def _expansion(of: str | None, pairs: tuple[tuple[str, str, float], ...]) -> dict[str, Any] | None:
+def _expansion(of: str | None, pairs: tuple[tuple[str, str, float], ...]) -> WordExpansion | None:
     if of is None:
         return None
     found = expand([of], pairs)

@@ -8,7 +8,7 @@ alone: BM25 falls as more memories hold a term, so that the more was known of a 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from projections.language.scripts import holds_han
 from projections.laws.consolidating import consolidations, recencies
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET
+from projections.shapes import AssessmentAlone, Evidence, Stats
 from projections.views.query import moment
 from projections.views.view import OwnerView
 
@@ -71,7 +72,7 @@ _CHINESE = {
 }
 
 
-def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
+def assess(view: OwnerView, topic: str, now: int) -> AssessmentAlone:
     """Score in [0, 1] with its level, a message and advice in the topic's language, 5 pieces of evidence and the numbers.
 
     What counts are memories that stand: not deleted, merged away, superseded or a negated version that was kept, and no
@@ -80,7 +81,7 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     rows, relevance = _hits(view, topic)
     words = _CHINESE if holds_han(topic) else _ENGLISH
     if not rows.size:
-        return _answer(topic, "none", 0.0, words["none"], 0, [], _stats(0, 0.0, 0.0, 0.0, 0.0))
+        return _answer(view.owner, topic, "none", 0.0, words["none"], 0, [], _stats(0, 0.0, 0.0, 0.0, 0.0))
     columns = view.columns.only(rows)
     confidence = float(columns.confidence.mean())
     coverage = min(rows.size / FULL_COVERAGE, 1.0)
@@ -90,7 +91,7 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
     score = round(0.35 * confidence + 0.25 * coverage + 0.20 * recency + 0.20 * settled, 6)
     level = next(name for least, name in LEVELS if score >= least)
     best = np.argsort(-columns.confidence, kind="stable")[:EVIDENCE]
-    evidence = [
+    evidence: list[Evidence] = [
         {
             "id": columns.memories[at].id,
             "snippet": columns.memories[at].content[:SNIPPET],
@@ -102,7 +103,7 @@ def assess(view: OwnerView, topic: str, now: int) -> dict[str, Any]:
         for at in best
     ]
     stats = _stats(int(rows.size), confidence, coverage, recency, settled)
-    return _answer(topic, level, score, words[level], int(rows.size), evidence, stats)
+    return _answer(view.owner, topic, level, score, words[level], int(rows.size), evidence, stats)
 
 
 def _hits(view: OwnerView, topic: str) -> tuple[np.ndarray, np.ndarray]:
@@ -121,7 +122,7 @@ def _hits(view: OwnerView, topic: str) -> tuple[np.ndarray, np.ndarray]:
     return rows[order], relevance[order]
 
 
-def _stats(count: int, confidence: float, coverage: float, recency: float, settled: float) -> dict[str, Any]:
+def _stats(count: int, confidence: float, coverage: float, recency: float, settled: float) -> Stats:
     return {
         "memories": count,
         "mean_confidence": round(confidence, 6),
@@ -132,16 +133,18 @@ def _stats(count: int, confidence: float, coverage: float, recency: float, settl
 
 
 def _answer(
+    owner: str,
     topic: str,
     level: str,
     score: float,
     words: _Words,
     count: int,
-    evidence: list[dict[str, Any]],
-    stats: dict[str, Any],
-) -> dict[str, Any]:
+    evidence: list[Evidence],
+    stats: Stats,
+) -> AssessmentAlone:
     memories = "1 memory" if count == 1 else f"{count} memories"
     return {
+        "owner": owner,
         "topic": topic,
         "confidence": level,
         "score": score,

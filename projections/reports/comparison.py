@@ -23,6 +23,7 @@ from projections.laws.law import Floats
 from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
+from projections.shapes import Touch
 from projections.views.query import card, moment
 from projections.views.view import OwnerView
 
@@ -151,7 +152,7 @@ def _alone(state: State) -> Columns:
     return columns
 
 
-def _told(touch: RecordTouch, partition: int) -> dict[str, Any]:
+def _told(touch: RecordTouch, partition: int) -> Touch:
     return {
         "position": position_text(partition, touch.seq),
         "time": moment(touch.at),

@@ -6,8 +6,6 @@ by itself: the instants at which it archives and deletes what nothing touches an
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +17,7 @@ from projections.laws.tiered import effective_importance
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
 from projections.reports.review_due import scheduler_of
+from projections.shapes import FadingAlone, Held, MemoryHealthAlone, Strength
 from projections.views.query import card, conflicts_told, moment
 from projections.views.view import OwnerView
 
@@ -33,7 +32,7 @@ def colour(strength: int) -> str:
     return "green" if strength >= GREEN else "yellow" if strength >= YELLOW else "red"
 
 
-def health(view: OwnerView, now: int, limit: int, offset: int) -> dict[str, Any]:
+def health(view: OwnerView, now: int, limit: int, offset: int) -> MemoryHealthAlone:
     """All live memories, strongest first, a page of them, with counts by colour and the mean strength (None of none)."""
     rows, strengths = _held(view, now)
     order = _weakest_first(view, rows, strengths)[::-1]
@@ -51,7 +50,7 @@ def health(view: OwnerView, now: int, limit: int, offset: int) -> dict[str, Any]
     }
 
 
-def fading(view: OwnerView, now: int, limit: int, offset: int) -> dict[str, Any]:
+def fading(view: OwnerView, now: int, limit: int, offset: int) -> FadingAlone:
     """Live memories under strength 30, weakest first, a page of them."""
     rows, strengths = _held(view, now)
     weak = strengths < YELLOW
@@ -66,7 +65,7 @@ def fading(view: OwnerView, now: int, limit: int, offset: int) -> dict[str, Any]
     }
 
 
-def held_now(view: OwnerView, memory: Memory, now: int) -> dict[str, Any]:
+def held_now(view: OwnerView, memory: Memory, now: int) -> Held:
     """What reinforcing changes, of one memory at `now`: under each law that reads it, and its next review."""
     parameters = view.parameters
     strength = EBBINGHAUS.read(memory, now, parameters).factors["strength"]
@@ -109,36 +108,31 @@ def _weakest_first(view: OwnerView, rows: Rows, strengths: Strengths) -> Rows:
     return rows[np.lexsort((rows, view.columns.last_reinforced_at[rows], strengths))]
 
 
-def _page(view: OwnerView, now: int, rows: Rows) -> list[dict[str, Any]]:
+def _page(view: OwnerView, now: int, rows: Rows) -> list[Strength]:
     part = view.columns.only(rows)
     weights = view.law.weights(part, now, view.parameters)
     levels = effective_levels(part, view.law, weights, now, view.parameters)
     archived, deleted = ends(view, part)
-    return [
-        {
-            **card(memory, LEVELS[level]),
-            **conflicts_told(view, memory),
-            **_strength(view, memory, now),
-            "archives_at": _instant(archives),
-            "deletes_at": _instant(deletes),
-        }
-        for memory, level, archives, deletes in zip(
-            part, levels.tolist(), archived.tolist(), deleted.tolist(), strict=True
+    page: list[Strength] = []
+    for memory, level, archives, deletes in zip(
+        part, levels.tolist(), archived.tolist(), deleted.tolist(), strict=True
+    ):
+        factors = EBBINGHAUS.read(memory, now, view.parameters).factors
+        page.append(
+            {
+                **card(memory, LEVELS[level]),
+                **conflicts_told(view, memory),
+                "strength": int(factors["strength"]),
+                "colour": colour(int(factors["strength"])),
+                "stability_hours": round(memory.stability, 6),
+                "decay_rate": round(factors["decay_rate"], 6),
+                "reinforce_count": memory.reinforce_count,
+                "last_reinforced_at": moment(memory.last_reinforced_at),
+                "archives_at": _instant(archives),
+                "deletes_at": _instant(deletes),
+            }
         )
-    ]
-
-
-def _strength(view: OwnerView, memory: Memory, now: int) -> dict[str, Any]:
-    factors = EBBINGHAUS.read(memory, now, view.parameters).factors
-    strength = int(factors["strength"])
-    return {
-        "strength": strength,
-        "colour": colour(strength),
-        "stability_hours": round(memory.stability, 6),
-        "decay_rate": round(factors["decay_rate"], 6),
-        "reinforce_count": memory.reinforce_count,
-        "last_reinforced_at": moment(memory.last_reinforced_at),
-    }
+    return page
 
 
 def _instant(at: int) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from projections.language.scripts import begins_with_han
 from projections.language.text import stop_words, tokens
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import reasons_told, visibility
+from projections.shapes import Cluster, KnowledgeMapAlone, Node
 from projections.views.query import ViewQuery
 
 CENTRES = 5
@@ -33,7 +33,7 @@ def knowledge_map(
     least: float = LEAST_WEIGHT,
     most: int = MOST_NODES,
     check: Check = unchecked,
-) -> dict[str, Any]:
+) -> KnowledgeMapAlone:
     """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
 
     `depth` steps, over associations of weight `least` and more, `most` nodes at the most, centres included: `truncated`
@@ -68,6 +68,7 @@ def knowledge_map(
     edges = _edges(asked, depths, least, check)
     clusters = _clusters(list(depths), edges, check)
     return {
+        "owner": view.owner,
         "topic": topic,
         "nodes": _nodes(asked, depths, clusters),
         "edges": [
@@ -84,6 +85,7 @@ def knowledge_map(
         "truncated": truncated,
         "weaker": weaker,
         "withheld": reasons_told(withheld, mode),
+        "mode": mode,
     }
 
 
@@ -115,7 +117,7 @@ def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]], check: 
     return sorted(found, key=lambda community: (-len(community), community))
 
 
-def _nodes(asked: ViewQuery, depths: dict[int, int], clusters: list[list[int]]) -> list[dict[str, Any]]:
+def _nodes(asked: ViewQuery, depths: dict[int, int], clusters: list[list[int]]) -> list[Node]:
     view = asked.view
     of = {row: number for number, community in enumerate(clusters) for row in community}
     rows = list(depths)
@@ -141,10 +143,10 @@ def _label(content: str) -> str:
     return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
 
 
-def _told(asked: ViewQuery, clusters: list[list[int]]) -> list[dict[str, Any]]:
+def _told(asked: ViewQuery, clusters: list[list[int]]) -> list[Cluster]:
     """Each cluster with its members and the words that most of them share."""
     memories = asked.view.columns.memories
-    answer = []
+    answer: list[Cluster] = []
     for number, community in enumerate(clusters):
         words: Counter[str] = Counter()
         spelled: dict[str, str] = {}

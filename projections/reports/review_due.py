@@ -24,6 +24,7 @@ from projections.laws.spaced import interval_days, review_due_at, review_importa
 from projections.memory.columns import NEVER, Columns
 from projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
 from projections.memory.tags import EMOTIONS
+from projections.shapes import DueMemory, ReviewsDueAlone
 from projections.views.query import card, conflicts_told, level_at, moment
 from projections.views.view import OwnerView
 
@@ -162,10 +163,10 @@ def _may_be_urgent(memory: Memory) -> bool:
 
 def due_list(
     view: OwnerView, now: int, *, least: float = 0.5, limit: int = 10, kind: str | None = None
-) -> dict[str, Any]:
+) -> ReviewsDueAlone:
     """What is due for review, told: `reviews_due` of a view, each memory with the parts of its importance."""
     due = reviews_due(view, now, least=least, limit=limit, kind=kind)
-    memories = []
+    memories: list[DueMemory] = []
     for at, row in enumerate(due.rows):
         memory = view.columns.memories[row]
         memories.append(

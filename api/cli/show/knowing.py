@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -12,13 +11,14 @@ from rich.tree import Tree
 from api.cli.app import out
 from api.cli.show.memories import number, part_of, shortened, when, withheld
 from api.cli.show.tables import Cell, Column, tabulate
+from projections import shapes
 
 COLOURS = {"high": "green", "medium": "yellow", "low": "red", "very_low": "red", "none": "red"}
 SHOWN_EVIDENCE = 2
 """Memories shown with a triple in a table."""
 
 
-def assessed(answer: dict[str, Any], console: Console = out) -> None:
+def assessed(answer: shapes.Assessment, console: Console = out) -> None:
     """How sure we are about a topic."""
     level = answer["confidence"]
     console.print(
@@ -58,7 +58,7 @@ def _several(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> None:
+def mapped(answer: shapes.KnowledgeMap, path: Path | None, remarks: list[str]) -> None:
     """A map of a topic, by cluster."""
     nodes = {node["id"]: node for node in answer["nodes"]}
     if nodes:
@@ -74,7 +74,7 @@ def mapped(answer: dict[str, Any], path: Path | None, remarks: list[str]) -> Non
         out.print(Text(f"written to {path}", "dim"))
 
 
-def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
+def _clustered(answer: shapes.KnowledgeMap, nodes: dict[str, shapes.Node]) -> None:
     edges = answer["edges"]
     more = ", and there is more (--limit)" if answer["truncated"] else ""
     counts = (
@@ -95,7 +95,7 @@ def _clustered(answer: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None
         out.print(tree)
 
 
-def associated(answer: dict[str, Any]) -> None:
+def associated(answer: shapes.AssociationTree) -> None:
     """What a memory is associated with, as a tree."""
     tree = Tree(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     _branches(tree, answer["associations"])
@@ -107,14 +107,14 @@ def associated(answer: dict[str, Any]) -> None:
         out.print(Text(f"backs: {triple['subject']} {no}{triple['predicate']} {triple['object']}", "dim"))
 
 
-def _branches(tree: Tree, links: list[dict[str, Any]]) -> None:
+def _branches(tree: Tree, links: list[shapes.Branch]) -> None:
     for link in links:
         boost = f" + {link['boost']:.2f}" if link["boost"] else ""
         told = (f" {link['link']} {link['weight']:.2f} ({link['base']:.2f}{boost})", "green")
         _branches(tree.add(Text.assemble((link["id"], "cyan"), told, f"  {link['memory']}")), link["associations"])
 
 
-def facts(answer: dict[str, Any], console: Console = out) -> None:
+def facts(answer: shapes.FactsKnown, console: Console = out) -> None:
     """A page of triples with their newest evidence."""
     found, total = answer["facts"], answer["total"]
     about = f" about {answer['about']}" if answer["about"] is not None else ""
@@ -148,7 +148,7 @@ def facts(answer: dict[str, Any], console: Console = out) -> None:
     tabulate(columns, rows, console)
 
 
-def _evidence(fact: dict[str, Any]) -> Text:
+def _evidence(fact: shapes.Fact) -> Text:
     """The newest memories behind a triple, and how many more there are."""
     told = Text()
     for one in fact["evidence"][:SHOWN_EVIDENCE]:
@@ -160,7 +160,7 @@ def _evidence(fact: dict[str, Any]) -> Text:
     return told
 
 
-def defined(answer: dict[str, Any], console: Console = out) -> None:
+def defined(answer: shapes.SynonymSaid, console: Console = out) -> None:
     """What became of a pair of synonyms."""
     for change in answer["changes"]:
         style = "yellow" if change["decision"] == "ignored" else ""
@@ -168,7 +168,7 @@ def defined(answer: dict[str, Any], console: Console = out) -> None:
     console.print(Text(f"position {answer['position']}", "dim"))
 
 
-def synonyms(answer: dict[str, Any], console: Console = out) -> None:
+def synonyms(answer: shapes.SynonymsKnown, console: Console = out) -> None:
     """An owner's synonyms, and what a word is looked for by."""
     total, pairs = answer["total"], [*answer["synonyms"], *answer["silenced"]]
     head = f"{total:,} pair{'' if total == 1 else 's'} of at most {answer['most']}, position {answer['position']}"
@@ -183,7 +183,7 @@ def synonyms(answer: dict[str, Any], console: Console = out) -> None:
             for one in pairs
         ]
         tabulate((Column("word"), Column("synonym"), Column("similarity", right=True)), rows, console)
-    if answer["expansion"] is not None:
-        for name in ("synonyms", "related"):
-            told = ", ".join(f"{word} {alike:g}" for word, alike in answer["expansion"][name].items()) or "none"
+    if (expansion := answer["expansion"]) is not None:
+        for name, words in (("synonyms", expansion["synonyms"]), ("related", expansion["related"])):
+            told = ", ".join(f"{word} {alike:g}" for word, alike in words.items()) or "none"
             console.print(Text.assemble((f"{name} of {answer['of']}: ", "dim"), told))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -12,12 +12,13 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import number, part_of, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
+from projections import shapes
 
 BAR = 20
 """Columns of a bar of strength 100, half as many where there is no room."""
 
 
-def health(answer: dict[str, Any], console: Console = out) -> None:
+def health(answer: shapes.MemoryHealth, console: Console = out) -> None:
     """All live memories, a bar each."""
     total, colours = answer["total"], answer["colours"]
     if not total:
@@ -31,7 +32,7 @@ def health(answer: dict[str, Any], console: Console = out) -> None:
     _strengths(answer, console)
 
 
-def fading(answer: dict[str, Any], console: Console = out) -> None:
+def fading(answer: shapes.Fading, console: Console = out) -> None:
     """What is nearly forgotten."""
     total = answer["total"]
     if not total:
@@ -48,7 +49,7 @@ def fading(answer: dict[str, Any], console: Console = out) -> None:
     console.print("[dim]`engramlog reinforce OWNER ID` holds one better[/]")
 
 
-def _strengths(answer: dict[str, Any], console: Console) -> None:
+def _strengths(answer: shapes.MemoryHealth | shapes.Fading, console: Console) -> None:
     found = answer["memories"]
     if not found:
         console.print(f"[dim]{answer['offset']:,} were passed over[/]")
@@ -59,7 +60,8 @@ def _strengths(answer: dict[str, Any], console: Console) -> None:
         Column("memory", takes_rest=True),
         Column("stability", right=True),
         Column("reinforced", "dim", if_room=True),
-        *(Column(name, "dim") for name in ("archives", "deletes") if any(m[f"{name}_at"] for m in found)),
+        *([Column("archives", "dim")] if any(m["archives_at"] for m in found) else []),
+        *([Column("deletes", "dim")] if any(m["deletes_at"] for m in found) else []),
     ]
     rows: list[dict[str, Cell]] = [
         {
@@ -97,21 +99,20 @@ def _memories(count: int) -> str:
     return "memory" if count == 1 else "memories"
 
 
-def _part(answer: dict[str, Any]) -> str:
+def _part(answer: shapes.MemoryHealth | shapes.Fading) -> str:
     """Which page it is, where it is not all."""
-    shown = len(answer["memories"])
-    return part_of(answer["offset"], shown, answer["total"])
+    return part_of(answer["offset"], len(answer["memories"]), answer["total"])
 
 
-def _place(answer: dict[str, Any]) -> str:
+def _place(answer: Mapping[str, object]) -> str:
     return escape(f"{answer['position']}{times_of(answer)}")
 
 
-def _profile_of(answer: dict[str, Any]) -> str:
+def _profile_of(answer: shapes.MemoryHealth | shapes.Fading) -> str:
     return f"profile {answer['profile']}, position {_place(answer)}"
 
 
-def reinforced(answer: dict[str, Any], console: Console = out) -> None:
+def reinforced(answer: shapes.Reinforced, console: Console = out) -> None:
     """What reinforcing changed, law by law."""
     before, after = answer["before"], answer["after"]
     console.print(f"[cyan]{escape(answer['id'])}[/] {answer['outcome']}  [dim]at {answer['position']}[/]")
@@ -127,8 +128,8 @@ def reinforced(answer: dict[str, Any], console: Console = out) -> None:
         console.print(Text(remark, "yellow"))
 
 
-def _sides(before: dict[str, Any], after: dict[str, Any]) -> Sequence[tuple[str, str, str]]:
-    def told(one: dict[str, Any]) -> dict[str, str]:
+def _sides(before: shapes.Held, after: shapes.Held) -> Sequence[tuple[str, str, str]]:
+    def told(one: shapes.Held) -> dict[str, str]:
         return {
             "strength": f"{one['strength']}",
             "stability": _hours(one["stability_hours"]),
@@ -141,7 +142,7 @@ def _sides(before: dict[str, Any], after: dict[str, Any]) -> Sequence[tuple[str,
     return [(name, first[name], second[name]) for name in first]
 
 
-def due(answer: dict[str, Any], console: Console = out) -> None:
+def due(answer: shapes.ReviewsDue, console: Console = out) -> None:
     """What is due for review."""
     found, total, left_out = answer["memories"], answer["due"], answer["left_out"]
     kept = total - left_out
@@ -184,7 +185,7 @@ def due(answer: dict[str, Any], console: Console = out) -> None:
         )
 
 
-def graded(answer: dict[str, Any], console: Console = out) -> None:
+def graded(answer: shapes.Graded, console: Console = out) -> None:
     """When a graded memory is due again, by each scheduler."""
     console.print(f"[cyan]{escape(answer['id'])}[/] graded {answer['grade']}  [dim]at {answer['position']}[/]")
     if answer["schedulers"] is None:
@@ -204,9 +205,9 @@ def graded(answer: dict[str, Any], console: Console = out) -> None:
     tabulate(columns, rows, console)
 
 
-def profile(answer: dict[str, Any], console: Console = out) -> None:
+def profile(answer: shapes.OwnerProfile, console: Console = out) -> None:
     """An owner's law and what it has changed of it."""
-    for change in answer.get("changes", ()):
+    for change in answer.get("changes") or ():
         console.print(f"[dim]{change['position']}[/] {escape(change['reason'])}")
     if "changes" in answer and "quarantined" in answer:
         console.print("[yellow]Written, but not folded yet: below is what holds until then.[/]")

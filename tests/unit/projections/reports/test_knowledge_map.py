@@ -231,7 +231,7 @@ def test_a_topic_of_which_nothing_is_known_has_an_empty_map(mode) -> None:
     for view, topic in ((viewed(), "kiln"), (viewed(*CHAIN), "weather"), (viewed(*CHAIN), "？！")):
         answer = mapped(view, topic, mode=mode)
         nothing: dict[str, object] = {"nodes": [], "edges": [], "clusters": [], "withheld": [], "weaker": 0}
-        assert answer == {"topic": topic, "depth": 2, "truncated": False} | nothing
+        assert answer == {"owner": "ada", "mode": mode, "topic": topic, "depth": 2, "truncated": False} | nothing
 
 
 HIDING = {
