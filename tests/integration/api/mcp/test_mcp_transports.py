@@ -219,6 +219,7 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
     assert "private" not in half["message"]
     assert answers[0]["result"]["serverInfo"]["name"] == "engramlog"
     process.send_signal(signal.SIGTERM)
+    process.wait(PATIENCE)  # with its standard input open: where that ends too, either may end it first
     rest, told = process.communicate(timeout=PATIENCE)
     assert b"private words" not in told
     assert (rest, process.returncode) == (b"", 128 + signal.SIGTERM)
