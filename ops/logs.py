@@ -77,7 +77,9 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(
+            file=sys.stderr
+        ),  # a line in one piece: several processes write here
         cache_logger_on_first_use=False,
     )
 

@@ -9,7 +9,7 @@ MOST_BYTES = 1024 * 1024
 """Of a text or of ids, at the most; a memory holds 64 KiB."""
 
 
-def text_of(words: str, field: str = "TEXT", allowed: str = "a text of at most 64 KiB") -> str:
+def text_of(words: str, field: str = "TEXT", allowed: str = "a text in UTF-8 of at most 64 KiB") -> str:
     """The words of an argument, or of standard input where that is `-`, without the newline at its end."""
     if words != "-":
         return words
@@ -19,4 +19,4 @@ def text_of(words: str, field: str = "TEXT", allowed: str = "a text of at most 6
     try:
         return read.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        raise refused(field, "-", f"text in UTF-8 on standard input ({error})") from None
+        raise refused(field, "-", f"{allowed}; byte {error.start:,} is none of it") from None

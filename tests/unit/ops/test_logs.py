@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +53,16 @@ def test_an_address_is_told_whatever_its_folder_is_called_and_its_password_is_no
     teller()("redis ready", url=f"unix://:s3cret-MARK@/tmp/{folder}/redis.sock")
     line = capsys.readouterr().err
     assert (f"/tmp/{folder}/redis.sock" in line, "s3cret-MARK" in line) == (True, False)
+
+
+def test_a_line_is_written_in_one_piece_since_several_processes_write_to_one_log() -> None:
+    code = (
+        "from ops.logs import start_logging, teller; start_logging(pretty=False); teller()('folded', words='x' * 3_000)"
+    )
+    received, sent = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # keeps each write apart
+    with received, sent:
+        subprocess.run([sys.executable, "-P", "-c", code], stderr=sent.fileno(), check=True)
+        received.setblocking(False)
+        assert json.loads(received.recv(100_000))["event"] == "folded"
+        with pytest.raises(BlockingIOError):
+            received.recv(1)
