@@ -233,12 +233,20 @@ class Carrier:
         """
         check_owner(owner)
         key = given.get("key")
-        if key is not None:
-            known = self._known(owner, command, given, ids or self.ids_of(owner, key))
-            if known is not None:
-                return known
+        view, problem = {}, None
+        try:
+            view = {one: self.standing(owner, one, live=one in live) for one in command.about}
+        except InputError as error:
+            problem = error
+        # Only now, with the view read: what an equal call did until here is found, and what it does later is not in the view.
+        if (
+            key is not None
+            and (known := self._known(owner, command, given, ids or self.ids_of(owner, key))) is not None
+        ):
+            return known
+        if problem is not None:
+            raise problem
         when = self.when(given.get("occurred_at"))
-        view = {one: self.standing(owner, one, live=one in live) for one in command.about}
         made = decide(command, view, ids := ids or self.ids_of(owner, key, make=True))
         events = [self._event_of(owner, one, given, when) for one in made]
         look(when)

@@ -6,7 +6,7 @@ Seed 003, "批量删除": ids separated in any way, core memories skipped. Delet
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
@@ -96,9 +96,10 @@ class Deleter:
             named = {memory_id: id_of(name) for memory_id, name in command.names.items()}
             cause = cause._replace(call=id_of(command.call))
             before = self._before(command, key, named, cause)
-        answer, plan = self._judged(
-            command, [memory_id for memory_id in wanted if memory_id not in before], cause.when, named
-        )
+        answer, plan = self._judged(command, wanted, cause.when, named, before)
+        if answer.skipped and key is not None and not dry_run:  # an equal call may have been carried out since the look
+            before = self._before(command, key, named, cause)
+            answer, plan = self._judged(command, wanted, cause.when, named, before)
         answer.dry_run, answer.ids = dry_run, wanted
         if answer.refusal is not None:
             return answer
@@ -120,10 +121,10 @@ class Deleter:
         return answer if not before else self._told_again(answer, before)
 
     def _judged(
-        self, command: Delete, wanted: list[str], when: int, named: Mapping[str, str]
+        self, command: Delete, asked: list[str], when: int, named: Mapping[str, str], before: Container[str]
     ) -> tuple[DeletionReport, list[PlannedDeletion]]:
-        """What stays and why, and what is to be deleted with what goes along."""
-        owner = command.owner
+        """What stays and why, and what is to be deleted with what goes along; nothing of what was deleted `before`."""
+        owner, wanted = command.owner, [memory_id for memory_id in asked if memory_id not in before]
         self._writer.await_told(owner, wanted)
         with self._reader.snapshot(owner) as snapshot:
             answer = DeletionReport(owner, wanted, snapshot.position, warning=snapshot.told)

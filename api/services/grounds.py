@@ -57,13 +57,14 @@ class Grounds:
         most = check_limit(limit, MAX_REQUEST_EVENTS)
         ids = self._writer.ids_of(owner, key, make=True)
         told = GroundChanged(memory_id="-", uri=uri, digest=digest)
-        if key is not None and (again := self._before(owner, key, ids, told, most, actor)) is not None:
-            return again
         when = self._writer.when(occurred_at)
         with self._reader.snapshot(owner) as snapshot:
             weigh(len(snapshot.view) // SCANNED)
             found = [one for one in standing_on(snapshot.view.columns, uri) if one.known != digest]
             position, warning = snapshot.position, snapshot.told
+        # With the view read: what an equal report does from now on is not in it.
+        if key is not None and (again := self._before(owner, key, ids, told, most, actor)) is not None:
+            return again
         due = [one for one in found if one.since <= when]
         answer: dict[str, Any] = {
             "uri": masked(uri),

@@ -145,6 +145,26 @@ def test_equal_calls_at_once_are_one(application: Application, owner: str, name:
 
 
 @pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_its_equal_overtakes_after_its_look_answers_as_that(
+    application: Application, owner: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its equal is carried out, and folded, between the look at the key and the look at the memories."""
+    log, first = type(application.log), []
+    look = log.seqs_of
+
+    def overtaken(self: Any, *asked: Any) -> dict[str, int]:
+        found = look(self, *asked)
+        if not first:
+            first.append({})
+            first[0] = lasting(CALLS[name](application, owner)) | {"events": events_of(application, owner)}
+        return found
+
+    monkeypatch.setattr(log, "seqs_of", overtaken)
+    answer = lasting(CALLS[name](application, owner)) | {"events": events_of(application, owner)}
+    assert (answer, "id" in answer or "owner" in answer) == (first[0], True)
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_a_key_that_stands_for_something_else_is_refused_and_nothing_is_written(
     application: Application, owner: str, name: str
 ) -> None:
