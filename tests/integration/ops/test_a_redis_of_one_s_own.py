@@ -54,8 +54,12 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     server.stop()
 
 
-def test_a_cluster_given_as_a_plain_url_is_refused_by_name_and_nothing_is_written(cluster: RedisServer) -> None:
-    for command in (["status"], ["up", "--port", "0"], ["import", "turns", "-"]):
+def test_a_cluster_given_as_a_plain_url_is_refused_by_name_and_nothing_is_written(
+    cluster: RedisServer, tmp_path: Path
+) -> None:
+    turns = tmp_path / "turns.jsonl"
+    turns.write_text('{"turn_id": "t1", "occurred_at": "2026-01-05T08:00:00Z", "text": "tea", "conversation": "c"}\n')
+    for command in (["status"], ["up", "--port", "0"], ["import", "turns", str(turns)]):
         done = engramlog(*command, ENGRAMLOG_REDIS_URL=cluster.url)
         _, told = done.communicate(timeout=120)
         assert (done.returncode, "leads to a Redis Cluster" in told) == (1, True), told
