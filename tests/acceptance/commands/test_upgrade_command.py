@@ -176,10 +176,11 @@ def unbrought(
 
 
 def test_every_command_on_a_store_of_0_2_0_says_what_to_run_and_changes_nothing(
-    unbrought: redis.Redis, cli: Cli
+    unbrought: redis.Redis, cli: Cli, tmp_path: Path
 ) -> None:
-    before = dump(unbrought)
-    for words in ("status", "list ada", "append -", "verify", "rebuild", "heads", "worker"):
+    before, file = dump(unbrought), tmp_path / "events.jsonl"
+    file.write_text("{}\n")
+    for words in ("status", "list ada", f"append {file}", "verify", "rebuild", "heads", "worker"):
         told = cli(*words.split(), code=1).err
         assert "is of format 1, as release 0.2 wrote it" in told
         assert "run `engramlog upgrade`" in told
