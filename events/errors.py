@@ -99,8 +99,12 @@ class InvalidEvent(InputError):
 
     def of_verb(self) -> InvalidEvent:
         """The same as who called a verb knows it: a field of the event's data is the verb's argument."""
+        return self.of(self.field.removeprefix("data."))
+
+    def of(self, field: str) -> InvalidEvent:
+        """The same of a field that its caller calls so."""
         context = {name: value for name, value in self.context.items() if name not in ("field", "got", "allowed")}
-        told = InvalidEvent(self.field.removeprefix("data."), self.got, self.allowed, **context)
+        told = InvalidEvent(field, self.got, self.allowed, **context)
         told.ahead = self.ahead
         return told
 

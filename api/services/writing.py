@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from api.requests.checks import check_memory_id
 from api.services.carrying import Carrier, CatchUp, Given, refusal_of
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
-from events.errors import refused
+from events.errors import InvalidEvent, refused
 from projections.decide.commands import Merge, Negate, Promote, Tell
 
 __all__ = ["CatchUp", "Writer", "refusal_of"]
@@ -37,7 +37,10 @@ class Writer(Carrier):
         source = "user" if given.get("actor", "user") == "user" else "system"
         command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source)
         command.check()
-        return self.carry_out(owner, command, **given).answer
+        try:
+            return self.carry_out(owner, command, **given).answer
+        except InvalidEvent as problem:
+            raise problem if problem.field != "content" else problem.of("correction") from None
 
     def mention(
         self,
