@@ -6,19 +6,21 @@ search, as of just after the conversation's last turn, or of the question's own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median, quantiles
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from api.choices import LEAVE
 from api.evaluation.folder import TURNS, DatasetQuestion, read_questions, read_views
 from api.evaluation.meaning import KeptVectors
+from api.exchange.importing import ImportReport
 from events.errors import refused
+from projections.embedding.meaning import Sense
 from projections.fold.owner import OwnerState
 from projections.laws.modes import Mode
 from projections.memory.record import DAY
@@ -35,6 +37,7 @@ AFTER = 1_000_000
 """Microseconds after the last turn at which a question without a time of its own is asked."""
 CUTS = (1, 3, 5, 10)
 Progress = Callable[[int, int], None]
+EvaluationAnswer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def evaluate(
     long_turns: str = LEAVE,
     vectors: KeptVectors | None = None,
     on_embedding: Progress = lambda _done, _total: None,
-) -> dict[str, Any]:
+) -> EvaluationAnswer:
     """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
 
     `later_days`: every question is asked so many days later, to see what decay does to the answers. `profile`: the law
@@ -69,19 +72,12 @@ def evaluate(
     `vectors`: compares meanings too; without, search goes by words.
     Raises InputError for a folder without the two files, and for a line that is no turn or no question.
     """
-    questions = list(read_questions(folder))
-    views, read = read_views(folder, profile, [one for one in questions if linked], long_turns)
-    asked = [question for question in questions if question.evidence]
-    for question in asked:
-        if question.owner not in views:
-            raise refused("conversation", question.owner, f"a conversation of {TURNS}")
+    questions, asked, views, read = read_set(folder, profile, linked=linked, long_turns=long_turns)
     if vectors is not None:
         vectors.fill((view for view, _ in views.values()), on_embedding)
     outcomes = []
     for number, question in enumerate(asked, 1):
-        view, last = views[question.owner]
-        at = (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
-        outcomes.append(_ask(view, question, at, request, mode, vectors))
+        outcomes.append(_ask(*asked_at(views, question, later_days), request, mode, vectors))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
@@ -97,7 +93,7 @@ def evaluate(
         "turns_too_long": read.too_long,
         "turns_cut": read.cut,
         "questions": len(asked),
-        "without_evidence": len(questions) - len(asked),
+        "without_evidence": questions - len(asked),
         "all": measured(outcomes),
         "categories": {
             name: measured([one for one in outcomes if one.question.category == name])
@@ -107,6 +103,36 @@ def evaluate(
     }
 
 
+class DatasetRead(NamedTuple):
+    """A folder, read into memory."""
+
+    questions: int
+    """How many there are."""
+    asked: list[DatasetQuestion]
+    """Those with evidence."""
+    views: dict[str, tuple[OwnerView, int]]
+    report: ImportReport
+
+
+def read_set(folder: Path, profile: str | None = None, *, linked: bool, long_turns: str = LEAVE) -> DatasetRead:
+    """A folder as `evaluate` asks it. Raises as that does."""
+    questions = list(read_questions(folder))
+    views, report = read_views(folder, profile, [one for one in questions if linked], long_turns)
+    asked = [question for question in questions if question.evidence]
+    for question in asked:
+        if question.owner not in views:
+            raise refused("conversation", question.owner, f"a conversation of {TURNS}")
+    return DatasetRead(len(questions), asked, views, report)
+
+
+def asked_at(
+    views: Mapping[str, tuple[OwnerView, int]], question: DatasetQuestion, later_days: float
+) -> tuple[OwnerView, DatasetQuestion, int]:
+    """Whom a question asks, and when: so many days after the last turn, or after the question's own time."""
+    view, last = views[question.owner]
+    return view, question, (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
+
+
 def _ask(
     view: OwnerView, question: DatasetQuestion, at: int, request: SearchRequest, mode: Mode, vectors: KeptVectors | None
 ) -> QuestionOutcome:
@@ -114,11 +140,17 @@ def _ask(
     start = perf_counter()
     sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
     search(asked, question.text, SHOWN, request, sense)
-    taken = perf_counter() - start
+    return outcome(asked, question, request, sense, perf_counter() - start)
+
+
+def outcome(
+    asked: ViewQuery, question: DatasetQuestion, request: SearchRequest, sense: Sense | None, seconds: float = 0.0
+) -> QuestionOutcome:
+    """Where the evidence of a question stands."""
     found = [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
     ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
-    return QuestionOutcome(question, ranks, taken, _current_first(question, places))
+    return QuestionOutcome(question, ranks, seconds, _current_first(question, places))
 
 
 def _current_first(question: DatasetQuestion, places: dict[str, int]) -> bool | None:
@@ -151,7 +183,7 @@ def _latency(seconds: Sequence[float]) -> dict[str, float]:
     return {"p50": round(median(seconds) * 1e3, 3), "p95": round(quantiles(seconds, n=20)[-1] * 1e3, 3)}
 
 
-def read_saved(path: Path) -> dict[str, Any]:
+def read_saved(path: Path) -> EvaluationAnswer:
     """An evaluation that was saved, or InputError."""
     try:
         answer = orjson.loads(path.read_bytes())
@@ -162,7 +194,7 @@ def read_saved(path: Path) -> dict[str, Any]:
     return answer
 
 
-def save(answer: dict[str, Any], path: Path) -> None:
+def save(answer: Mapping[str, Any], path: Path) -> None:
     """Write an evaluation as JSON. Raises InputError where that cannot be."""
     try:
         path.write_bytes(orjson.dumps(answer, option=orjson.OPT_INDENT_2) + b"\n")
@@ -170,7 +202,7 @@ def save(answer: dict[str, Any], path: Path) -> None:
         raise refused("save", str(path), f"a file that can be written ({error.strerror})") from None
 
 
-def differences(answer: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+def differences(answer: EvaluationAnswer, before: EvaluationAnswer) -> EvaluationAnswer:
     """How much each measure rose since an earlier evaluation, over all and by category; what only one has is left out."""
     then = before["categories"]
     rises = {name: _rises(found, then[name]) for name, found in answer["categories"].items() if name in then}

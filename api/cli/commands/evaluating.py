@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -15,9 +14,11 @@ from api.choices import LEAVE
 from api.cli.app import Json, app, out, progress, show
 from api.cli.files import LongTurns
 from api.cli.show.tables import Cell, Column, tabulate
-from events.errors import refused
 from events.parameters import Profile
 from projections.choices import RANKINGS, SEARCH_MODES
+
+if TYPE_CHECKING:
+    from api.evaluation.over_time import MeasuredOverTime
 
 LONG_EVALUATION = 100
 """Questions from which a progress bar is shown."""
@@ -79,50 +80,41 @@ def evaluate_set(
     against: Annotated[
         Path | None, typer.Option("--against", help="Show the differences to this saved file.", show_default=False)
     ] = None,
+    over_time: Annotated[
+        bool,
+        typer.Option("--over-time", help="Normal and review mode under every law, at import and 30 to 365 days later."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time."""
-    from api.evaluation.meaning import kept_vectors
-    from api.evaluation.search import differences, evaluate, read_saved, save
-    from api.exchange.long_texts import check_way
-    from api.requests.checks import check_mode, check_ranking, check_search_mode
-    from projections.embedding.embedder import embedder_named
-    from projections.ranking.search_request import SearchRequest
+    from api.evaluation.by_name import EvaluationNames, evaluate_named, evaluate_named_over_time
 
-    wish, checked = SearchRequest(check_ranking(ranking), check_search_mode(search_mode)), check_mode(mode)
-    if profile is not None and profile not in get_args(Profile):
-        raise refused("profile", profile, ", ".join(get_args(Profile)))
-    before = None if against is None else read_saved(against)
-    model = (
-        None
-        if search_mode == "keyword"
-        else embedder_named(embedder, url=url, key=os.environ.get("ENGRAMLOG_EMBEDDER_KEY"))
+    names = EvaluationNames(
+        folder, ranking, mode, search_mode, embedder, url, vectors, profile, linked, later, long_turns
     )
-    if model is None and search_mode == "semantic":
-        raise refused("embedder", embedder, "minilm, sentence:NAME or openai:MODEL: semantic compares meanings")
-    with ExitStack() as stack:
-        kept = None if model is None else stack.enter_context(kept_vectors(model, vectors))
-        answer = evaluate(
-            folder,
-            wish,
-            checked,
-            stack.enter_context(progress("asking", json, long=LONG_EVALUATION)),
-            later_days=later,
-            profile=profile,
-            linked=linked,
-            long_turns=check_way(long_turns),
-            vectors=kept,
-            on_embedding=stack.enter_context(progress("embedding", json, long=LONG_EVALUATION)) if kept else _unseen,
-        )
-    if saved is not None:
-        save(answer, saved)
-    if before is not None:
-        answer["differences"] = differences(answer, before)
-    show(answer, json, figures)
+    watch = partial(progress, as_json=json, long=LONG_EVALUATION)
+    if over_time:
+        show(evaluate_named_over_time(names, watch, saved), json, by_time)
+    else:
+        show(evaluate_named(names, watch, saved, against), json, figures)
 
 
-def _unseen(_done: int, _total: int) -> None:
-    """Nothing is embedded."""
+def by_time(answer: MeasuredOverTime, console: Console = out) -> None:
+    """Normal beside review mode under each law, as time goes by."""
+    console.print(
+        Text(f"{answer['set']}: {answer['questions']:,} questions, ranking {answer['ranking']}; hit@10", "dim")
+    )
+    found = {(one["profile"], one["later_days"], one["mode"]): one["found"]["hit@10"] for one in answer["over_time"]}
+    days = sorted({one["later_days"] for one in answer["over_time"]})
+    rows: list[dict[str, Cell]] = [
+        {"law": Text(law), "mode": mode} | {_after(day): f"{found[law, day, mode]:.3f}" for day in days}
+        for law, mode in dict.fromkeys((one["profile"], one["mode"]) for one in answer["over_time"])
+    ]
+    tabulate([Column("law"), Column("mode"), *(Column(_after(day), right=True) for day in days)], rows, console)
+
+
+def _after(days: int) -> str:
+    return f"{days} days later" if days else "at import"
 
 
 def figures(answer: dict[str, Any], console: Console = out) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ops.main import main
+from projections.laws import LAWS
 
 TURNS = [("1", "user", "我喜欢喝绿茶"), ("2", "assistant", "Noted: green tea"), ("3", "user", "The kiln is hot")]
 
@@ -61,6 +62,9 @@ def test_a_set_is_measured_saved_and_compared(folder: Path, capsys: pytest.Captu
         ["--profile", "x"],
         ["--against", "nowhere.json"],
         ["--save", "no/such/folder"],
+        ["--over-time", "--profile", "tiered"],
+        ["--over-time", "--later", "30"],
+        ["--over-time", "--mode", "any"],
     ],
 )
 def test_bad_input_is_refused(folder: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,3 +97,29 @@ def test_links_and_laws_are_asked_for_by_name(folder: Path, capsys: pytest.Captu
     assert {one["profile"] for one in told.values()} == {"ebbinghaus"}
     assert main(["eval", str(folder), "--linked"]) == 0
     assert "stands above what it replaced in 1.000 of 1 pairs" in capsys.readouterr().out
+
+
+def test_a_set_over_time_is_one_table_of_laws_and_modes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = folder / "year.json"
+    assert main(["eval", str(folder), "--over-time", "--save", str(saved)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"{folder.name}: 2 questions, ranking conversation; hit@10"
+    assert told[1].split() == [
+        "law",
+        "mode",
+        "at",
+        "import",
+        "30",
+        "days",
+        "later",
+        "180",
+        "days",
+        "later",
+        "365",
+        "days",
+        "later",
+    ]
+    shown = [line.split()[:2] for line in told[3:]]
+    assert shown == [[law, mode] for law in LAWS for mode in ("normal", "review")]
+    assert main(["eval", str(folder), "--over-time", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(saved.read_text("utf-8"))

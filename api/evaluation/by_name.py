@@ -1,0 +1,101 @@
+"""An evaluation asked for by names: ranking, mode, law and embedder are checked before anything is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from api.evaluation.meaning import kept_vectors
+from api.evaluation.over_time import MeasuredOverTime, evaluate_over_time
+from api.evaluation.search import EvaluationAnswer, Progress, differences, evaluate, read_saved, save
+from api.exchange.long_texts import check_way
+from api.requests.checks import check_mode, check_ranking, check_search_mode
+from events.errors import refused
+from events.parameters import Profile
+from projections.embedding.embedder import embedder_named
+from projections.embedding.meaning import Embedder
+from projections.ranking.search_request import SearchRequest
+
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Shows how far a named piece of work has come."""
+
+
+class EvaluationNames(NamedTuple):
+    """What is evaluated, as it was told."""
+
+    folder: Path
+    ranking: str
+    mode: str
+    search_mode: str
+    embedder: str
+    url: str | None
+    vectors: Path | None
+    profile: str | None
+    linked: bool
+    later: float
+    long_turns: str
+
+    def checked(self) -> tuple[SearchRequest, Embedder | None]:
+        """How it is searched, and by which model. Raises InputError and BadSetting."""
+        request = SearchRequest(check_ranking(self.ranking), check_search_mode(self.search_mode))
+        check_mode(self.mode)
+        check_way(self.long_turns)
+        if self.profile is not None and self.profile not in get_args(Profile):
+            raise refused("profile", self.profile, ", ".join(get_args(Profile)))
+        if self.search_mode == "keyword":
+            return request, None
+        model = embedder_named(self.embedder, url=self.url, key=os.environ.get("ENGRAMLOG_EMBEDDER_KEY"))
+        if model is None and self.search_mode == "semantic":
+            raise refused(
+                "embedder", self.embedder, "minilm, sentence:NAME or openai:MODEL: semantic compares meanings"
+            )
+        return request, model
+
+
+def evaluate_named(names: EvaluationNames, watch: Watch, saved: Path | None, against: Path | None) -> EvaluationAnswer:
+    """`evaluate`; the answer is saved where that is asked for, and compared with one that was."""
+    request, model = names.checked()
+    before = None if against is None else read_saved(against)
+    with ExitStack() as stack:
+        kept = None if model is None else stack.enter_context(kept_vectors(model, names.vectors))
+        answer = evaluate(
+            names.folder,
+            request,
+            check_mode(names.mode),
+            stack.enter_context(watch("asking")),
+            later_days=names.later,
+            profile=names.profile,
+            linked=names.linked,
+            long_turns=names.long_turns,
+            vectors=kept,
+            on_embedding=stack.enter_context(watch("embedding")),
+        )
+    if saved is not None:
+        save(answer, saved)
+    if before is not None:
+        answer["differences"] = differences(answer, before)
+    return answer
+
+
+def evaluate_named_over_time(names: EvaluationNames, watch: Watch, saved: Path | None) -> MeasuredOverTime:
+    """`evaluate_over_time`; refused together with one law or one instant, which it would not keep to."""
+    if names.profile is not None or names.later:
+        raise refused("over_time", True, "all laws and instants: without profile and later")
+    request, model = names.checked()
+    with ExitStack() as stack:
+        kept = None if model is None else stack.enter_context(kept_vectors(model, names.vectors))
+        answer = evaluate_over_time(
+            names.folder,
+            request,
+            stack.enter_context(watch("asking")),
+            linked=names.linked,
+            long_turns=names.long_turns,
+            vectors=kept,
+            on_embedding=stack.enter_context(watch("embedding")),
+        )
+    if saved is not None:
+        save(answer, saved)
+    return answer
