@@ -22,6 +22,8 @@ _UNSURE = regex(
     r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
+_IN_MAY = regex(r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b", re.IGNORECASE)
+"""The month."""
 _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
 )
@@ -151,7 +153,7 @@ def _stated(
     category = rule.category
     if category == "stable_preference" and _FOR_NOW.search(clause.text):
         category = "short_term_preference"
-    asserted = clause.asserted and not _UNSURE.search(re.sub(r"\bmay (?=\d)", "", said, flags=re.IGNORECASE))
+    asserted = clause.asserted and not _UNSURE.search(_IN_MAY.sub("", said))
     polarity_of = (
         -1
         if re.search(

@@ -17,7 +17,8 @@ _CUT = regex(
     "|right|you|but"
     "|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
     "|although|because"
-    r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it)\b)"
+    r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
+    r"|remember that|remember,|don't forget|keep in mind|from now on)\b)"
     r"|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
     r"|\s+[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,

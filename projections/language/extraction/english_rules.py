@@ -6,6 +6,7 @@ from projections.language import kin
 from projections.language.extraction.english_words import DAY, DONE, NOUN, PARTICIPLE, WHEN, pets, workers
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
+from projections.language.times.names import MONTH
 
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
@@ -19,7 +20,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "is aged", loose=True,
     ),
     ExtractionRule(
-        "^(?:I was born (?:in|on)|My birthday(?:'s| is)(?: on| in)?) (?P<object>.+)$",
+        rf"^(?:I was born (?:in|on)|My birthday(?:'s| is)(?: on| in)?(?=.*(?i:\d|{MONTH}))) (?P<object>.+)$",
         "identity", "fact", 0.9, "was born", loose=True,
     ),
     ExtractionRule(

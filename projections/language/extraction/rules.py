@@ -7,9 +7,11 @@ assistant says. Precision goes before recall, for every turn stays retrievable b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from projections.language.extraction import keeping
+from projections.language.extraction.birthdays import chinese_birthday, english_birthday
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
@@ -19,21 +21,9 @@ from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 
-_ASKED_TO = regex("remember|note|keep in mind|don't forget|记|忘", re.IGNORECASE)
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""
 _SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*")
-_REMEMBER = regex(
-    r"(?:^|[.!?。！？\n][ \t]*)(?:hey,? |and |also,? )?(?:please |pls )?(?:remember|note|keep in mind|don't forget"
-    r"|make a note)(?: that|:|,)?\s+"
-    r"(?P<en>(?=[^.!?\n]*\b(?:I|I'm|I've|my|our)\b)(?!(?:when|how|what|why|who|to|the time|that time|me|if|you"
-    r"|your|those)\b|,)"
-    r"(?![^.!?\n]*\b(?:you|your|it|we)\b)[^.!?\n]{8,300})(?=[.!](?:\s|$)|\n|$)"
-    r"|(?:^|[。！？!?，,：:\s])(?:请|麻烦)?[你您]?(?:一定|帮我|替我|要)*"
-    "(?:记住|记一下|记下来?|牢记|别忘了|不要忘记)(?:一下|了)?[，,：: ]?"
-    r"(?P<zh>(?=[^。！？?!\n]*我)(?![^。！？?!\n]*[你您])[^。！？?!\n]{4,150})(?=[。！!\n]|$)",
-    re.IGNORECASE,
-)
 
 
 def extract(turn: TurnText) -> list[ExtractedStatement]:
@@ -44,7 +34,16 @@ def extract(turn: TurnText) -> list[ExtractedStatement]:
     found: dict[str, ExtractedStatement] = {}
     for statement in _statements(talk.text, turn):
         found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
-    return [_with_keywords(one) for one in list(found.values())[:MOST_STATEMENTS]]
+    return [_with_keywords(one) for one in _most(list(found.values()))]
+
+
+def _most(found: list[ExtractedStatement]) -> list[ExtractedStatement]:
+    """As many as may be of one turn: what is to be kept stays, then what was said first."""
+    if len(found) <= MOST_STATEMENTS:
+        return found
+    asked = [one for one in found if one.kind == "note"][:MOST_STATEMENTS]
+    others = [one for one in found if one not in asked][: MOST_STATEMENTS - len(asked)]
+    return [one for one in found if one in asked or one in others]
 
 
 class Language(NamedTuple):
@@ -53,39 +52,57 @@ class Language(NamedTuple):
     han: bool
     clauses: Callable[[str], Iterator[Clause]]
     statement: Callable[[Clause, TurnText], ExtractedStatement | None]
-    asked: str
-    """What is told of somebody who asks for something to be remembered."""
-    user: str
-    """A speaker without a name."""
+    birthday: Callable[[Clause, TurnText], ExtractedStatement | None]
+    keeping: Callable[[], keeping.Keeping]
+    """How it says that something is to be kept."""
 
 
-ENGLISH = Language(False, english_clauses, english_statement, "{name} asked to remember: {said}", "User")
-CHINESE = Language(True, chinese_clauses, chinese_statement, "{name}要求记住：{said}", "用户")
+ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english)
+CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, keeping.chinese)
 
 
-def _by_language(text: str) -> Iterator[tuple[Language, Clause]]:
-    """The clauses of a text with the language they are in: the English ones in order, then the Chinese ones."""
+def _by_language(text: str) -> Iterator[tuple[Language, list[Clause]]]:
+    """The clauses of a text by the language they are in, in order: the English ones, then the Chinese ones."""
     languages = (ENGLISH, CHINESE) if holds_han(text) else (ENGLISH,)
     for language in languages:
         own = text if len(languages) == 1 else _only(text, han=language.han)
-        yield from ((language, clause) for clause in language.clauses(own))
+        yield language, list(language.clauses(own))
 
 
 def clauses(text: str) -> list[Clause]:
     """The English and the Chinese clauses of a text, in order, each with whether it is asserted; `talk_of` gives such texts."""
-    return sorted((clause for _, clause in _by_language(text)), key=lambda one: one.start)
+    return sorted((clause for _, said in _by_language(text) for clause in said), key=lambda one: one.start)
 
 
-def _statements(text: str, turn: TurnText) -> Iterator[ExtractedStatement]:
-    told = list(_remembered(text, turn))
-    found = [language.statement(clause, turn) for language, clause in _by_language(text)]
-    for statement in sorted((one for one in found if one is not None), key=lambda one: one.span):
-        noted = next((one for one in told if _within(statement.span, one.span)), None)
-        if noted is not None:
-            told.remove(noted)
-            statement = statement._replace(confidence=max(statement.confidence, noted.confidence))  # noqa: PLW2901
-        yield statement
-    yield from told
+def _statements(text: str, turn: TurnText) -> list[ExtractedStatement]:
+    """What the clauses state, and what is to be kept in other words than these."""
+    found: list[ExtractedStatement] = []
+    for language, said in _by_language(text):
+        read = (language.statement(clause, turn) or language.birthday(clause, turn) for clause in said)
+        stated = [one for one in read if one is not None]
+        told = list(keeping.kept(said, text, turn, language.keeping()))
+        left = [one for one in told if not _stands_for(stated, one)]
+        sure = [one for one in told if one not in left]
+        found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
+        found += left
+    return sorted(found, key=lambda one: one.span)
+
+
+def _stands_for(stated: Sequence[ExtractedStatement], note: ExtractedStatement) -> bool:
+    """Whether typed statements say nearly all of what is to be kept."""
+    (start, end), within = note.span, [one.span for one in stated if one.asserted and _within(one.span, note.span)]
+    covered = sum(min(end, b) - max(start, a) for a, b in within)
+    return covered >= keeping.ENOUGH * (end - start)
+
+
+def _replaces(note: ExtractedStatement, one: ExtractedStatement) -> bool:
+    """Whether what is to be kept says all that a statement which is asserted by nobody says."""
+    return _within(one.span, note.span) and not one.asserted and note.asserted
+
+
+def _noted(one: ExtractedStatement, sure: Sequence[ExtractedStatement]) -> ExtractedStatement:
+    confidence = max([one.confidence, *(note.confidence for note in sure if _within(one.span, note.span))])
+    return one._replace(confidence=confidence)
 
 
 def _only(text: str, *, han: bool) -> str:
@@ -95,18 +112,6 @@ def _only(text: str, *, han: bool) -> str:
 
 def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner[0] < outer[1] and outer[0] < inner[1]
-
-
-def _remembered(text: str, turn: TurnText) -> Iterator[ExtractedStatement]:
-    """What the speaker asks to be remembered, in his own words."""
-    if _ASKED_TO.search(text) is None:
-        return
-    for found in _REMEMBER.finditer(text):
-        language, said = (ENGLISH, found["en"]) if found["en"] else (CHINESE, found["zh"])
-        asks = text[found.end() : found.end() + 1] in ("?", "？") or said.rstrip().endswith(("吗", "呢"))
-        content = language.asked.format(name=turn.name or language.user, said=said.strip())
-        day = f" (said on {turn.day})" if turn.day else ""
-        yield ExtractedStatement(content + day, "fact", "note", 1, not asks, 0.8, (found.start(), found.end()))
 
 
 def questions(turn: TurnText) -> list[str]:

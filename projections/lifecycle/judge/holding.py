@@ -14,6 +14,7 @@ from projections.language.contradiction.places import different_places, lies_in,
 from projections.language.extraction.times import for_a_time, of_earlier
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han
+from projections.language.times.names import MONTH, month_number
 
 Outcome = Literal["replaces", "may", "stands"]
 HOMES = frozenset({"lives in", "住在"})
@@ -21,7 +22,8 @@ AGES = frozenset({"is aged", "年龄"})
 ORIGINS = frozenset({"is from", "来自"})
 HOLDS_ONCE = HOMES | AGES
 """Predicates that have one object at a time, and a new one is the ordinary case."""
-HOLDS_ALWAYS = frozenset({"is called", "was born", "名字", "出生"}) | ORIGINS
+BIRTHS = frozenset({"was born", "出生"})
+HOLDS_ALWAYS = frozenset({"is called", "名字"}) | BIRTHS | ORIGINS
 """Predicates that have one object: a new one is a correction if said to be one, else a possible conflict."""
 _LED = regex(
     r"(?:the (?:city|town|village|state) of |the |downtown |central |greater |upstate |(?:north|south|east|west)(?:ern)? )"
@@ -49,6 +51,13 @@ _PART = regex(
 _TOWN = regex(r" (?:City|Town)$")
 
 
+_BIRTH_YEAR = regex(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_BIRTH_MONTH = regex(rf"(?<![a-z])(?:{MONTH})(?![a-z])|([\d一二三四五六七八九十]{{1,2}})月")
+_BIRTH_DAY = regex(
+    rf"(?:{MONTH})\.? (?:the )?(\d{{1,2}})|(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?:{MONTH})|月([\d一二三四五六七八九十]{{1,3}})"
+)
+
+
 class _Home(NamedTuple):
     """A home as said: the known place it lies in, or how its name reads."""
 
@@ -70,6 +79,8 @@ def outcome(predicate: str, said: tuple[str, str], known: tuple[str, str], year:
         return _age(content, value, known_value, year, corrects)
     if predicate in ORIGINS:
         return _origin(value, known_value, corrects)
+    if predicate in BIRTHS and _agree(value, known_value):
+        return "stands"
     if predicate in HOLDS_ALWAYS:
         return "replaces" if corrects else "may"
     if predicate not in HOMES or for_a_time(content) or for_a_time(known_content):
@@ -89,6 +100,26 @@ def _age(content: str, value: str, known: str, year: int | None, corrects: bool)
 def _years(value: str) -> float | None:
     found = re.match(r"\d{1,3}|[一二三四五六七八九十两]{1,4}", value)
     return None if found is None else value_of(found[0])
+
+
+def _agree(value: str, known: str) -> bool:
+    """Whether two birthdays name a year, a month or a day, and none that differs: "3 May" and "May 3rd, 1990"."""
+    new, old = _born(value), _born(known)
+    both = new.keys() & old.keys()
+    return bool(both) and all(new[part] == old[part] for part in both)
+
+
+def _born(value: str) -> dict[str, int]:
+    """Year, month and day as far as they are named."""
+    found: dict[str, int] = {}
+    text = value.casefold()
+    if (year := _BIRTH_YEAR.search(text)) is not None:
+        found["year"] = int(year[1])
+    if (month := _BIRTH_MONTH.search(text)) is not None:
+        found["month"] = month_number(month[0]) if month[1] is None else int(value_of(month[1]) or 0)
+    if "month" in found and (day := _BIRTH_DAY.search(text.replace(str(found.get("year", "-")), ""))) is not None:
+        found["day"] = int(value_of(day[1] or day[2] or day[3]) or 0)
+    return found
 
 
 def _origin(value: str, known: str, corrects: bool) -> Outcome:
