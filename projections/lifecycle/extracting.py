@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
 from projections.checks import Check, counted, unchecked
-from projections.language.extraction.rules import TurnText, extract, questions
+from projections.language.extraction.rules import TurnText, extract, questions, retractions
 from projections.lifecycle.decision import Decision
-from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict, judge
+from projections.lifecycle.judge.correcting import judge
+from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
 from projections.lifecycle.turns import TurnIndex
 from projections.memory import working_memory
 from projections.memory.columns import Columns
@@ -51,7 +52,8 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
     def heard(memory: Memory, zone: ZoneInfo) -> ReadTurn:
         told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
         statements = tuple(extract(told.turn)) if told.unread else ()
-        return told._replace(statements=statements, questions=tuple(questions(told.turn)))
+        taken = tuple(retractions(told.turn)) if told.unread else ()
+        return told._replace(statements=statements, questions=tuple(questions(told.turn)), taken=taken)
 
     zone = ZoneInfo(view.parameters.time_zone)
     turns = list(_turns(view, view.index(TurnIndex, check).rows()))

@@ -85,11 +85,11 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^(?:I have|I've got|I've) (?P<object>{NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
+        lambda: rf"^(?:I have|I've got|I've) (?P<object>(?!no ){NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
         "identity", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^(?:I have|I've got|I own|I've) (?P<object>{NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
+        lambda: rf"^(?:I have|I've got|I own|I've) (?P<object>(?!no ){NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
         "fact", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(

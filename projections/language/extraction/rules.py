@@ -16,6 +16,7 @@ from projections.language.extraction.chinese import chinese_clauses, chinese_sta
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
+from projections.language.extraction.taking_back import Corrected, Denial, taken_back
 from projections.language.extraction.text import talk_of
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
@@ -114,6 +115,18 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner[0] < outer[1] and outer[0] < inner[1]
 
 
+def retractions(turn: TurnText) -> list[Denial | Corrected]:
+    """What the turn takes back of what its speaker said before, in order. Never raises, whatever the text."""
+    if not turn.by_person:
+        return []
+    talk = talk_of(turn.text)
+    found: list[Denial | Corrected] = []
+    for language, said in _by_language(talk.text):
+        found += taken_back(said, talk.text, turn, language.statement, han=language.han)
+    placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in found]
+    return sorted(placed, key=lambda one: one.said.span)
+
+
 def questions(turn: TurnText) -> list[str]:
     """The questions that the turn asks, each by itself, as written."""
     if not turn.by_person or not ("?" in turn.text or "？" in turn.text):
@@ -128,4 +141,6 @@ def _with_keywords(statement: ExtractedStatement) -> ExtractedStatement:
     return statement._replace(keywords=words)
 
 
-__all__ = ["Clause", "ExtractedStatement", "StatedTriple", "TurnText", "extract", "questions"]
+__all__ = [
+    "Clause", "Corrected", "Denial", "ExtractedStatement", "StatedTriple", "TurnText", "extract", "questions", "retractions",
+]  # fmt: skip

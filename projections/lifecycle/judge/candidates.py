@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from projections.checks import Check, unchecked
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
 from projections.language.patterns import regex
+from projections.language.polarity import wording
 from projections.language.similar import similarity
 from projections.language.text import tokens
 from projections.lifecycle.judge.known import LEAST_WORDS, KnownMemory, core, who
@@ -54,6 +55,8 @@ class _Place(NamedTuple):
     words: tuple[Word, ...]
     slots: tuple[Slot, ...]
     turns: tuple[str, ...]
+    gone: tuple[Slot, ...] = ()
+    """Of a negated one: its words, and its triples, by which it is known when it is told again."""
 
 
 class KnownIndex:
@@ -65,6 +68,7 @@ class KnownIndex:
         self._by_slot: dict[Slot, dict[str, None]] = defaultdict(dict)
         self._by_kind: dict[str, dict[str, None]] = defaultdict(dict)
         self._by_turn: dict[str, dict[str, None]] = defaultdict(dict)
+        self._by_gone: dict[Slot, dict[str, None]] = defaultdict(dict)
         self._words = 0
 
     def put(self, row: int, memory: Memory) -> None:
@@ -105,6 +109,7 @@ class KnownIndex:
             (self._by_slot, place.slots),
             (self._by_kind, kinds),
             (self._by_turn, place.turns),
+            (self._by_gone, place.gone),
         )
 
     def memory(self, memory_id: str) -> Memory | None:
@@ -128,6 +133,16 @@ class KnownIndex:
         """What was made of a turn, whatever has become of it: what its owner deleted does not come back by itself."""
         return [self._places[one].memory.content for one in self._by_turn.get(turn_id, {})]
 
+    def of_turn(self, turn_id: str) -> list[str]:
+        """Ids of the known memories that were made of a turn, the oldest first."""
+        held = (one for one in self._by_turn.get(turn_id, {}) if self._places[one].known)
+        return sorted(held, key=lambda one: self._places[one].row)
+
+    def taken_back_at(self, keys: Iterable[Slot]) -> int:
+        """When what has one of these keys was taken back last, microseconds; 0 where nothing was, or was said again."""
+        ids = {one for key in keys for one in self._by_gone.get(key, {})}
+        return max((self._places[one].memory.negated_at or 0 for one in ids), default=0)
+
     def bytes_used(self) -> int:
         """About how much it takes."""
         return _BYTES_A_MEMORY * len(self._places) + _BYTES_A_WORD * self._words
@@ -139,7 +154,8 @@ def _place(row: int, memory: Memory, old: _Place | None) -> _Place | None:
     live = state_of(memory) == Columns.LIVE and not memory.is_superseded
     known = live and not said and memory.sensitivity < SECRET
     judged = memory.source == "judge"
-    if not known and not judged:
+    gone = _gone(memory) if state_of(memory) == Columns.LIVE and memory.is_negated and not said else ()
+    if not known and not judged and not gone:
         return None
     words: tuple[Word, ...] = ()
     slots: tuple[Slot, ...] = ()
@@ -151,7 +167,18 @@ def _place(row: int, memory: Memory, old: _Place | None) -> _Place | None:
         slots = tuple(dict.fromkeys(slot for fact in facts for slot in _slots(speaker, *fact)))
     mentions = (one.turn_id for one in memory.user_mentions if one.turn_id is not None)
     turns = tuple(dict.fromkeys((*memory.source_turns, *mentions))) if judged else ()
-    return _Place(memory, row, known, words, slots, turns)
+    return _Place(memory, row, known, words, slots, turns, gone)
+
+
+def _gone(memory: Memory) -> tuple[Slot, ...]:
+    """By what a memory that was taken back is known: its words, whatever their order, and what its triples say."""
+    speaker = who(memory.speaker)
+    facts = ((one.subject, one.predicate, one.object) for one in memory.facts if not one.negation)
+    return tuple(dict.fromkeys((_told_as(speaker, memory.content), *(_slots(speaker, *fact)[1] for fact in facts))))
+
+
+def _told_as(speaker: str | None, content: str) -> Slot:
+    return (speaker, " ".join(wording(core(content))))
 
 
 def _slots(speaker: str | None, subject: str, predicate: str, thing: str) -> tuple[Slot, Slot]:
@@ -193,6 +220,20 @@ class Candidates:
     def told(self, turn_id: str) -> list[str]:
         """See `KnownIndex.told`."""
         return self._index.told(turn_id)
+
+    def of_turn(self, turn_id: str) -> list[KnownMemory]:
+        """The known memories that were made of a turn, also in this run, the oldest first."""
+        ids = dict.fromkeys(
+            [*self._index.of_turn(turn_id), *(one for one in self._own if turn_id in self._held[one].turns)]
+        )
+        return [known for one in ids if (known := self.get(one)) is not None]
+
+    def taken_back_at(self, said: ExtractedStatement, speaker: str | None) -> int:
+        """When its speaker took back last what a statement says, microseconds; 0 where he did not, or said it again since."""
+        keys = [_told_as(who(speaker), said.content)]
+        if said.triple is not None and not said.triple.negation:
+            keys.append(_slots(who(speaker), *said.triple[:3])[1])
+        return self._index.taken_back_at(keys)
 
     def put(self, known: KnownMemory, speaker: str | None) -> KnownMemory:
         """Take in a memory of a speaker."""

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from events.catalogue import EventData, FactAsserted, MemoriesLinked, MemoryMentioned, MemoryNegated, MemoryRevised
 from events.envelope import derived_id
 from events.vocabulary import Actor
-from projections.checks import Check, counted, unchecked
+from projections.checks import Check, unchecked
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import ExtractedStatement, StatedTriple, TurnText
+from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.times import of_another_time
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
-from projections.lifecycle.judge.known import KnownMemory, core, same_words
+from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words
 from projections.memory.creating import created
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
@@ -50,6 +50,8 @@ class ReadTurn(NamedTuple):
     questions: tuple[str, ...] = ()
     unread: bool = True
     """False where it was judged before: only its questions count."""
+    taken: tuple[Denial | Corrected, ...] = ()
+    """What it takes back of what its speaker said before."""
 
 
 class Verdict(NamedTuple):
@@ -65,23 +67,6 @@ class Verdict(NamedTuple):
     decisions: tuple[Decision, ...] = ()
     other: str | None = None
     """The memory that is negated, or may be contradicted."""
-
-
-def judge(
-    heard: Sequence[ReadTurn],
-    view: OwnerView,
-    now: int,  # noqa: ARG001 - plans have one shape
-    check: Check = unchecked,
-) -> list[Verdict]:
-    """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
-    judging = JudgeRun(view, check)
-    in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
-    for one in counted(in_order, check, len(in_order), every=1):
-        for question in one.questions:
-            judging.ask(one, question)
-        for statement in counted(one.statements, check, len(one.statements), every=1):
-            judging.judge(one, statement)
-    return judging.verdicts
 
 
 class JudgeRun:
@@ -100,21 +85,39 @@ class JudgeRun:
         unfit = _unfit(said)
         if unfit is not None:
             return self._tell("SKIP", heard, said, None, unfit)
-        memory_id = self._id(heard, said)
-        if self._view.get(memory_id) is not None or self._shelf.holds(memory_id):
+        memory_id, told = self._id(heard, said), self._shelf.told(heard.turn.turn_id)
+        known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
+        if known or any(same_words(said.content, content) for content in told):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
-        if any(same_words(said.content, content) for content in self._shelf.told(heard.turn.turn_id)):
-            return self._tell("SKIP", heard, said, memory_id, "known from this turn")
+        if self._taken_back_since(heard, said):
+            return self._tell("SKIP", heard, said, None, "taken back since it was said")
         speaker = heard.turn.speaker
         ended = self._ended(said, speaker)
         if ended is not None and not ended.told_by(heard.turn.turn_id):
             return self._negate(heard, said, memory_id, [ended], "the speaker takes it back")
         near = self._shelf.near(said.content, speaker)
-        for alike, known in near:
-            same = alike >= self._least and known.alike_in_kind(said) and not known.negates(said)
-            if same and same_words(said.content, known.content):
-                return self._again(heard, said, known, alike)
+        again = self._said_already(said, near)
+        if again is not None:
+            return self._again(heard, said, again[1], again[0])
         return self._new(heard, said, memory_id, near)
+
+    def _said_already(
+        self, said: ExtractedStatement, near: list[tuple[float, KnownMemory]]
+    ) -> tuple[float, KnownMemory] | None:
+        """The memory that says the same, or what the speaker had taken back and holds to after all: "I still like it", 还是喜欢."""
+        plain = said_after_all(said.content)
+        for alike, known in near:
+            if not known.alike_in_kind(said) or known.negates(said):
+                continue
+            if alike >= self._least and same_words(said.content, known.content):
+                return alike, known
+            if known.negated and plain != said.content and same_words(plain, core(known.content)):
+                return 1.0, known
+        return None
+
+    def _taken_back_since(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
+        """Whether its speaker took the same back later than he said it: told again it is no news."""
+        return self._shelf.taken_back_at(said, heard.turn.speaker) >= heard.said_at
 
     def _new(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]
@@ -126,6 +129,8 @@ class JudgeRun:
         if doubtful:
             return self._flag(heard, said, memory_id, doubtful[0], "two values where one holds")
         denied = self._shelf.denied(said.triple, speaker) if said.triple is not None else None
+        if denied is not None and self._is_later(denied, heard):
+            return self._outdated(heard, said, memory_id, denied)
         if denied is not None and not denied.told_by(heard.turn.turn_id):
             return self._negate(heard, said, memory_id, [denied], "the speaker says the reverse")
         return self._beside(heard, said, memory_id, near)
@@ -242,6 +247,21 @@ class JudgeRun:
             self._shelf.negate(old)
         self._tell("NEGATE", heard, said, memory_id, reason, decisions, gone[0].id)
 
+    def _outdated(self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, since: KnownMemory) -> None:
+        """What comes late, and the speaker said the reverse of since: kept as what was so then, and negated from that time on."""
+        reason = "the speaker said the reverse since"
+        decisions = self._created(heard, said, memory_id)
+        data = MemoryNegated(
+            memory_id=memory_id, replaced_by=since.id, reason=reason, turn_id=next(iter(since.turns), None)
+        )
+        later = self._view.get(since.id)
+        at = heard.said_at if later is None else later.last_activated_at
+        decisions.append(self._decision("negate", (memory_id,), heard, reason, data)._replace(due_at=at, said_at=at))
+        made = self._shelf.get(memory_id)
+        if made is not None:
+            self._shelf.negate(made)
+        self._tell("NEGATE", heard, said, since.id, reason, decisions, memory_id)
+
     def _flag(self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, other: KnownMemory, reason: str) -> None:
         decisions = self._created(heard, said, memory_id)
         data = MemoriesLinked(a=other.id, b=memory_id, weight=0.5, link="possible_conflict")
@@ -313,4 +333,4 @@ def _unfit(said: ExtractedStatement) -> str | None:
     return "a secret" if detect_sensitivity(said.content) >= SECRET else None
 
 
-__all__ = ["ReadTurn", "StatedTriple", "Verdict", "judge"]
+__all__ = ["ReadTurn", "StatedTriple", "Verdict"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from projections.language.extraction.rules import ExtractedStatement
 from projections.language.extraction.shape import NOBODY
+from projections.language.lexicon import either, rows
 from projections.language.patterns import regex
 from projections.language.polarity import difference, polarity
 from projections.language.text import tokens
@@ -13,6 +15,16 @@ from projections.memory.record import Memory
 
 LEAST_WORDS = 3
 """Words that a memory must have to be refined, and a question, beside those of politeness, to be remembered."""
+
+
+@cache
+def _still(language: str) -> str:
+    """Words by which somebody holds to what he said, as alternatives."""
+    return either(word for row in rows("taking_back") if "still" in row["role"] for word in row[language])
+
+
+_ALL_THE_SAME = regex(lambda: rf" (?:{_still('english')})\b|(?:{_still('chinese')})(?=[喜爱想热住在])")
+_AGAIN_NOW = regex("(?<=.)了$")
 _DATED = regex(r" ?[(（](?:said on )?\d{4}-\d{2}-\d{2}说?[)）]")
 
 
@@ -25,6 +37,13 @@ def same_words(a: str, b: str) -> bool:
     """Whether two contents say the same but for words that matter little: no name, number or date apart."""
     apart = difference(core(a), core(b))
     return apart is None or not apart.startswith("different n")
+
+
+def said_after_all(content: str) -> str:
+    """A content without the words by which its speaker says that he holds to it all the same; itself where there are none."""
+    told = core(content)
+    plain = _ALL_THE_SAME.sub("", told)
+    return content if plain == told else _AGAIN_NOW.sub("", plain).strip()
 
 
 @dataclass(slots=True)

@@ -16,16 +16,17 @@ from msgspec import structs
 from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
 from events.vocabulary import Actor
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import ExtractedStatement, extract, questions
+from projections.language.extraction.rules import ExtractedStatement, extract, questions, retractions
 from projections.language.prompt_text import one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.extracting import mark
+from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.grounds import said_of, shares_words
 from projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
 from projections.lifecycle.judge.guarding import grounded, stated
-from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict, judge
+from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict
 from projections.lifecycle.judge.known import KnownMemory, same_words
 from projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
 from projections.lifecycle.judge.talk import Shown, Talk
@@ -62,7 +63,10 @@ def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[ReadTurn], view: 
 
 def by_rules(talk: Talk, view: OwnerView) -> list[Verdict]:
     """What rules make of the turns, where a model has no usable answer for them."""
-    return judge([one._replace(statements=tuple(extract(one.turn))) for one in talk.unread], view, 0)
+    read = [
+        one._replace(statements=tuple(extract(one.turn)), taken=tuple(retractions(one.turn))) for one in talk.unread
+    ]
+    return judge(read, view, 0)
 
 
 def read_by_model(
@@ -152,6 +156,9 @@ class Proposing(JudgeRun):
         told = self._shelf.told(heard.turn.turn_id)
         if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
             self._tell("SKIP", heard, said, memory_id, "known from this turn")
+            return
+        if self._taken_back_since(heard, said):
+            self._tell("SKIP", heard, said, None, "taken back since it was said")
             return
         near = self._shelf.near(said.content, heard.turn.speaker)
         for alike, known in near:

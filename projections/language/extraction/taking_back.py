@@ -1,0 +1,315 @@
+"""What somebody takes back of what he said: a denial ("I misspoke, I do not have a dog"), or one value for another ("no, Friday").
+
+Rules read what is taken back; what of the known it means is the judge's matter (`projections.lifecycle.judge.correcting`). Only
+sentences that say nothing else: a value is a few words, and what is asked, supposed or quoted takes nothing back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from re import IGNORECASE, Pattern
+from typing import NamedTuple
+
+from projections.language import kin
+from projections.language.contradiction.places import place_at_start
+from projections.language.extraction.english_words import pets
+from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
+from projections.language.extraction.third_person import third_person
+from projections.language.lexicon import either, rows, words
+from projections.language.patterns import regex
+from projections.language.scripts import HAN, holds_han
+from projections.language.times.names import MONTH
+
+MOST_TAKEN = 3
+"""Of one turn."""
+LONGEST_VALUE = 40
+"""Characters of a value."""
+
+
+class Denial(NamedTuple):
+    """Something the speaker says is not so."""
+
+    said: ExtractedStatement
+    affirmed: ExtractedStatement | None
+    """What a memory of the denied would say, where rules can tell."""
+    taken_back: bool
+    """He says that something said before was wrong: nothing takes its place."""
+    lasting: bool
+    """It is worth being kept where nothing is known of it: whom or which pet one does not have."""
+
+
+class Corrected(NamedTuple):
+    """One value for another."""
+
+    new: str
+    old: str | None
+    """None: whatever value of the same sort was said just before."""
+    sort: str | None
+    """Of the new value: colour, weekday, time, number ...; None where it is of no known sort."""
+    said: ExtractedStatement
+
+
+ReadClause = Callable[[Clause, TurnText], ExtractedStatement | None]
+
+
+@cache
+def _role(role: str, language: str) -> str:
+    return either(word for row in rows("taking_back") if role in row["role"] for word in row[language])
+
+
+_MISSPOKE_ENGLISH = regex(
+    lambda: (
+        rf"(?:(?:{_role('opener', 'english')}|so|and|but|please|yeah|yes)\b[,.!: ]*){{0,4}}?"
+        rf"(?:{_role('misspoke', 'english')})\b"
+        r"(?: (?:before|earlier|just now|there|about that|last time|when I said that))?(?P<rest>.*)$"
+    ),
+    IGNORECASE,
+)
+_MISSPOKE_CHINESE = regex(
+    lambda: (
+        rf"(?:(?:{_role('opener', 'chinese')})[，,。！!：: ]*)??(?:{_role('misspoke', 'chinese')})"
+        "(?:了|啦|哈|哦|的话)*(?P<rest>.*)$"
+    )
+)
+_NO_ENGLISH = regex("^(?:no|nope|sorry|oops|wait|actually|well|oh),? ", IGNORECASE)
+_DENIES_ENGLISH = regex(
+    r"I (?:do not|don't) (?:actually |really |even )?(?:have|own) (?:an?|any) (?P<has>.+?)"
+    r"(?: any ?more| at all| actually| after all)?$"
+    r"|(?:I have|I've got|I own|I've) no (?P<no>.+?)(?: any ?more| at all| actually| after all)?$"
+    r"|I(?:'m| am) not (?P<am>(?:an? |from |married|single|vegetarian|vegan|divorced|engaged|retired|\d).*)$"
+    r"|I (?:do not|don't) (?:actually |really )?(?P<does>(?:live|work|speak|play|own|study|like|love) .+?)(?: any ?more)?$"
+    r"|I(?:'ve| have) never (?P<never>.+)$"
+    r"|My (?P<my>.+? (?:is|are)) not (?P<is>.+)$"
+)
+_DENIES_CHINESE = regex(
+    f"我(?:家里?|们家)?(?:根本|其实|现在|并)*没(?:有|养)(?!过)(?P<has>[{HAN}\\w]{{1,12}}?)(?:了|的|啊|呀|哦)*$"
+    f"|我(?:根本|其实|现在|并)*不是(?P<am>[{HAN}\\w]{{2,15}}?)(?:了|的|啊|呀|哦)*$"
+    f"|我(?:根本|其实|现在|并)*不(?P<does>(?:住在|在|会|喜欢|爱|学|对)[{HAN}\\w]{{1,15}}?)(?:了|的|啊|呀|哦)*$"
+    f"|我(?:根本|其实|从来|从)*没(?:有)?(?P<did>[{HAN}]{{1,3}}过[{HAN}\\w]{{1,12}}?)(?:的|啊|呀|哦)*$"
+)
+
+
+_VALUE_ENGLISH = r"[^\s,.!?;:](?:[^,.!?;:]|[.:,](?=\d)){0,38}?"
+_VALUE_CHINESE = "[^，。！？；：,.!?;:我你您他她]{1,14}?"
+_FORMS_ENGLISH = (
+    r"{open}{{0,3}}{meant}?(?P<new>{value}),? (?:and )?not (?P<old>{value})$",
+    r"{open}{{0,3}}{meant}?not (?P<old>{value})(?:[,;:]| but| –| -)+ (?:but )?{meant}?(?P<new>{value})$",
+    r"{open}{{0,3}}(?={strong}){open}{{1,3}}{meant}?(?P<new>{value})(?: now| instead| actually)?$",
+    r"(?:I meant(?: to say)?|make (?:that|it)) (?P<new>{value})(?: instead)?$",
+    r"(?:it's |it is |that's )?actually,? (?P<new>{value})(?: now)?$",
+)
+_FORMS_CHINESE = (
+    "{open}{{0,3}}{meant}?(?P<new>{value})[，, ]*(?:而)?不是(?P<old>{value})$",
+    "{open}{{0,3}}?不是(?P<old>{value})[，, ]+(?:而)?{meant}(?P<new>{value})$",
+    "{open}{{0,3}}(?={strong}){open}{{1,3}}{meant}?(?P<new>{value})(?:才对|了|吧)*$",
+    "(?:我是说|我说的是|我的意思是|应该是|改成|改为)(?P<new>{value})(?:才对|了|吧)*$",
+    "(?:其实)?现在是(?P<new>{value})了$",
+)
+
+
+@cache
+def _corrections(language: str) -> tuple[Pattern[str], ...]:
+    """The ways to put one value for another, in the order in which they are tried."""
+    word = {role: _role(role, language) for role in ("opener", "misspoke", "strong", "meant")}
+    english = language == "english"
+    parts = {
+        "open": rf"(?:(?:{word['opener']}|{word['misspoke']})" + (r"\b[,.!: –—-]+)" if english else "[，,。！!：: ]+)"),
+        "strong": rf"(?:{word['strong']}|{word['misspoke']})" + (r"\b" if english else ""),
+        "meant": rf"(?:(?:{word['meant']})\b,? )" if english else f"(?:{word['meant']})",
+        "value": _VALUE_ENGLISH if english else _VALUE_CHINESE,
+    }
+    return tuple(
+        re.compile(form.format(**parts), IGNORECASE) for form in (_FORMS_ENGLISH if english else _FORMS_CHINESE)
+    )
+
+
+_NO_VALUE = regex(
+    r"\b(?:I|I'm|I've|you|we|he|she|they|is|are|was|were|do|don't|does|did|have|has|had|will|would|can|could|should|think|know|like"
+    r"|love|want|need|sure|really|only|just|even|yet|bad|too|so|going|because|that|this|which|what)\b"
+    "|什么|怎么|觉得|喜欢|知道|可以|因为|但是|这|那|吗|呢|没有|只是",
+    IGNORECASE,
+)
+_BEFORE_VALUE = regex(r"^(?:on|at|in|to|the|an?|it's|it is|that's|for) ", IGNORECASE)
+_TIME = (
+    r"(?<![\d:])(?:\d{1,2}:\d\d(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\b\.?|o'clock))"
+    r"|[\d一二三四五六七八九十两]{1,3}点(?:半|一刻|\d{1,2}分?)?"
+)
+_DATE = (
+    rf"(?:(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTH})\b)"
+    r"|\d{1,2}月\d{1,2}[日号]"
+)
+_NUMBER = r"(?<![\w.,:])\d+(?:[.,]\d+)*(?![\w:]|[.,]\d)"
+_FORMS = (("time", _TIME), ("date", _DATE), ("number", _NUMBER))
+_SORTS = tuple((sort, regex(form, IGNORECASE)) for sort, form in _FORMS)
+
+
+def taken_back(
+    clauses: Sequence[Clause], text: str, turn: TurnText, read: ReadClause, *, han: bool
+) -> list[Denial | Corrected]:
+    """What the speaker takes back, in order, at most `MOST_TAKEN`. `read`: what a clause states by the rules of its language."""
+    found: list[Denial | Corrected] = []
+    sentences = _sentences(clauses)
+    alone = [_is_cue_alone(sentence, han=han) for sentence in sentences]
+    for at, sentence in enumerate(sentences):
+        cued = any(_rest(clause, han=han) is not None for clause in sentence)
+        beside = alone[max(at - 1, 0) : at] + alone[at + 1 : at + 2]
+        found += _denials(sentence, turn, read, cued or any(beside), han=han)
+        corrected = (
+            None if found and found[-1].said.span[0] >= sentence[0].start else _corrected(sentence, text, turn, han=han)
+        )
+        if corrected is not None:
+            found.append(corrected)
+    return found[:MOST_TAKEN]
+
+
+def _sentences(clauses: Sequence[Clause]) -> list[list[Clause]]:
+    found: list[list[Clause]] = []
+    for clause in clauses:
+        if not clause.before or not found:
+            found.append([])
+        found[-1].append(clause)
+    return found
+
+
+def _rest(clause: Clause, *, han: bool) -> str | None:
+    """What follows the words by which the speaker takes something back, or None where there are none."""
+    if clause.question:
+        return None
+    found = (_MISSPOKE_CHINESE if han else _MISSPOKE_ENGLISH).match(_bare(clause.text, han=han))
+    return None if found is None else _bare(found["rest"], han=han)
+
+
+def _is_cue_alone(sentence: Sequence[Clause], *, han: bool) -> bool:
+    return all((rest := _rest(clause, han=han)) is not None and not rest for clause in sentence)
+
+
+def _bare(text: str, *, han: bool) -> str:
+    said = text.replace("’", "'")
+    return ("".join(said.split()) if han else " ".join(said.split())).strip(" ,.;:!?。，；：！？…~-–—*")
+
+
+def _denials(
+    sentence: Sequence[Clause], turn: TurnText, read: ReadClause, cued: bool, *, han: bool
+) -> Iterator[Denial]:
+    for clause in sentence:
+        rest = _rest(clause, han=han)
+        said = _bare(clause.text, han=han) if rest is None else rest
+        if not han:
+            said = re.sub("^my ", "My ", re.sub("^i\\b", "I", _NO_ENGLISH.sub("", said, count=1)))
+        if clause.asserted and said and read(clause, turn) is None:
+            denial = _denial(said, clause, turn, read, cued, han=han)
+            if denial is not None:
+                yield denial
+
+
+def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: bool, *, han: bool) -> Denial | None:
+    found = (_DENIES_CHINESE if han else _DENIES_ENGLISH).match(said)
+    if found is None:
+        return None
+    thing = found.groupdict()
+    affirmative = _affirmed_chinese(thing) if han else _affirmed_english(thing)
+    affirmed = read(clause._replace(text=affirmative, asserted=True, question=False, before="", after=""), turn)
+    name = turn.name or ("用户" if han else "User")
+    content = re.sub("[啊呀哦啦呢嘛]+$", "", said).replace("我", name, 1) if han else third_person(said, name)
+    content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
+    triple = None
+    if affirmed is not None and affirmed.triple is not None:
+        triple = affirmed.triple._replace(negation=not affirmed.triple.negation)
+    category = "fact" if affirmed is None else affirmed.category
+    told = ExtractedStatement(content, category, "fact", -1, True, 0.8, (clause.start, clause.end), (), triple, cued)
+    return Denial(told, affirmed, cued, _is_of_ones_own(thing.get("has") or thing.get("no") or "", han=han))
+
+
+def _affirmed_english(thing: dict[str, str | None]) -> str:
+    has = thing["has"] or thing["no"]
+    if has:
+        article = "an" if has[0].casefold() in "aeiou" else "a"
+        return f"I have {article} {has}" if not has.endswith("s") or has.endswith("ss") else f"I have {has}"
+    if thing["am"]:
+        return f"I'm {thing['am']}"
+    if thing["does"]:
+        return f"I {thing['does']}"
+    return f"I've {thing['never']}" if thing["never"] else f"{thing['my']} {thing['is']}".replace("my ", "My ", 1)
+
+
+def _affirmed_chinese(thing: dict[str, str | None]) -> str:
+    if thing["has"]:
+        return f"我有一只{thing['has']}" if thing["has"] in words("pets", "chinese") else f"我有{thing['has']}"
+    return f"我是{thing['am']}" if thing["am"] else f"我{thing['does'] or thing['did']}"
+
+
+def _is_of_ones_own(thing: str, *, han: bool) -> bool:
+    """Whether it is a relative or a pet: whoever has none says something of himself."""
+    people = f"{kin.chinese()}|{either(words('pets', 'chinese'))}" if han else f"{kin.english()}|{pets()}"
+    return re.fullmatch(rf"(?:{people})", thing, IGNORECASE) is not None
+
+
+def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> Corrected | None:
+    start, end = sentence[0].start, sentence[-1].end
+    said = _bare(text[start:end], han=han)
+    if any(clause.question for clause in sentence) or len(said) > 4 * LONGEST_VALUE:
+        return None
+    for form in _corrections("chinese" if han else "english"):
+        found = form.match(said)
+        if found is None:
+            continue
+        new, old = _value(found["new"]), _value(found.groupdict().get("old") or "")
+        sort = sort_of(new)
+        if (
+            not new
+            or _NO_VALUE.search(new)
+            or _NO_VALUE.search(old)
+            or new.casefold() == old.casefold()
+            or not (old or sort)
+        ):
+            continue
+        name = turn.name or ("用户" if han else "User")
+        content = f"{name}更正：{said}" if han else f"{name} corrected: {said}"
+        content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
+        told = ExtractedStatement(content, "fact", "note", 1, True, 0.75, (start, end), correction=True)
+        return Corrected(new, old or None, sort, told)
+    return None
+
+
+def _value(written: str) -> str:
+    said = written.strip(" ,.;:!?。，；：！？\"'“”")
+    return _BEFORE_VALUE.sub("", said)[: LONGEST_VALUE + 1]
+
+
+@cache
+def _listed() -> dict[str, str]:
+    """Sort of each value that stands in the list."""
+    both = ((word, row["sort"][0]) for row in rows("values") for word in row["english"] + row["chinese"])
+    return {word.casefold(): sort for word, sort in both}
+
+
+@cache
+def _of_list(sort: str) -> re.Pattern[str]:
+    listed = [word for word, of in _listed().items() if of == sort]
+    english, chinese = ([word for word in listed if holds_han(word) is han] for han in (False, True))
+    return re.compile(
+        "|".join(filter(None, (rf"\b(?:{either(english)})\b" if english else "", either(chinese)))), re.IGNORECASE
+    )
+
+
+def sort_of(value: str) -> str | None:
+    """The sort of a value that is nothing else: colour, weekday, time, date, number, place ...; None where it is of none."""
+    told = value.casefold()
+    if told in _listed():
+        return _listed()[told]
+    for sort, form in _SORTS:
+        if form.fullmatch(told):
+            return sort
+    place = place_at_start(told)
+    return "place" if place is not None and place[1] == len(told) else None
+
+
+def values_of(sort: str, text: str) -> list[str]:
+    """The values of a sort in a text, as written, in order."""
+    if sort == "place":
+        words_of = re.finditer(rf"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|[{HAN}]{{2,6}}", text)
+        return [one[0] for one in words_of if sort_of(one[0]) == "place"]
+    form = next((form for of, form in _SORTS if of == sort), None) or _of_list(sort)
+    return [found[0] for found in form.finditer(text)]

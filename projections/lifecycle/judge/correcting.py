@@ -1,0 +1,235 @@
+"""The judge on what a speaker takes back: which known memory is meant, and what becomes of it (memory.md, section 4).
+
+A retraction negates what it denies and puts nothing in its place. A correction puts one value in the place of another in what was
+said just before. Only where it is sure what is meant; else both are flagged, or nothing happens. What was taken back since it was
+said does not come back by being told again (`JudgeRun.judge`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from events.catalogue import MemoryNegated
+from events.vocabulary import Category
+from projections.checks import Check, counted, unchecked
+from projections.language.contradiction.relation import compare
+from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, StatedTriple
+from projections.language.extraction.taking_back import values_of
+from projections.language.patterns import regex
+from projections.language.scripts import holds_han
+from projections.language.text import tokens
+from projections.lifecycle.judge.judging import MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict
+from projections.lifecycle.judge.known import KnownMemory, core
+from projections.memory.record import DAY
+from projections.views.view import OwnerView
+
+JUST_BEFORE = 10
+"""Turns of one speaker in one session, and within a day, among which a correction finds what it corrects."""
+MOST_RETRACTED = 3
+"""Memories that one denial may take back."""
+POSSESSING = frozenset({"has", "owns", "adopted", "got", "有", "养", "养了", "领养", "领养了"})
+"""Predicates that one denial of having takes back."""
+TAKES_BACK = "the speaker takes it back"
+CORRECTS = "the speaker corrects it"
+_NAMED = regex(r"\s(?:named|called|with|who|that|which|from|in|for|and)\b.*$|,.*$|（.*$|叫.*$|名叫.*$", re.IGNORECASE)
+_COUNTED = regex("^[一二两三四五六七八九十几\\d]*[只条个匹头位名]?|^(?:an?|the|one|two|three|four|five|\\d+) ")
+
+
+def judge(
+    heard: Sequence[ReadTurn],
+    view: OwnerView,
+    now: int,  # noqa: ARG001 - plans have one shape
+    check: Check = unchecked,
+) -> list[Verdict]:
+    """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
+    judging = CorrectingRun(view, check)
+    in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
+    before: dict[tuple[str | None, str | None], deque[ReadTurn]] = defaultdict(lambda: deque(maxlen=JUST_BEFORE))
+    for one in counted(in_order, check, len(in_order), every=1):
+        for question in one.questions:
+            judging.ask(one, question)
+        own = before[one.session, one.turn.speaker]
+        for said in counted(_in_order(one), check, len(one.statements) + len(one.taken), every=1):
+            if isinstance(said, ExtractedStatement):
+                judging.judge(one, said)
+            elif isinstance(said, Denial):
+                judging.deny(one, said)
+            else:
+                judging.correct(one, said, [one, *reversed(own)])
+        own.append(one)
+    return judging.verdicts
+
+
+def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Denial | Corrected]:
+    """All that a turn says, in the order of its words."""
+
+    def place(one: ExtractedStatement | Denial | Corrected) -> tuple[int, int]:
+        return one.span if isinstance(one, ExtractedStatement) else one.said.span
+
+    return sorted([*heard.statements, *heard.taken], key=place)
+
+
+class CorrectingRun(JudgeRun):
+    """A run that also takes back and corrects."""
+
+    def deny(self, heard: ReadTurn, denial: Denial) -> None:
+        """A denial: what it denies for certain is negated, by itself where the speaker says that he was wrong."""
+        said, speaker = denial.said, heard.turn.speaker
+        if not said.asserted:
+            return
+        known = [
+            one for one in self._of_denied(denial, speaker) if not one.negated and not one.told_by(heard.turn.turn_id)
+        ]
+        gone = [one for one in known if not self._is_later(one, heard)][:MOST_RETRACTED]
+        if gone and denial.taken_back:
+            self._retract(heard, said, gone)
+        elif gone:
+            self._negate(heard, said, self._id(heard, said), gone, "the speaker says the reverse")
+        elif known:
+            self._tell("SKIP", heard, said, known[0].id, "it was said later")
+        elif denial.lasting:
+            self.judge(heard, said)
+        elif denial.taken_back:
+            self._doubtful(heard, said)
+
+    def _retract(self, heard: ReadTurn, said: ExtractedStatement, gone: Iterable[KnownMemory]) -> None:
+        for old in gone:
+            data = MemoryNegated(memory_id=old.id, reason=TAKES_BACK, turn_id=heard.turn.turn_id)
+            old.turns.append(heard.turn.turn_id)
+            self._shelf.negate(old)
+            decision = self._decision("negate", (old.id,), heard, TAKES_BACK, data)
+            self._tell("NEGATE", heard, said, None, TAKES_BACK, [decision], old.id)
+
+    def _doubtful(self, heard: ReadTurn, said: ExtractedStatement) -> None:
+        """What is taken back, but not for certain what is meant: flagged with what it may contradict."""
+        for alike, known in self._shelf.near(said.content, heard.turn.speaker):
+            if alike >= TOPIC and not known.told_by(heard.turn.turn_id) and not known.negated:
+                relation = compare(core(said.content), core(known.content))
+                if relation.kind == "contradicts":
+                    reason = "; ".join(relation.reasons)[:MOST_REASON]
+                    self._flag(heard, said, self._id(heard, said), known, reason)
+                    return
+        self._tell("SKIP", heard, said, None, "nothing is known that it takes back")
+
+    def _of_denied(self, denial: Denial, speaker: str | None) -> Iterator[KnownMemory]:
+        """The known memories that say for certain what is denied, the most alike first."""
+        told = denial.said.content if denial.affirmed is None else denial.affirmed.content
+        triple = None if denial.affirmed is None else denial.affirmed.triple
+        found = [known for _, known in self._shelf.near(told, speaker)]
+        if triple is not None:
+            found += [known for known, _ in self._shelf.in_slot(triple, speaker)]
+        for known in _once(found):
+            if triple is not None and any(_says(fact, triple) for fact in known.facts):
+                yield known
+            elif known.polarity > 0:
+                relation = compare(core(denial.said.content), core(known.content))
+                if relation.kind == "contradicts" and relation.sure:
+                    yield known
+
+    def correct(self, heard: ReadTurn, one: Corrected, before: Sequence[ReadTurn]) -> None:
+        """One value for another in what was said just before. `before`: this turn and earlier ones of its speaker, newest first."""
+        for turn in before:
+            if not heard.said_at - DAY <= turn.said_at <= heard.said_at:
+                break
+            made = self._shelf.of_turn(turn.turn.turn_id)
+            meant = [
+                (known, old) for known in made if not known.negated and (old := _value_in(one, core(known.content)))
+            ]
+            if len(meant) == 1:
+                known, old = meant[0]
+                corrected = _with_value(one, known, old)
+                return self._negate(heard, corrected, self._id(heard, corrected), [known], CORRECTS)
+            if meant:
+                return self._flag(
+                    heard, one.said, self._id(heard, one.said), meant[0][0], "one of several is corrected"
+                )
+            told = [] if turn is heard else _sentences_with(one, turn.turn.text)
+            if len(told) == 1:
+                return self._correct_words(heard, one, *told[0])
+            if told:
+                break
+        return self._tell("SKIP", heard, one.said, None, "nothing is known that it corrects")
+
+    def _correct_words(self, heard: ReadTurn, one: Corrected, sentence: str, old: str) -> None:
+        """What no memory says: the sentence as it was meant becomes one."""
+        han = holds_han(sentence)
+        name = heard.turn.name or ("用户" if han else "User")
+        content = (
+            f"{name}更正：{_put(sentence, old, one.new)}"
+            if han
+            else f"{name} corrected: {_put(sentence, old, one.new)}"
+        )
+        day = (f"（{heard.turn.day}说）" if han else f" (said on {heard.turn.day})") if heard.turn.day else ""
+        return self.judge(heard, one.said._replace(content=content + day))
+
+
+def _once(found: Iterable[KnownMemory]) -> list[KnownMemory]:
+    return list({known.id: known for known in found}.values())
+
+
+def _says(fact: tuple[str, str, str, bool], triple: StatedTriple) -> bool:
+    """Whether a triple says what another does, or more closely: "has a dog named Rex" says "has a dog"."""
+    subject, predicate, thing, negation = fact
+    alike = predicate == triple.predicate or {predicate, triple.predicate} <= POSSESSING
+    return subject == triple.subject and alike and negation == triple.negation and _is_a(thing, triple.object)
+
+
+def _is_a(thing: str, other: str) -> bool:
+    """Whether a thing is the other by its words: its head is the other's, and it has all of the other's words."""
+    named, plain = (_COUNTED.sub("", _NAMED.sub("", one.strip())).strip().casefold() for one in (thing, other))
+    if not named or not plain:
+        return False
+    if holds_han(plain):
+        return named.endswith(plain)
+    mine, others = tokens(named), tokens(plain)
+    return bool(mine) and bool(others) and mine[-1] == others[-1] and set(others) <= set(mine)
+
+
+def _value_in(one: Corrected, text: str) -> str | None:
+    """The value that is corrected, as it stands in a text exactly once; None where it does not, or where another may be meant."""
+    if one.old is not None:
+        places = _places(one.old, text)
+        return text[slice(*places[0])] if len(places) == 1 else None
+    found = values_of(one.sort or "", text)
+    return found[0] if len(found) == 1 and found[0].casefold() != one.new.casefold() else None
+
+
+def _places(value: str, text: str) -> list[tuple[int, int]]:
+    """Where a value stands in a text by itself."""
+    edge = ("", "") if holds_han(value) else (r"(?<!\w)", r"(?!\w)")
+    return [found.span() for found in re.finditer(f"{edge[0]}{re.escape(value)}{edge[1]}", text, re.IGNORECASE)]
+
+
+def _put(text: str, old: str, new: str) -> str:
+    """The text with the new value in the place of the old one."""
+    places = _places(old, text)
+    return text if not places else f"{text[: places[0][0]]}{new}{text[places[0][1] :]}"
+
+
+def _sentences_with(one: Corrected, text: str) -> list[tuple[str, str]]:
+    """The sentences of a turn that say the old value and ask nothing, each with that value; none of a long turn."""
+    if len(text) > 2_000:
+        return []
+    said = (found[0].strip() for found in re.finditer(r"[^.!?。！？\n]+(?:\.(?=\w)[^.!?。！？\n]+)*[.!?。！？]*", text))
+    told = [(sentence.rstrip(".!。！ "), sentence) for sentence in said if len(sentence) <= 200]
+    return [(plain, old) for plain, whole in told if not whole.endswith(("?", "？")) and (old := _value_in(one, plain))]
+
+
+def _with_value(one: Corrected, known: KnownMemory, old: str) -> ExtractedStatement:
+    """What a memory says, with the new value in the place of the old one."""
+    triple = None
+    if len(known.facts) == 1:
+        subject, predicate, thing, negation = known.facts[0]
+        triple = StatedTriple(subject, predicate, _put(thing, old, one.new), negation)
+    content, told = _put(known.content, old, one.new), one.said
+    return told._replace(
+        content=content,
+        category=cast("Category", known.category),
+        kind=known.kind,
+        polarity=known.polarity,
+        confidence=0.85,
+        triple=triple,
+    )

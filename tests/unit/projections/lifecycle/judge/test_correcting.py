@@ -1,0 +1,222 @@
+"""What a speaker takes back or corrects: what becomes of what he had said, and what does not come back by being told again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from projections.lifecycle import plan
+from projections.lifecycle.extracting import verdicts
+from projections.views.view import OwnerView
+from tests.given.events import Told, at, created
+from tests.unit.projections.lifecycle.test_judging import JOB, turn, view_of
+
+
+def carried_out(*events: Told, day: float = 100) -> list[Told]:
+    """What was told, and what extraction made of it."""
+    return [*events, *told_on(view_of(events), day)]
+
+
+def told_on(view: OwnerView, day: float) -> list[Told]:
+    """The decisions as events, each at its own time."""
+    return [
+        Told(one.data, day if one.said_at is None else (one.said_at - at(0)) / (at(1) - at(0)), one.actor)
+        for one in plan(view, at(day), JOB)
+    ]
+
+
+def held(events: Iterable[Told]) -> list[str]:
+    """What extraction made and still holds."""
+    view = view_of(events)
+    return [one.content for one in view.columns.memories if one.source == "judge" and not one.is_negated]
+
+
+def made(events: Iterable[Told]) -> list[str]:
+    return [one.content for one in view_of(events).columns.memories if one.source == "judge"]
+
+
+RETRACTED = [
+    ("I have a dog.", "I misspoke, I do not have a dog."),
+    ("I have a dog named Rex.", "I misspoke. I don't have a dog."),
+    ("I have two dogs.", "Sorry, I was wrong: I have no dogs."),
+    ("I have a sister.", "I was wrong, I have no sister."),
+    ("I live in Berlin.", "I do not live in Berlin, I misspoke."),
+    ("I'm vegetarian.", "My mistake, I'm not vegetarian."),
+    ("我有一只狗。", "我说错了，我没有狗。"),
+    ("我养了一只橘猫。", "刚才说错了。我没有猫。"),
+    ("我有一个姐姐。", "我记错了，我没有姐姐。"),
+    ("我住在杭州。", "我说错了，我不住在杭州。"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), RETRACTED)
+def test_a_retraction_takes_back_what_it_denies_and_puts_nothing_in_its_place(first: str, second: str) -> None:
+    after = carried_out(turn(first, "t1", 1), turn(second, "t2", 2))
+    assert held(after) == []
+    assert len(made(after)) == 1
+    (gone,) = (one for one in view_of(after).columns.memories if one.source == "judge")
+    assert (gone.is_negated, gone.superseded_by) == (True, None)
+
+
+@pytest.mark.parametrize(("first", "second"), RETRACTED)
+def test_a_retraction_takes_back_what_an_older_run_made_of_another_session(first: str, second: str) -> None:
+    earlier = carried_out(turn(first, "s1:t1", 1), day=3)
+    after = carried_out(*earlier, turn(second, "s2:t1", 40))
+    assert (held(earlier) != [], held(after)) == (True, [])
+
+
+@pytest.mark.parametrize(("first", "second"), RETRACTED)
+def test_what_was_retracted_does_not_come_back_from_its_source_told_again(first: str, second: str) -> None:
+    after = carried_out(turn(first, "t1", 1), turn(second, "t2", 22), day=30)
+    again = carried_out(*after, turn(first, "other:t9", 20), day=50)
+    assert held(again) == []
+    (found,) = (
+        one for one in verdicts(view_of([*after, turn(first, "other:t9", 20)]), at(50)) if one.turn_id == "other:t9"
+    )
+    assert (found.operation, found.reason) == ("SKIP", "taken back since it was said")
+
+
+@pytest.mark.parametrize(("first", "second"), RETRACTED)
+def test_what_is_said_later_than_its_retraction_holds_again(first: str, second: str) -> None:
+    after = carried_out(turn(first, "t1", 1), turn(second, "t2", 22), day=30)
+    assert len(held(carried_out(*after, turn(first, "t3", 40), day=50))) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), RETRACTED)
+def test_the_sources_other_claims_stay(first: str, second: str) -> None:
+    other = "我喜欢爬山。" if second.isascii() is False else "I love hiking."
+    assert len(held(carried_out(turn(f"{first} {other}", "t1", 1), turn(second, "t2", 2)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("I have a dog walker.", "I misspoke, I do not have a dog."), ("I have a cat.", "I misspoke, I do not have a dog."),
+     ("I have a dog.", "I misspoke, do I have a dog?"), ("I have a dog.", "If I misspoke, I do not have a dog."),
+     ("I have a dog.", "She said, I misspoke, I do not have a dog."), ("我养了一只橘猫。", "我说错了，我没有狗。")],
+)  # fmt: skip
+def test_what_is_not_denied_for_certain_stays(first: str, second: str) -> None:
+    before = set(held(carried_out(turn(first, "t1", 1))))
+    assert before <= set(held(carried_out(turn(first, "t1", 1), turn(second, "t2", 2))))
+
+
+def test_another_speakers_retraction_takes_nothing_back() -> None:
+    said = [
+        turn("I have a dog.", "t1", 1, speaker="Ann"),
+        turn("I misspoke, I do not have a dog.", "t2", 2, speaker="Bob"),
+    ]
+    assert "Ann has a dog" in held(carried_out(*said))[0]
+
+
+def test_an_assistants_retraction_takes_nothing_back() -> None:
+    said = [turn("I have a dog.", "t1", 1), turn("I misspoke, I do not have a dog.", "t2", 2, source="assistant")]
+    assert len(held(carried_out(*said))) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("I have a dog.", "I don't have a dog."), ("我有一只狗。", "我没有狗。")]
+)
+def test_a_denial_without_a_word_of_error_stands_in_the_place_of_what_it_denies(first: str, second: str) -> None:
+    after = carried_out(turn(first, "t1", 1), turn(second, "t2", 2))
+    (now,) = held(after)
+    (old,) = (one for one in view_of(after).columns.memories if one.source == "judge" and one.is_negated)
+    assert view_of(after).get(old.superseded_by or "").content == now  # type: ignore[union-attr]
+
+
+def test_a_denial_before_its_evidence_comes_is_not_outdone_by_it() -> None:
+    first = carried_out(turn("I don't have a dog.", "t2", 22), day=30)
+    after = carried_out(*first, turn("I have a dog.", "t1", 20), day=50)
+    assert held(after) == held(first)
+    assert len(made(after)) == 2
+
+
+REAFFIRMED = [
+    ("I love hiking.", "I no longer like hiking.", "I still love hiking."),
+    ("I like coffee.", "I don't like coffee any more.", "I like coffee again after all."),
+    ("我喜欢咖啡。", "我不喜欢咖啡了。", "我还是喜欢咖啡。"),
+    ("我喜欢咖啡。", "我不喜欢咖啡了。", "我又喜欢咖啡了。"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "third"), REAFFIRMED)
+def test_what_is_liked_after_all_is_reaffirmed_by_the_user_and_not_told_twice(
+    first: str, second: str, third: str
+) -> None:
+    before = carried_out(turn(first, "t1", 1), turn(second, "t2", 5), day=6)
+    (one,) = (one for one in verdicts(view_of([*before, turn(third, "t3", 9)]), at(20)) if one.turn_id == "t3")
+    after = view_of(carried_out(*before, turn(third, "t3", 9), day=20))
+    liked = next(
+        memory for memory in after.columns.memories if memory.source_turns == ("t1",) and memory.source == "judge"
+    )
+    assert (one.operation, one.memory_id) == ("BOOST", liked.id)
+    assert not liked.is_negated
+
+
+CORRECTED = [
+    ("I have a dentist appointment on Thursday at nine.", "No, Friday, not Thursday.", "Friday"),
+    ("I have a dentist appointment on Thursday at nine.", "I meant Friday.", "Friday"),
+    ("I have a dentist appointment on Thursday at nine.", "Not Thursday, but Friday.", "Friday"),
+    ("My favourite colour is blue.", "Actually green now.", "green"),
+    ("My favourite colour is blue.", "Actually, it's green now.", "green"),
+    ("I live in Lisbon.", "Sorry, I meant Porto.", "Porto"),
+    ("我打算周四去看牙医。", "不是周四，是周五。", "周五"),
+    ("我打算周四去看牙医。", "我是说周五。", "周五"),
+    ("我最喜欢的颜色是蓝色。", "不对，是绿色。", "绿色"),
+    ("我妈妈的生日是5月3日。", "我说错了，是5月6日。", "5月6日"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "value"), CORRECTED)
+def test_a_value_said_in_the_place_of_another_corrects_what_was_said_just_before(
+    first: str, second: str, value: str
+) -> None:
+    after = carried_out(turn(first, "t1", 1), turn("I love hiking.", "t1b", 1.001), turn(second, "t2", 1.002))
+    (now,) = (one for one in held(after) if "hiking" not in one)
+    (old,) = (one for one in view_of(after).columns.memories if one.source == "judge" and one.is_negated)
+    assert value in now
+    was = next(one for one in ("Thursday", "blue", "Lisbon", "周四", "蓝色", "5月3日") if one in old.content)
+    assert now == old.content.replace(was, value)
+
+
+def test_a_corrected_triple_has_the_corrected_value() -> None:
+    view = view_of(carried_out(turn("My favourite colour is blue.", "t1", 1), turn("Actually green now.", "t2", 1.001)))
+    assert "User favourite colour green" in [one.text for one in view.graph.triples if not one.negation]
+
+
+def test_what_no_memory_says_is_corrected_in_the_words_of_its_turn() -> None:
+    said = [turn("The planning session is on Thursday.", "t1", 1), turn("No, Friday, not Thursday.", "t2", 1.001)]
+    (now,) = held(carried_out(*said))
+    assert now.startswith("User corrected: The planning session is on Friday")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("My favourite colour is blue.", "Is it Friday, not Thursday?"), ("My favourite colour is blue.", "Oh, green."),
+     ("I met Ann on Thursday and Bob on Friday at the station.", "I meant Monday."),
+     ("I love hiking.", "No, Friday, not Thursday."),
+     ("My favourite colour is blue.", "I like green, not blue."),
+     ("My favourite colour is blue.", '"No, green, not blue", he said.')],
+)  # fmt: skip
+def test_what_is_not_corrected_for_certain_overwrites_nothing(first: str, second: str) -> None:
+    before = set(held(carried_out(turn(first, "t1", 1))))
+    assert before <= set(held(carried_out(turn(first, "t1", 1), turn(second, "t2", 1.001))))
+
+
+def test_one_of_several_that_may_be_meant_is_flagged() -> None:
+    said = [turn("I have a dentist appointment on Thursday at nine. I'm flying to Oslo on Thursday.", "t1", 1),
+            turn("No, Friday, not Thursday.", "t2", 1.001)]  # fmt: skip
+    view = view_of(carried_out(*said))
+    flagged = [one for one in view.columns.memories if one.conflicts]
+    assert len(flagged) == 2
+    assert not any(one.is_negated for one in view.columns.memories)
+
+
+def test_a_correction_reaches_no_further_back_than_a_day() -> None:
+    said = [turn("My favourite colour is blue.", "t1", 1), turn("Actually green now.", "t2", 3)]
+    assert held(carried_out(*said)) == ["User's favourite colour is blue"]
+
+
+def test_a_memory_that_was_added_by_hand_is_retracted_too() -> None:
+    added = created("User has a dog", "m1", 1, source="user", kind="fact", category="fact")
+    after = view_of(carried_out(added, turn("I misspoke, I do not have a dog.", "t1", 2)))
+    assert after.get("m1").is_negated  # type: ignore[union-attr]
